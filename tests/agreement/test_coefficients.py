@@ -1,0 +1,258 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from apps.agreement.coefficients import (
+    MISSING,
+    Coefficient,
+    agreement_weights,
+    band,
+    category_counts,
+    codes,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    pair_table,
+    percent_agreement,
+    standard_interval,
+)
+from tests.agreement.reference import published_cases
+
+# Published examples, read from the reference file
+
+OFFERED = frozenset(
+    {
+        "percent_agreement",
+        "cohen_kappa",
+        "cohen_kappa:linear",
+        "cohen_kappa_se",
+        "cohen_kappa_se:linear",
+        "fleiss_kappa",
+        "fleiss_generalised",
+        "fleiss_generalised:linear",
+        "fleiss_generalised:quadratic",
+        "krippendorff_alpha",
+        "krippendorff_alpha:nominal",
+        "krippendorff_alpha:ordinal",
+        "krippendorff_alpha:interval",
+    }
+)
+
+
+def _table(case) -> np.ndarray:
+    if case["kind"] == "table":
+        return np.array(case["table"])
+    first, second = (np.array(rater) for rater in case["ratings"])
+    size = max(first.max(), second.max()) + 1
+    return pair_table(first, second, size)
+
+
+def _counts(case) -> np.ndarray:
+    if case["kind"] == "counts":
+        return np.array(case["counts"])
+    if case["kind"] == "table":
+        table = np.array(case["table"])
+        size = len(table)
+        cells = [(row, column) for row in range(size) for column in range(size)]
+        rated = [cell for cell in cells for _ in range(table[cell])]
+        return category_counts(np.array(rated), size)
+    ratings = list(zip(*case["ratings"], strict=True))
+    labels = sorted({label for item in ratings for label in item if label is not None})
+    return category_counts(codes(ratings, labels), len(labels))
+
+
+def _values(case) -> list[float]:
+    if case["kind"] != "ratings":
+        return [float(place) for place in range(len(case["categories"]))]
+    return sorted({float(label) for rater in case["ratings"] for label in rater if label is not None})
+
+
+def _computed(case, stat: str) -> float:
+    base, _, option = stat.partition(":")
+    kind = option or "nominal"
+    if base == "percent_agreement":
+        return percent_agreement(_table(case)).value
+    if base == "cohen_kappa":
+        return cohen_kappa(_table(case), kind=kind).value
+    if base == "cohen_kappa_se":
+        return cohen_kappa(_table(case), kind=kind).standard_error
+    if base == "krippendorff_alpha":
+        return krippendorff_alpha(_counts(case), level=kind, values=_values(case)).value
+    return fleiss_kappa(_counts(case), kind=kind, values=_values(case)).value
+
+
+@pytest.mark.parametrize(("case", "result"), published_cases(OFFERED))
+def test_published_values_are_reproduced(case, result):
+    value = _computed(case, result["stat"])
+
+    assert value == pytest.approx(result["computed"], abs=2e-7)
+    assert round(value, result["digits"]) == pytest.approx(result["expected"], abs=10.0 ** -result["digits"])
+
+
+# Facts typed from their sources
+
+
+def test_cohen_1960_psychiatric_example_is_0_492():
+    """Cohen (1960), Educ Psychol Meas 20:37-46: 200 patients, printed kappa .492 (from .70 and .41)."""
+    table = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
+
+    found = cohen_kappa(table)
+
+    assert found.n == 200
+    assert found.value == pytest.approx((0.70 - 0.41) / (1 - 0.41))
+
+
+def test_paradox_table_has_high_agreement_and_negative_kappa():
+    """The table 118/5/2/0 of the kappa paradox (Gwet 2008, Br J Math Stat Psychol 61:29-48)."""
+    table = np.array([[118, 5], [2, 0]])
+
+    assert percent_agreement(table).value == pytest.approx(118 / 125)
+    assert cohen_kappa(table).value == pytest.approx(-0.0234, abs=5e-5)
+
+
+def test_sas_confidence_limits_follow_from_the_standard_error():
+    """SAS PROC FREQ prints 0.2137 to 0.7547 for this table."""
+    found = cohen_kappa(np.array([[0, 4, 1], [0, 8, 0], [0, 1, 5]]))
+
+    low, high = standard_interval(found)
+
+    assert (round(low, 4), round(high, 4)) == (0.2137, 0.7547)
+
+
+# Against scikit-learn
+
+LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=60).filter(
+    lambda pairs: len({label for pair in pairs for label in pair}) > 1
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(LABELS, st.sampled_from(["nominal", "linear", "quadratic"]))
+def test_cohen_kappa_equals_scikit_learn(pairs, kind):
+    first, second = (np.array(side) for side in zip(*pairs, strict=True))
+    weights = None if kind == "nominal" else kind
+
+    found = cohen_kappa(pair_table(first, second, 4), kind=kind, resamples=10)
+
+    assert found.value == pytest.approx(cohen_kappa_score(first, second, weights=weights, labels=range(4)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(LABELS)
+def test_intervals_hold_their_value_and_stay_within_one(pairs):
+    first, second = (np.array(side) for side in zip(*pairs, strict=True))
+
+    found = cohen_kappa(pair_table(first, second, 4), resamples=400)
+
+    if found.interval is not None:
+        low, high = found.interval
+        assert -1 <= low <= high <= 1
+
+
+# Missing cells, order, seeds
+
+
+def test_missing_cells_are_left_out_of_the_pair_table():
+    first = np.array([0, 1, MISSING, 2, 2])
+    second = np.array([0, MISSING, 1, 2, 1])
+
+    table = pair_table(first, second, 3)
+
+    assert table.tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 1]]
+
+
+def test_grade_zero_is_a_rating_and_none_is_not():
+    rated = codes([(0, None), (0, 0)], [0, 1, 2, 3])
+
+    assert category_counts(rated, 4).tolist() == [[1, 0, 0, 0], [2, 0, 0, 0]]
+
+
+def test_an_unknown_label_is_refused_by_name():
+    with pytest.raises(ValueError, match="7 is not one of the categories"):
+        codes([(7, 1)], [0, 1, 2, 3])
+
+
+def test_fleiss_with_two_complete_raters_is_scotts_pi():
+    """Gwet (2014) prints 0.79624 for these abstractors."""
+    table = np.array([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
+    rated = [(row, column) for row in range(3) for column in range(3) for _ in range(table[row, column])]
+
+    found = fleiss_kappa(category_counts(np.array(rated), 3))
+
+    assert round(found.value, 5) == 0.79624
+
+
+def test_the_same_seed_gives_the_same_interval_and_order_of_items_is_irrelevant():
+    counts = category_counts(np.random.default_rng(1).integers(0, 3, (50, 3)), 3)
+
+    assert fleiss_kappa(counts, seed=5) == fleiss_kappa(counts[::-1], seed=5)
+    assert fleiss_kappa(counts, seed=5).interval != fleiss_kappa(counts, seed=6).interval
+
+
+def test_bootstrap_interval_narrows_with_more_items():
+    table = np.array([[30, 10], [10, 30]])
+
+    small, large = cohen_kappa(table), cohen_kappa(table * 25)
+
+    assert large.interval[1] - large.interval[0] < small.interval[1] - small.interval[0]
+
+
+def test_bootstrap_interval_is_near_the_analytic_one_in_a_large_sample():
+    found = cohen_kappa(np.array([[300, 100], [100, 300]]))
+
+    assert found.interval == pytest.approx(standard_interval(found), abs=0.01)
+
+
+def test_full_agreement_does_not_claim_certainty():
+    few, many = cohen_kappa(np.diag([5, 5])), cohen_kappa(np.diag([500, 500]))
+
+    assert few.value == many.value == 1.0
+    assert few.interval[0] < 0.6 < 0.98 < many.interval[0]
+    assert few.interval[1] == many.interval[1] == 1.0
+
+
+def test_linear_weights_follow_the_values_of_the_categories():
+    assert agreement_weights("linear", [0, 1, 4])[0].tolist() == [1.0, 0.75, 0.0]
+    with pytest.raises(ValueError, match="use nominal, linear or quadratic"):
+        agreement_weights("cubic", [0, 1])
+
+
+# What is not defined says why
+
+ONE_ITEM = "They share one item only; agreement by chance cannot be told apart from it."
+ONE_CATEGORY = "Both used one category only; chance explains all of their agreement."
+ONE_CATEGORY_ANY = "One category only was used; chance explains all of the agreement."
+UNDEFINED = [
+    (percent_agreement(np.zeros((3, 3), int)), "They share no item."),
+    (cohen_kappa(np.zeros((3, 3), int)), "They share no item."),
+    (cohen_kappa(np.diag([1, 0])), ONE_ITEM),
+    (cohen_kappa(np.diag([9, 0])), ONE_CATEGORY),
+    (cohen_kappa(np.diag([9, 0]), kind="quadratic"), ONE_CATEGORY),
+    (fleiss_kappa(np.zeros((0, 2), int)), "No item was rated by two people."),
+    (fleiss_kappa(np.array([[1, 0], [0, 1]])), "No item was rated by two people."),
+    (fleiss_kappa(np.array([[2, 0], [3, 0]])), ONE_CATEGORY_ANY),
+    (krippendorff_alpha(np.array([[1, 0], [0, 1]])), "No item was rated by two people."),
+    (krippendorff_alpha(np.array([[2, 0], [3, 0]])), ONE_CATEGORY_ANY),
+]
+
+
+@pytest.mark.parametrize(("found", "reason"), UNDEFINED)
+def test_undefined_is_a_sentence_without_value_or_interval(found: Coefficient, reason: str):
+    assert found.value is None
+    assert found.interval is None
+    assert not found.is_defined
+    assert found.reason == reason
+
+
+def test_one_rater_with_one_category_and_one_with_two_has_kappa_zero():
+    assert cohen_kappa(np.array([[3, 2], [0, 0]])).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [(0.39, "too noisy"), (0.4, "unsettled"), (0.6, "unsettled"), (0.61, "acceptable"), (-0.2, "too noisy")],
+)
+def test_bands(value, word):
+    assert band(value) == word
