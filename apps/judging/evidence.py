@@ -1,0 +1,78 @@
+"""Marked evidence: spans of a block's pinned text, in code points. Plain values, no database."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+MOST_SPANS = 20
+
+
+class Span(NamedTuple):
+    """A marked stretch of text: start included, end not."""
+
+    start: int
+    end: int
+
+
+class Piece(NamedTuple):
+    """A stretch of a paragraph, marked or not."""
+
+    text: str
+    is_marked: bool
+
+
+def spans_refusal(spans: Any, text: str) -> str | None:
+    """Say why these spans can't be evidence in this text, or None when they can.
+
+    Spans are mappings or pairs with whole-number `start` and `end`, in order and apart from one another, each
+    over at least one character that is not blank.
+    """
+    try:
+        parsed = parse_spans(spans)
+    except (TypeError, ValueError, KeyError, IndexError):
+        return "Evidence is a list of spans, each with a start and an end."
+    if len(parsed) > MOST_SPANS:
+        return f"At most {MOST_SPANS} spans of evidence fit one judgement."
+    floor = 0
+    for start, end in parsed:
+        if not (0 <= start < end <= len(text)):
+            return f"Evidence from {start} to {end} does not lie in the text, which ends at {len(text)}."
+        if start < floor:
+            return "Spans of evidence are listed in order and do not overlap."
+        if not text[start:end].strip():
+            return f"Evidence from {start} to {end} is blank."
+        floor = end
+    return None
+
+
+def parse_spans(spans: Any) -> list[Span]:
+    """Turn mappings or pairs into spans. Raises TypeError, ValueError or KeyError for anything else."""
+    if not isinstance(spans, (list, tuple)):
+        raise TypeError("not a list")
+    return [_parse(span) for span in spans]
+
+
+def _parse(span: Any) -> Span:
+    start, end = (span["start"], span["end"]) if isinstance(span, dict) else span
+    if any(isinstance(value, bool) or not isinstance(value, int) for value in (start, end)):
+        raise TypeError("not a whole number")
+    return Span(start, end)
+
+
+def stored(spans: Iterable[Span]) -> list[dict[str, int]]:
+    """Write spans the way they are kept and sent."""
+    return [{"start": start, "end": end} for start, end in spans]
+
+
+def pieces(text: str, offset: int, spans: Sequence[Span]) -> Iterator[Piece]:
+    """Cut a paragraph that starts at `offset` into marked and unmarked pieces."""
+    position = 0
+    for span in spans:
+        start, end = max(span.start - offset, position), min(span.end - offset, len(text))
+        if start >= end:
+            continue
+        if start > position:
+            yield Piece(text[position:start], False)
+        yield Piece(text[start:end], True)
+        position = end
+    if position < len(text):
+        yield Piece(text[position:], False)

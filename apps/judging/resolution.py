@@ -1,0 +1,91 @@
+"""What the judgements of one pair add up to. Plain values, no database."""
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class PairState(StrEnum):
+    """How far a pair has come. Derived from its judgements, never stored."""
+
+    UNJUDGED = "unjudged"
+    PARTLY = "partly judged"
+    AGREED = "agreed"
+    DISAGREED = "disagreed"
+    ADJUDICATED = "adjudicated"
+
+
+class Resolution(StrEnum):
+    """What a pair's grade rests on."""
+
+    SINGLE = "single"
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    ADJUDICATED = "adjudicated"
+    UNRESOLVED = "unresolved"
+
+
+class Ruling(NamedTuple):
+    """An adjudicator's word on a pair; `grade` is None when the pair can't be judged at all."""
+
+    grade: int | None
+
+
+class Resolved(NamedTuple):
+    """The state of a pair, what resolved it, and the grade if there is one.
+
+    `grade` is None both while nothing is settled and when a ruling says that the pair can't be judged; the
+    resolution tells the two apart.
+    """
+
+    state: PairState
+    resolution: Resolution
+    grade: int | None
+
+    @property
+    def needs_lead(self) -> bool:
+        """True when every seat is taken and the answers settle nothing."""
+        waiting = self.state in (PairState.AGREED, PairState.DISAGREED)
+        return waiting and self.resolution is Resolution.UNRESOLVED
+
+
+def resolve(answers: Sequence[int | None], *, planned: int, ruling: Ruling | None = None) -> Resolved:
+    """Resolve the live answers of a pair that was planned for `planned` judges.
+
+    An answer is a grade, or None for "can't judge", which is neither a grade nor a missing answer: it takes a
+    seat and counts against a majority, but never becomes a grade. Grades are never averaged; a majority is
+    more than half of the planned seats. When everybody says that the pair can't be judged they agree, and yet
+    nothing is resolved: a lead decides. Raises ValueError for more answers than seats.
+    """
+    if len(answers) > planned:
+        raise ValueError(f"{len(answers)} answers for {planned} seats")
+    if ruling is not None:
+        return Resolved(PairState.ADJUDICATED, Resolution.ADJUDICATED, ruling.grade)
+    if not answers:
+        return Resolved(PairState.UNJUDGED, Resolution.UNRESOLVED, None)
+    if len(answers) < planned:
+        return Resolved(PairState.PARTLY, Resolution.UNRESOLVED, None)
+    return _resolve_complete(answers)
+
+
+def _resolve_complete(answers: Sequence[int | None]) -> Resolved:
+    top, votes = Counter(answers).most_common(1)[0]
+    state = PairState.AGREED if votes == len(answers) else PairState.DISAGREED
+    if top is None or 2 * votes <= len(answers):
+        return Resolved(state, Resolution.UNRESOLVED, None)
+    if votes < len(answers):
+        return Resolved(state, Resolution.MAJORITY, top)
+    return Resolved(state, Resolution.SINGLE if votes == 1 else Resolution.UNANIMOUS, top)
+
+
+def spread(answers: Sequence[int | None]) -> float:
+    """Say how far apart the answers lie, to put the lowest agreement first; 0 means nothing between them.
+
+    The distance of the extreme grades, and a whole scale's worth (3) for each answer that can't judge beside
+    one that can.
+    """
+    grades = [answer for answer in answers if answer is not None]
+    if not grades:
+        return 0.0
+    return float(max(grades) - min(grades) + 3 * (len(answers) - len(grades)))
