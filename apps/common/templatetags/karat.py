@@ -1,0 +1,146 @@
+"""Template tags and filters of every page; builtins, so no template loads them."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.common import blocktext as block_text
+from apps.common import wording
+from apps.common.icons import ICONS, STATES, Glyph
+
+register = template.Library()
+
+KEY_FACES = {"enter": "↵", "escape": "esc", "space": "␣", "up": "↑", "down": "↓"}
+MAX_DRAWN_GRADE = 3
+UNJUDGED_CHIP = mark_safe(
+    '<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>'
+)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A 16 px icon that says nothing to a screen reader: words stand beside it."""
+    return format_html(
+        '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', mark_safe(ICONS[name])
+    )
+
+
+@register.simple_tag
+def state_glyph(state: str, word: str = "") -> SafeString:
+    """Glyph and word of a state; `word` replaces the usual one."""
+    glyph = STATES.get(str(state).replace(" ", "_").lower()) or Glyph(STATES["draft"].drawing, str(state))
+    return format_html(
+        '<span class="state {}"><svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.8"'
+        ' aria-hidden="true">{}</svg>{}</span>',
+        glyph.tone,
+        mark_safe(glyph.drawing),
+        word or glyph.word,
+    )
+
+
+@register.simple_tag
+def keycap(keys: str, variant: str = "") -> SafeString:
+    """`{% keycap "c" "large confirm" %}`; several keys apart by spaces are pressed together."""
+    caps = [
+        format_html('<kbd class="{}">{}</kbd>', f"key {variant}".strip(), KEY_FACES.get(key, key))
+        for key in keys.split()
+    ]
+    if len(caps) == 1:
+        return caps[0]
+    return format_html('<span class="combo">{}</span>', mark_safe("".join(caps)))
+
+
+@register.simple_tag
+def grade(value: int | None) -> SafeString:
+    """The chip of a grade. None is unjudged: dashed, never a zero."""
+    if value is None:
+        return mark_safe(
+            '<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>'
+        )
+    return format_html(
+        '<span class="grade" data-grade="{}">{}</span>',
+        min(max(value, 0), MAX_DRAWN_GRADE),
+        wording.number(value, 0),
+    )
+
+
+@register.simple_tag
+def blocktext(
+    text: str, spans: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None
+) -> SafeString:
+    """The text of a block as HTML; see apps.common.blocktext."""
+    return block_text.render(text, spans or (), best)
+
+
+@register.simple_tag
+def pages(first: int | None, last: int | None = None) -> str:
+    """`{% pages block.page_start block.page_end %}` → "pp. 31–32"."""
+    return wording.pages(first, last)
+
+
+@register.filter(name="pages")
+def pages_filter(block: object) -> str:
+    """The pages of anything with `page_start` and `page_end`, or of a pair."""
+    if isinstance(block, (tuple, list)):
+        return wording.pages(*block)
+    return wording.pages(getattr(block, "page_start", None), getattr(block, "page_end", None))
+
+
+@register.filter
+def minus(value: float | None, places: int = 3) -> str:
+    return wording.number(value, places)
+
+
+@register.filter
+def signed(value: float | None, places: int = 3) -> str:
+    return wording.signed(value, places)
+
+
+@register.filter
+def interval(bounds: Sequence[float | None] | None, places: int = 2) -> str:
+    return wording.interval(bounds, places)
+
+
+@register.filter
+def difference_interval(bounds: Sequence[float | None] | None, places: int = 3) -> str:
+    return wording.interval(bounds, places, differences=True)
+
+
+@register.filter
+def percent(share: float | None, places: int = 1) -> str:
+    return wording.percent(share, places)
+
+
+@register.filter
+def count(value: int | None) -> str:
+    return wording.count(value)
+
+
+@register.filter
+def plural(value: int, word: str) -> str:
+    """`{{ 3|plural:"query,queries" }}` → "3 queries"; one form is given an s."""
+    one, _, many = word.partition(",")
+    return f"{wording.count(value)} {one if value == 1 else many or one + 's'}"
+
+
+@register.filter
+def age(since: datetime | None) -> str:
+    return wording.age(since, timezone.now()) if since else ""
+
+
+@register.filter
+def day(when: date | datetime | None) -> str:
+    if when is None:
+        return ""
+    if isinstance(when, datetime):
+        when = timezone.localtime(when).date()
+    return wording.day(when, timezone.localdate())
+
+
+@register.filter
+def short_digest(digest: str | None) -> str:
+    return wording.short_digest(digest)

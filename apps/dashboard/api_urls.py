@@ -1,0 +1,12 @@
+"""The API's own description, and an answer in its own form to paths that do not exist."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from apps.dashboard import api
+
+app_name = "api"
+urlpatterns = [
+    path("v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("<path:rest>", api.not_found, name="not-found"),
+]

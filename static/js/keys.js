@@ -1,0 +1,140 @@
+// One key, one action: any element with data-key="c" (or aria-keyshortcuts="c") is clicked by that key.
+// Never inside text fields, never with ctrl, alt or meta. `?` lists the keys, `j` and `k` walk over
+// [data-item], ctrl+enter sends the form[data-ctrl-enter] around the field.
+
+const NAMES = { esc: "escape", "↵": "enter", space: " " };
+const SHOWN = { escape: "esc", enter: "↵", " ": "space" };
+const KEYED = "[data-key], [aria-keyshortcuts]";
+const NOT_TEXT = new Set(["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"]);
+
+export function isTextField(element) {
+  if (!element) return false;
+  if (element.isContentEditable) return true;
+  if (element.tagName === "INPUT") return !NOT_TEXT.has(element.type);
+  return element.tagName === "TEXTAREA" || element.tagName === "SELECT";
+}
+
+export function keysOf(element) {
+  const written = element.dataset.key ?? element.getAttribute("aria-keyshortcuts") ?? "";
+  return written
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((key) => key && !key.includes("+"))
+    .map((key) => NAMES[key] ?? key);
+}
+
+function isReachable(element) {
+  return element.getClientRects().length > 0 && !element.closest("[inert]");
+}
+
+function scope() {
+  return document.querySelector("dialog[open]") ?? document;
+}
+
+function find(key) {
+  return [...scope().querySelectorAll(KEYED)].find((element) => isReachable(element) && keysOf(element).includes(key));
+}
+
+export function press(element) {
+  if (element.matches(":disabled, [aria-disabled='true']")) {
+    element.focus();
+    return;
+  }
+  if (isTextField(element)) {
+    element.focus();
+    element.select?.();
+    return;
+  }
+  const cap = element.matches(".key") ? element : element.querySelector(".key");
+  if (cap) {
+    cap.classList.add("down");
+    setTimeout(() => cap.classList.remove("down"), 90);
+  }
+  element.click();
+}
+
+function walk(step) {
+  const items = [...scope().querySelectorAll("[data-item]")].filter(isReachable);
+  if (items.length === 0) return false;
+  const at = items.findIndex((item) => item === document.activeElement || item.contains(document.activeElement));
+  const next = items[Math.min(items.length - 1, Math.max(0, at + step))];
+  const target = next.matches("a, button, input, [tabindex]") ? next : (next.querySelector("a, button, input") ?? next);
+  target.focus();
+  return true;
+}
+
+function labelOf(element) {
+  if (element.dataset.keyLabel) return element.dataset.keyLabel;
+  const named = element.getAttribute("aria-label") ?? element.querySelector("b")?.textContent;
+  if (named) return named.trim();
+  if (element.labels?.length) return element.labels[0].firstChild.textContent.trim();
+  const copy = element.cloneNode(true);
+  copy.querySelectorAll(".key, small, .combo").forEach((part) => part.remove());
+  return copy.textContent.trim();
+}
+
+function showKeys() {
+  const dialog = document.getElementById("keys");
+  const list = dialog.querySelector("[data-page-keys]");
+  const rows = [...document.querySelectorAll(KEYED)].filter((element) => isReachable(element) && !dialog.contains(element));
+  list.replaceChildren(
+    ...rows.flatMap((element) => {
+      const term = document.createElement("dt");
+      for (const key of keysOf(element)) {
+        const cap = document.createElement("kbd");
+        cap.className = "key";
+        cap.textContent = SHOWN[key] ?? key;
+        term.append(cap);
+      }
+      const meaning = document.createElement("dd");
+      meaning.textContent = labelOf(element);
+      return term.childElementCount ? [term, meaning] : [];
+    }),
+  );
+  dialog.querySelector("[data-walk]").hidden = document.querySelector("[data-item]") === null;
+  dialog.showModal();
+}
+
+function onKeyDown(event) {
+  if (event.defaultPrevented || event.isComposing) return;
+  const target = event.target;
+  if (event.key === "Enter" && event.ctrlKey && isTextField(target)) {
+    const form = target.closest("form[data-ctrl-enter]");
+    if (form) {
+      event.preventDefault();
+      form.requestSubmit(form.querySelector("[data-default], .primary:not([aria-disabled='true'])") ?? undefined);
+    }
+    return;
+  }
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (isTextField(target)) {
+    if (event.key === "Escape") target.blur();
+    return;
+  }
+  const key = event.key.toLowerCase();
+  if (event.repeat && key !== "j" && key !== "k") return;
+  if (key === "escape" && document.querySelector("dialog[open]")) return;
+  if ((key === "enter" || key === " ") && target.closest?.("a, button, summary")) return;
+  if (key === "?" && scope() === document) {
+    event.preventDefault();
+    showKeys();
+    return;
+  }
+  const element = find(key);
+  if (element) {
+    event.preventDefault();
+    press(element);
+  } else if ((key === "j" && walk(1)) || (key === "k" && walk(-1))) {
+    event.preventDefault();
+  }
+}
+
+document.addEventListener("keydown", onKeyDown);
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-shows-keys]")) showKeys();
+  const refused = event.target.closest("a[aria-disabled='true'], button[aria-disabled='true']");
+  if (refused) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}, true);
