@@ -1,0 +1,47 @@
+"""One query's ranking as bytes, and back."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_POSITION = np.dtype("<i4")
+_SCORE = np.dtype("<f8")
+ENTRY_BYTES = _POSITION.itemsize + _SCORE.itemsize
+
+
+def pack(positions: ArrayLike, scores: ArrayLike) -> bytes:
+    """All positions as little-endian int32, then all scores as little-endian float64: 12 bytes an entry.
+
+    Raises ValueError when the columns differ in length, a score is not finite, or the order is not that of
+    a ranking (score descending, ties by position descending, no position twice).
+    """
+    place, score = np.asarray(positions, dtype=_POSITION), np.asarray(scores, dtype=_SCORE)
+    if place.shape != score.shape or place.ndim != 1:
+        raise ValueError("positions and scores must be two columns of one length")
+    if not np.isfinite(score).all():
+        raise ValueError("a score is not a finite number")
+    if not is_ranked(place, score):
+        raise ValueError("entries must fall by score, ties by position, and no position may come twice")
+    return place.tobytes() + score.tobytes()
+
+
+def unpack(packed: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Positions and scores as `pack` was given them. Raises ValueError when the bytes are cut off."""
+    entries, rest = divmod(len(packed), ENTRY_BYTES)
+    if rest:
+        raise ValueError(f"{len(packed)} bytes are not a whole number of entries")
+    split = entries * _POSITION.itemsize
+    positions = np.frombuffer(packed, dtype=_POSITION, count=entries)
+    scores = np.frombuffer(packed, dtype=_SCORE, count=entries, offset=split)
+    return positions.astype(np.int32), scores.astype(np.float64)
+
+
+def in_order(positions: ArrayLike, scores: ArrayLike) -> NDArray[np.int64]:
+    """The order that sorts entries into a ranking: score descending, ties by position descending."""
+    return np.lexsort((-np.asarray(positions, dtype=np.int64), -np.asarray(scores, dtype=np.float64)))
+
+
+def is_ranked(positions: NDArray[np.int32], scores: NDArray[np.float64]) -> bool:
+    """Whether the entries stand in a ranking's order and no position comes twice."""
+    falls = scores[:-1] > scores[1:]
+    tied = (scores[:-1] == scores[1:]) & (positions[:-1] > positions[1:])
+    return bool((falls | tied).all()) and len(np.unique(positions)) == len(positions)

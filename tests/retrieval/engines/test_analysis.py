@@ -1,0 +1,50 @@
+import pytest
+
+from apps.retrieval.engines.analysis import Analysis
+
+
+def terms(text, **options):
+    analysis = Analysis(**options)
+    return [term for token in analysis.tokens(text) if (term := analysis.term(token))]
+
+
+def test_words_are_folded_and_stop_words_dropped():
+    assert terms("The Access-Control policies ARE reviewed.") == ["access", "control", "policy", "reviewed"]
+
+
+def test_compatibility_forms_are_one_word():
+    assert terms("ﬁle Ｆｉｌｅ straße", stop_words="none") == ["file", "file", "strasse"]
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("policies", "policy"),
+        ("movies", "movy"),
+        ("aeies", "aeies"),
+        ("passes", "passe"),
+        ("heroes", "heroes"),
+        ("keys", "key"),
+        ("status", "status"),
+        ("access", "access"),
+        ("gas", "gas"),
+    ],
+)
+def test_s_stemmer_takes_the_first_rule_whose_ending_fits(word, stem):
+    assert terms(word, stop_words="none") == [stem]
+
+
+def test_stemmer_none_leaves_words_alone():
+    assert terms("policies keys", stemmer="none") == ["policies", "keys"]
+
+
+def test_trigrams_are_windows_of_words():
+    assert terms("in keys", tokenizer="trigrams") == ["key", "eys"]
+
+
+def test_trigrams_serve_scripts_without_spaces():
+    assert terms("东京都政府", tokenizer="trigrams", stop_words="none") == ["东京都", "京都政", "都政府"]
+
+
+def test_no_text_has_no_terms():
+    assert terms(" .,;— ") == []
