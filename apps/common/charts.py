@@ -1,0 +1,417 @@
+"""Charts as SVG strings, drawn on the server at the width they are shown.
+
+Colours are classes of static/css (the content policy forbids style attributes), every mark carries a <title>,
+and `figures` gives the same numbers as a table. Labels are plain text: everything is escaped here.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.common.wording import interval, number
+
+Scale = Callable[[float], float]
+KAPPA_BANDS = (0.4, 0.6)
+
+
+def scale(low: float, high: float, start: float, end: float) -> Scale:
+    """A linear map of [low, high] to [start, end] in pixels; values outside are cut to the ends."""
+    span = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        share = min(1.0, max(0.0, (value - low) / span))
+        return start + share * (end - start)
+
+    return place
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """At most `most` round values from `low` to `high`, both kept when they are round."""
+    if high <= low:
+        return [low]
+    raw = (high - low) / max(1, most - 1)
+    power = 10 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(n * step, 10) for n in range(first, last + 1)]
+
+
+def plain(value: float) -> str:
+    """A tick's words: "0", "0.2", "50", with a real minus."""
+    return number(value, 10).rstrip("0").rstrip(".") if value else "0"
+
+
+def tag(name: str, content: str = "", /, **attributes: object) -> str:
+    """One SVG element; `text_anchor` becomes text-anchor, `class_` class; `content` is taken as it is."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_pixels(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def _pixels(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}".removesuffix(".0")
+    return str(value)
+
+
+def title(words: str) -> str:
+    return f"<title>{escape(words)}</title>"
+
+
+def text(x: float, y: float, words: str, *, anchor: str | None = None, class_: str | None = None) -> str:
+    return tag("text", escape(words), class_=class_, x=float(x), y=float(y), text_anchor=anchor)
+
+
+def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
+    """The chart. `fluid` ones hold no text and fill their column; others keep their drawn width and scroll.
+
+    The title names the chart to a screen reader; its first child, so that no id is needed.
+    """
+    size = {} if fluid else {"width": width, "height": height}
+    body = title(name) + "".join(parts)
+    box = f"0 0 {_pixels(width)} {_pixels(height)}"
+    return mark_safe(
+        tag(
+            "svg",
+            body,
+            class_="chart",
+            viewBox=box,
+            role="img",
+            aria_label=name,
+            preserveAspectRatio="none" if fluid else None,
+            **size,
+        )
+    )
+
+
+def plot(chart: str, *, caption: str = "") -> SafeString:
+    """A chart that scrolls sideways on narrow screens, reachable by keyboard."""
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return mark_safe(f'<figure class="plot" tabindex="0">{chart}{words}</figure>')
+
+
+def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> SafeString:
+    """The table of figures under a chart; the first `words` columns hold words, the others figures."""
+
+    def cell(name: str, at: int, value: object) -> str:
+        css = ' class="num"' if at >= words else ""
+        return f"<{name}{css}>{escape(value)}</{name}>"
+
+    top = "".join(cell("th", at, value) for at, value in enumerate(head))
+    body = "".join(
+        "<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows
+    )
+    return mark_safe(
+        '<details class="figures"><summary>Figures</summary><div class="scroll"><table class="data">'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
+    )
+
+
+class Estimate(NamedTuple):
+    """A value with its interval. `value` None: not defined, and `why` says so in words."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    measure: str = ""
+    strong: bool = False
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        if self.value is None:
+            return f"{self.label}: not defined, {self.why or 'too few items'}"
+        name = f"{self.label}, {self.measure}" if self.measure else self.label
+        return f"{name}: {number(self.value, 2)}, {interval((self.low, self.high))}, n {self.n:,}"
+
+
+ROW = 30
+
+
+def estimates(
+    name: str,
+    rows: Sequence[Estimate],
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    bands: bool = True,
+    width: int = 648,
+    places: int = 2,
+) -> SafeString:
+    """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above."""
+    left, right = 212.0, width - 104.0
+    place = scale(low, high, left, right)
+    top, bottom = 24.0, 30.0 + ROW * len(rows)
+    parts = [*_bands(place, low, high, top, bottom)] if bands else []
+    for at, row in enumerate(rows):
+        parts += _estimate(row, place, 45.0 + ROW * at, width, places)
+    parts += axis(place, ticks(low, high), left, right, bottom)
+    return svg(width, bottom + 24, name, parts)
+
+
+def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> list[str]:
+    noisy, fine = KAPPA_BANDS
+    edges = (("too noisy", low, noisy), ("unsettled", noisy, fine), ("acceptable", fine, high))
+    parts = [
+        tag("rect", class_="band", x=place(low), y=top, width=place(noisy) - place(low), height=bottom - top)
+    ]
+    for words, start, end in edges:
+        parts.append(text((place(start) + place(end)) / 2, 14, words, anchor="middle"))
+    for edge in KAPPA_BANDS:
+        parts.append(tag("path", class_="limit", d=f"M{place(edge):.1f} {top:.0f}V{bottom:.0f}"))
+    return parts
+
+
+def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int) -> list[str]:
+    parts = [text(0, y + 4, row.label, class_="strong" if row.strong else "word")]
+    if row.measure:
+        parts.append(text(196, y + 4, row.measure, anchor="end"))
+    if row.value is None:
+        return [*parts, text(220, y + 4, row.why or "not defined: too few items", class_="word halo")]
+    parts.append(tag("g", title(row.words) + whisker(row, place, y)))
+    parts.append(text(width - 90, y + 4, number(row.value, places), class_="strong"))
+    parts.append(text(width, y + 4, f"n {row.n:,}", anchor="end"))
+    return parts
+
+
+def whisker(row: Estimate, place: Scale, y: float, *, radius: float = 4, class_: str = "point") -> str:
+    """The dot at the value, and the interval with end caps when there is one."""
+    assert row.value is not None
+    parts = []
+    if row.low is not None and row.high is not None:
+        a, b = place(row.low), place(row.high)
+        parts.append(
+            tag(
+                "path",
+                class_="whisker",
+                d=f"M{a:.1f} {y:.1f}H{b:.1f}M{a:.1f} {y - 4:.1f}v8M{b:.1f} {y - 4:.1f}v8",
+            )
+        )
+    parts.append(tag("circle", class_=class_, cx=place(row.value), cy=y, r=float(radius)))
+    return "".join(parts)
+
+
+def axis(place: Scale, values: Sequence[float], left: float, right: float, y: float) -> list[str]:
+    """A horizontal axis: one line and plain numbers."""
+    parts = [tag("path", class_="axis", d=f"M{left:.1f} {y:.1f}H{right:.1f}")]
+    parts += [text(place(value), y + 16, plain(value), anchor="middle") for value in values]
+    return parts
+
+
+def estimate_figures(rows: Sequence[Estimate], *, places: int = 2) -> SafeString:
+    """The figures of `estimates`."""
+    return figures(
+        ["Who", "Coefficient", "Value", "95 % interval", "n"],
+        [
+            [
+                row.label,
+                row.measure,
+                row.why or "not defined" if row.value is None else number(row.value, places),
+                interval((row.low, row.high), places) if row.value is not None else "",
+                f"{row.n:,}",
+            ]
+            for row in rows
+        ],
+        words=2,
+    )
+
+
+class Part(NamedTuple):
+    """One share of a whole: `class_` names its fill (`part-accepted`, `part-grade-2`, …)."""
+
+    label: str
+    count: int
+    class_: str
+
+
+def parts_bar(
+    name: str, parts: Sequence[Part], *, width: int = 648, height: int = 16, gap: float = 2
+) -> SafeString:
+    """Parts of a whole as one bar; empty parts are left out, small ones keep 3 px so that they are seen."""
+    shown = [part for part in parts if part.count > 0]
+    total = sum(part.count for part in shown)
+    if not total:
+        return svg(width, height, name, [tag("rect", class_="track", width=width, height=height)], fluid=True)
+    room = width - gap * (len(shown) - 1)
+    widths = [max(3.0, room * part.count / total) for part in shown]
+    shrink = room / sum(widths)
+    drawn, x = [], 0.0
+    for part, size in zip(shown, widths, strict=True):
+        drawn.append(
+            tag(
+                "rect",
+                title(f"{part.label}: {part.count:,}"),
+                class_=part.class_,
+                x=x,
+                y=0,
+                width=size * shrink,
+                height=height,
+            )
+        )
+        x += size * shrink + gap
+    return svg(width, height, name, drawn, fluid=True)
+
+
+def meter(name: str, done: int, total: int, *, class_: str = "done", width: int = 648) -> SafeString:
+    """A 6 px line: how much of a known amount is there."""
+    share = min(1.0, done / total) if total else 0.0
+    return svg(
+        width,
+        6,
+        name,
+        [
+            tag("rect", class_="track", width=width, height=6),
+            tag("rect", class_=class_, width=width * share, height=6),
+        ],
+        fluid=True,
+    )
+
+
+class Bar(NamedTuple):
+    label: str
+    count: int
+    share: float
+    target: float | None = None
+
+
+def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeString:
+    """Shares as bars from zero, each with its target as a gold line."""
+    left, right = 150.0, width - 64.0
+    most = max([bar.share for bar in bars] + [bar.target or 0 for bar in bars] + [0.1])
+    high = math.ceil(most * 10) / 10
+    place = scale(0, high, left, right)
+    parts = []
+    for at, bar in enumerate(bars):
+        y = 14.0 + 34 * at
+        words = f"{bar.label}: {bar.count:,}, {bar.share:.0%}".replace("%", " %")
+        if bar.target is not None:
+            words += f", target {bar.target * 100:.0f} %"
+        parts.append(text(0, y + 11, clip(bar.label, 22), class_="word"))
+        parts.append(
+            tag(
+                "rect", title(words), class_="bar-fill", x=left, y=y, width=place(bar.share) - left, height=14
+            )
+        )
+        if bar.target is not None:
+            parts.append(tag("path", class_="target", d=f"M{place(bar.target):.1f} {y - 5:.1f}v24"))
+        parts.append(text(width, y + 11, f"{bar.share * 100:.0f} %", anchor="end", class_="strong"))
+    bottom = 10.0 + 34 * len(bars)
+    parts.append(tag("path", class_="axis", d=f"M{left:.1f} {bottom:.1f}H{right:.1f}"))
+    for value in ticks(0, high * 100):
+        parts.append(text(place(value / 100), bottom + 16, plain(value), anchor="middle"))
+    return svg(width, bottom + 22, name, parts)
+
+
+def clip(words: str, most: int) -> str:
+    """Words cut to `most` characters; the full ones belong into the mark's title."""
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+class Period(NamedTuple):
+    """One period of a control chart: `hits` of `n`, and the upper limit for that n (shares from 0 to 1)."""
+
+    label: str
+    hits: int
+    n: int
+    limit: float | None = None
+
+    @property
+    def rate(self) -> float | None:
+        return self.hits / self.n if self.n else None
+
+    @property
+    def is_outside(self) -> bool:
+        return self.limit is not None and self.rate is not None and self.rate > self.limit
+
+
+def control_chart(
+    name: str, periods: Sequence[Period], mean: float, *, unit: str = "week", width: int = 816
+) -> SafeString:
+    """Rate by period with its mean and stepped 3 σ limits; a period outside is a red ring with its counts."""
+    left, right, top, bottom = 44.0, width - 92.0, 30.0, 206.0
+    most = max([0.05, mean] + [p.rate or 0 for p in periods] + [p.limit or 0 for p in periods])
+    high = min(1.0, math.ceil(most * 10.5) / 10)
+    place = scale(0, high, bottom, top)
+    step = (right - left) / max(1, len(periods))
+    parts = []
+    for value in ticks(0, high * 100, 5):
+        y = place(value / 100)
+        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
+        parts.append(text(left - 8, y + 4, f"{plain(value)} %", anchor="end"))
+    parts += _limits(periods, place, left, step, right)
+    parts.append(tag("path", class_="axis", d=f"M{left:.1f} {place(mean):.1f}H{right:.1f}"))
+    parts.append(text(right + 8, place(mean) + 4, f"mean {mean * 100:.0f} %", class_="word"))
+    parts += _periods(periods, place, left, step, bottom, unit)
+    return svg(width, bottom + 30, name, parts)
+
+
+def _limits(periods: Sequence[Period], place: Scale, left: float, step: float, right: float) -> list[str]:
+    if not periods or any(period.limit is None for period in periods):
+        return []
+    path = f"M{left:.1f} {place(periods[0].limit or 0):.1f}"
+    for at, period in enumerate(periods):
+        path += f"V{place(period.limit or 0):.1f}H{left + step * (at + 1):.1f}"
+    last = place(periods[-1].limit or 0)
+    return [tag("path", class_="limit", d=path), text(right + 8, last + 4, "limit, 3 σ")]
+
+
+def _periods(
+    periods: Sequence[Period], place: Scale, left: float, step: float, bottom: float, unit: str
+) -> list[str]:
+    points = [
+        (left + step * (at + 0.5), place(period.rate), period)
+        for at, period in enumerate(periods)
+        if period.rate is not None
+    ]
+    parts = []
+    if len(points) > 1:
+        parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)))
+    for x, y, period in points:
+        counts = f"{unit} {period.label}: {period.hits} of {period.n}"
+        words = f"{counts} flagged, {period.hits / period.n * 100:.0f} %"
+        if period.is_outside:
+            words += ", outside the limit"
+            parts.append(
+                text(
+                    x + 12,
+                    y + 1,
+                    f"{unit} {period.label}: {period.hits} of {period.n}",
+                    class_="flagtext halo",
+                )
+            )
+        css, radius = ("hollow", 6.0) if period.is_outside else ("point", 3.5)
+        parts.append(tag("circle", title(words), class_=css, cx=x, cy=y, r=radius))
+    for at, period in enumerate(periods):
+        parts.append(text(left + step * (at + 0.5), bottom + 22, period.label, anchor="middle"))
+    parts.append(text(left - 8, bottom + 22, unit, anchor="end"))
+    return parts
+
+
+def spark(
+    name: str, values: Sequence[float], last: str, *, band: tuple[float, float] | None = None
+) -> SafeString:
+    """A small line whose last point is named; `band` is the usual range behind it."""
+    width, height = 256, 72
+    spread = [*values, *(band or ())]
+    low, high = min(spread), max(spread)
+    place = scale(low, high, height - 10.0, 10.0)
+    step = 198 / max(1, len(values) - 1)
+    points = [(4 + step * at, place(value)) for at, value in enumerate(values)]
+    parts = []
+    if band:
+        y = place(band[1])
+        parts.append(tag("rect", class_="band", x=0, y=y, width=208, height=place(band[0]) - y))
+    parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)))
+    x, y = points[-1]
+    parts.append(tag("circle", class_="b", cx=x, cy=y, r=4.0))
+    parts.append(text(x + 10, y + 4, last, class_="strong"))
+    return svg(width, height, name, parts)
