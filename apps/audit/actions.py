@@ -1,0 +1,49 @@
+"""Writing history. Everybody records; nobody edits."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models, transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.models import Event
+from apps.audit.tasks import seal_soon
+from apps.common.requests import current_request_id
+
+LABEL_LENGTH = 200
+
+
+def record(
+    *,
+    project: Project | None,
+    actor: User | None,
+    action: str,
+    obj: models.Model | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    at: datetime,
+) -> Event:
+    """Write one event in the transaction of the change it tells of. `actor` is None when Karat itself acts.
+
+    `before` and `after` hold what changed; times, ids and decimals in them are kept as text.
+    """
+    event = Event.objects.create(
+        project=project,
+        actor=actor,
+        action=action,
+        object_type=obj._meta.label_lower if obj is not None else "",
+        object_id=str(obj.pk) if obj is not None else "",
+        object_label=str(obj)[:LABEL_LENGTH] if obj is not None else "",
+        before=_plain(before),
+        after=_plain(after),
+        at=at,
+        request_id=current_request_id(),
+    )
+    transaction.on_commit(seal_soon, robust=True)
+    return event
+
+
+def _plain(values: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if values is None else json.loads(json.dumps(values, cls=DjangoJSONEncoder, allow_nan=False))

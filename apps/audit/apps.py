@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class AuditConfig(AppConfig):
+    name = "apps.audit"
+    label = "audit"
+
+    def ready(self) -> None:
+        from apps.audit.models import Event
+        from apps.audit.payloads import event_payload
+        from apps.audit.registry import sealed_kind
+
+        sealed_kind("event", Event, project_path="project", payload=event_payload)

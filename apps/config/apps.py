@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class ConfigConfig(AppConfig):
+    name = "apps.config"
+    label = "config"
+
+    def ready(self) -> None:
+        """Load the Celery app with Django, and only then: commands without a server start without it."""
+        from apps.config.celery import prepare
+
+        prepare()

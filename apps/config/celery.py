@@ -1,0 +1,22 @@
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
+app = Celery("karat")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+app.set_default()
+
+
+def prepare() -> None:
+    """Make the folders of the embedded broker, readable by nobody else, before the first message is written."""
+    if not settings.BROKER_URL.startswith("filesystem://"):
+        return
+    broker = Path(settings.BROKER_DIR)
+    with suppress(OSError):  # who needs the broker says so; other commands work without
+        for folder in (broker, broker / "messages", broker / "control"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)

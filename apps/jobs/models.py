@@ -1,0 +1,168 @@
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, UploadState
+
+MAX_ATTEMPTS = 3
+ENDED_STATES = sorted(ENDED)
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def open(self) -> "JobQuerySet":
+        return self.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+
+
+class Job(models.Model):
+    """A piece of slow work. This table is the queue; a message on the broker is only a nudge.
+
+    `attempt` is the fencing token: it rises with every claim, and a worker may write only while it holds the
+    current one. `lease_expires_at` and `next_at` are times of the database's clock, never of a host's.
+    """
+
+    project = models.ForeignKey("accounts.Project", models.PROTECT, null=True, related_name="jobs")
+    kind = models.CharField(max_length=80)
+    title = models.CharField(max_length=200)
+    params = models.JSONField(default=dict)
+    state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
+    attempt = models.PositiveIntegerField(default=0)
+    max_attempts = models.PositiveIntegerField(default=MAX_ATTEMPTS)
+    lease_expires_at = models.DateTimeField(null=True)
+    next_at = models.DateTimeField(null=True, help_text="Not to be claimed before.")
+    nudged_at = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=120, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(null=True)
+    progress_text = models.CharField(max_length=200, blank=True)
+    progress_at = models.DateTimeField(null=True)
+    result = models.JSONField(null=True)
+    error = models.TextField(blank=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="job_state_is_known", condition=Q(state__in=JobState.values)),
+            models.CheckConstraint(
+                name="job_finished_at_goes_with_an_end",
+                condition=Q(state__in=ENDED_STATES, finished_at__isnull=False)
+                | (~Q(state__in=ENDED_STATES) & Q(finished_at=None)),
+            ),
+            models.CheckConstraint(
+                name="job_lease_goes_with_running",
+                condition=Q(state=JobState.RUNNING, lease_expires_at__isnull=False)
+                | (~Q(state=JobState.RUNNING) & Q(lease_expires_at=None)),
+            ),
+            models.CheckConstraint(name="job_attempts_are_limited", condition=Q(attempt__lte=F("max_attempts"))),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "id"], name="job_open", condition=Q(state__in=[JobState.QUEUED, JobState.RUNNING])
+            ),
+            models.Index(fields=["project", "-id"], name="job_newest_first"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def is_cancelling(self) -> bool:
+        return self.state == JobState.RUNNING and self.cancel_requested_at is not None
+
+
+class JobChunk(models.Model):
+    """A part of a job whose effect is committed. Written in the transaction of that effect."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="chunks")
+    key = models.CharField(max_length=200)
+    attempt = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "key"], name="job_chunk_happens_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class WorkerBeat(models.Model):
+    """When each worker was last seen, by the database's clock."""
+
+    worker = models.CharField(max_length=120, unique=True)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.worker
+
+
+class Outbox(models.Model):
+    """A message to the world outside, delivered at least once; `delivery_id` lets the receiver drop a second one."""
+
+    delivery_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey("accounts.Project", models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=16, choices=DeliveryKind.choices)
+    payload = models.JSONField()
+    state = models.CharField(max_length=16, choices=DeliveryState.choices, default=DeliveryState.WAITING)
+    attempts = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="outbox_kind_is_known", condition=Q(kind__in=DeliveryKind.values)),
+            models.CheckConstraint(
+                name="outbox_sent_at_goes_with_sent",
+                condition=Q(state=DeliveryState.SENT, sent_at__isnull=False)
+                | Q(state__in=[DeliveryState.WAITING, DeliveryState.FAILED], sent_at=None),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["next_at"], name="outbox_due", condition=Q(state=DeliveryState.WAITING)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.delivery_id}"
+
+
+class Upload(models.Model):
+    """A file somebody gave us, kept under a name of our own making.
+
+    `filename` is what the person called it: shown, never used as a path. `path` is relative to the files folder.
+    """
+
+    project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="uploads")
+    kind = models.CharField(max_length=32)
+    purpose = models.CharField(max_length=64)
+    filename = models.CharField(max_length=255)
+    path = models.CharField(max_length=120, unique=True)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=16, choices=UploadState.choices, default=UploadState.STORED)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="upload_state_is_known", condition=Q(state__in=UploadState.values))]
+
+    def __str__(self) -> str:
+        return self.filename
+
+    @property
+    def file(self) -> Path:
+        """Where the bytes are."""
+        return Path(settings.MEDIA_ROOT) / self.path

@@ -1,0 +1,52 @@
+"""The kinds of jobs there are, and the function that does each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.utils.module_loading import autodiscover_modules
+
+Handler = Callable[[Any], dict | None]
+
+
+@dataclass(frozen=True)
+class JobKind:
+    name: str
+    title: str
+    handler: Handler
+
+
+class UnknownKind(Exception):
+    """Raised for a kind that no app has registered."""
+
+
+_kinds: dict[str, JobKind] = {}
+
+
+def job_kind(name: str, *, title: str) -> Callable[[Handler], Handler]:
+    """Register `handler(ctx: apps.jobs.context.JobContext) -> dict | None` as the work of jobs of this kind.
+
+    The dict is kept as the job's result. What the handler writes must happen inside `ctx.chunk(...)` or
+    `ctx.finish()`: only there is an effect exactly once, whoever is killed and whenever.
+    """
+
+    def register(handler: Handler) -> Handler:
+        _kinds[name] = JobKind(name, title, handler)
+        return handler
+
+    return register
+
+
+def kind_named(name: str) -> JobKind:
+    if name not in _kinds:
+        _load_all()
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise UnknownKind(f"There is no job of the kind “{name}”.") from None
+
+
+@cache
+def _load_all() -> None:
+    autodiscover_modules("execution", "tasks")
