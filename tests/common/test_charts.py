@@ -1,0 +1,101 @@
+from xml.etree import ElementTree
+
+import pytest
+
+from apps.common.charts import (
+    Bar,
+    Estimate,
+    Part,
+    Period,
+    control_chart,
+    estimate_figures,
+    estimates,
+    figures,
+    meter,
+    parts_bar,
+    spark,
+    target_bars,
+    ticks,
+)
+
+
+def titles(svg):
+    return [node.text for node in ElementTree.fromstring(svg).iter("title")]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "values"),
+    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), (0, 50, [0, 10, 20, 30, 40, 50]), (-0.2, 0.35, [-0.2, 0, 0.2])],
+)
+def test_ticks_are_round_and_few(low, high, values):
+    assert ticks(low, high) == values
+
+
+def test_an_estimate_tells_value_interval_and_n():
+    svg = estimates("Agreement", [Estimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
+
+    assert titles(svg) == ["Agreement", "All judges, α ordinal: 0.71, 0.66 to 0.76, n 412"]
+
+
+def test_an_undefined_estimate_is_a_sentence_not_a_dot():
+    svg = estimates("Agreement", [Estimate("A and B", None, why="one grade only")])
+
+    assert "one grade only" in svg
+    assert "<circle" not in svg
+
+
+def test_labels_are_escaped():
+    svg = estimates("<script>", [Estimate('"><script>alert(1)</script>', 0.5, n=3)])
+
+    assert "<script>" not in svg
+    ElementTree.fromstring(svg)
+
+
+def test_a_bar_of_parts_leaves_out_what_is_empty():
+    svg = parts_bar("535 triples", [Part("accepted", 412, "part-accepted"), Part("draft", 0, "part-draft")])
+
+    assert titles(svg) == ["535 triples", "accepted: 412"]
+
+
+def test_a_bar_of_nothing_is_a_track():
+    assert "track" in parts_bar("no triples", [])
+
+
+def test_small_parts_stay_visible_and_the_bar_keeps_its_width():
+    svg = parts_bar("n", [Part("many", 100_000, "a"), Part("one", 1, "b")], width=100)
+    widths = [float(node.get("width")) for node in ElementTree.fromstring(svg).iter("rect")]
+
+    assert widths[1] > 2.5
+    assert sum(widths) + 2 == pytest.approx(100, abs=0.2)
+
+
+def test_a_period_outside_its_limit_is_named():
+    svg = control_chart("Flag rate", [Period("42", 6, 55, 0.28), Period("43", 14, 46, 0.279)], mean=0.13)
+
+    assert "week 43: 14 of 46 flagged, 30 %, outside the limit" in titles(svg)
+
+
+def test_bars_state_their_target():
+    assert (
+        titles(target_bars("Mix", [Bar("Interview", 203, 0.38, 0.4)]))[1]
+        == "Interview: 203, 38 %, target 40 %"
+    )
+
+
+def test_every_chart_is_well_formed_for_no_data_too():
+    for svg in (
+        estimates("n", []),
+        parts_bar("n", []),
+        meter("n", 0, 0),
+        target_bars("n", []),
+        control_chart("n", [], mean=0),
+        spark("n", [1.0], "1"),
+    ):
+        ElementTree.fromstring(svg)
+
+
+def test_figures_hold_the_same_numbers_as_the_chart():
+    table = estimate_figures([Estimate("All", 0.71, 0.66, 0.76, 412, "α")])
+
+    assert '<td class="num">0.66 to 0.76</td><td class="num">412</td>' in table
+    assert "<td>&lt;b&gt;</td>" in figures(["a"], [["<b>"]])
