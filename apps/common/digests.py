@@ -1,0 +1,33 @@
+"""Canonical bytes and the digests taken over them."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one byte form of a plain value: UTF-8, keys sorted by code point, no spaces, no NaN.
+
+    Raises ValueError for NaN and infinities, which have no JSON form.
+    """
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    ).encode()
+
+
+def sha256_hex(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(value: Any) -> str:
+    return sha256_hex(canonical_json(value))
+
+
+def digest_of_lines(lines: Iterable[str]) -> str:
+    """SHA-256 over the lines, each ended by one `\\n`, in the order given. The empty case is the digest of b""."""
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line.encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

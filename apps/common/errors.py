@@ -1,0 +1,54 @@
+"""The two ways in which Karat says no: to an act (Refusal) and to a file (InputError)."""
+
+from dataclasses import dataclass
+
+
+class Refusal(Exception):
+    """An act that the rules do not allow, with the sentence shown to the person.
+
+    `code` is stable and machine readable: clients of the API branch on it, never on the sentence.
+    """
+
+    status = 409
+
+    def __init__(self, sentence: str, *, code: str = "refused") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.code = code
+
+
+class Forbidden(Refusal):
+    """A refusal because of who asks, not because of the state of the thing."""
+
+    status = 403
+
+
+@dataclass(eq=False)
+class InputError(Exception):
+    """One fault in one place of an input file.
+
+    `line` counts from 1 and includes a heading line; None when the fault is not in a line (an unreadable file).
+    """
+
+    file: str
+    line: int | None
+    field: str
+    value: str
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line is not None:
+            place += f", line {self.line}"
+        if self.field:
+            place += f", {self.field}"
+        return f"{place}: {self.message}"
+
+
+class InputErrors(Exception):
+    """Every fault found in one input, in file order; `capped` when reading stopped at the limit."""
+
+    def __init__(self, errors: list[InputError], *, capped: bool = False) -> None:
+        super().__init__("; ".join(str(error) for error in errors[:5]))
+        self.errors = errors
+        self.capped = capped

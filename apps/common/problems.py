@@ -1,0 +1,65 @@
+"""Errors of the API as problem+json (RFC 9457)."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from apps.common.errors import InputErrors, Refusal
+
+CONTENT_TYPE = "application/problem+json"
+
+
+def problem(*, status: int, title: str, detail: str, code: str, **more: Any) -> Response:
+    body = {
+        "type": f"urn:karat:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    return Response(body | more, status=status, content_type=CONTENT_TYPE)
+
+
+def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler: refusals, input errors and DRF's own errors, all in one shape."""
+    if isinstance(error, Refusal):
+        title = "Not allowed" if error.status == 403 else "Refused"
+        return problem(status=error.status, title=title, detail=error.sentence, code=error.code)
+    if isinstance(error, InputErrors):
+        faults = [
+            {"file": e.file, "line": e.line, "field": e.field, "value": e.value, "message": e.message}
+            for e in error.errors
+        ]
+        return problem(
+            status=400, title="Bad input", detail=str(error), code="bad_input", errors=faults, capped=error.capped
+        )
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    if isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if isinstance(error, exceptions.ValidationError):
+        return problem(
+            status=400,
+            title="Bad input",
+            detail="One or more fields are wrong.",
+            code="invalid",
+            errors=error.detail,
+        )
+    response = exception_handler(error, context)
+    if response is None or not isinstance(error, exceptions.APIException):
+        return response
+    code = error.get_codes()
+    answer = problem(
+        status=response.status_code,
+        title=str(error.default_detail).rstrip("."),
+        detail=str(error.detail),
+        code=code if isinstance(code, str) else "error",
+    )
+    for header, value in response.headers.items():
+        if header.lower() in {"www-authenticate", "retry-after", "allow"}:
+            answer[header] = value
+    return answer

@@ -1,0 +1,141 @@
+"""Migration operations that make rows immutable on PostgreSQL and SQLite, from any client.
+
+Each operation belongs in a migration of the app that owns the table. The product has no switch that turns them off;
+the test runner's flush is the only one who drops and restores them (see `drop_all` and `restore_all`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+PREFIX = "karat_guard_"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One rule: `event` (UPDATE, DELETE or INSERT) on `table` is refused with `message` when `condition` holds.
+
+    `condition` is SQL over OLD and NEW that both databases understand. An empty condition always holds.
+    """
+
+    table: str
+    event: str
+    message: str
+    condition: str = ""
+    name: str = ""
+
+    @property
+    def trigger(self) -> str:
+        return f"{PREFIX}{self.table}_{self.name or self.event.lower()}"[:63]
+
+    def create_sql(self, vendor: str) -> list[str]:
+        message = self.message.replace("'", "''")
+        if vendor == "sqlite":
+            when = f"WHEN {self.condition} " if self.condition else ""
+            return [
+                f'CREATE TRIGGER "{self.trigger}" BEFORE {self.event} ON "{self.table}" FOR EACH ROW {when}'
+                f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+            ]
+        # A condition may hold a subquery, which PostgreSQL's WHEN refuses: it stands in the function body.
+        guard = self.condition or "TRUE"
+        passes = "RETURN OLD;" if self.event == "DELETE" else "RETURN NEW;"
+        statements = [
+            f'CREATE FUNCTION "{self.trigger}"() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN '
+            f"IF ({guard}) THEN RAISE EXCEPTION '{message.replace('%', '%%')}' "
+            f"USING ERRCODE = 'integrity_constraint_violation'; END IF; {passes} END $guard$",
+            f'CREATE TRIGGER "{self.trigger}" BEFORE {self.event} ON "{self.table}" FOR EACH ROW '
+            f'EXECUTE FUNCTION "{self.trigger}"()',
+        ]
+        if self.event == "DELETE" and not self.condition:
+            statements += [
+                f'CREATE FUNCTION "{self.trigger}_all"() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN '
+                f"RAISE EXCEPTION '{message.replace('%', '%%')}' "
+                f"USING ERRCODE = 'integrity_constraint_violation'; END $guard$",
+                f'CREATE TRIGGER "{self.trigger}_all" BEFORE TRUNCATE ON "{self.table}" FOR EACH STATEMENT '
+                f'EXECUTE FUNCTION "{self.trigger}_all"()',
+            ]
+        return statements
+
+    def drop_sql(self, vendor: str) -> list[str]:
+        if vendor == "sqlite":
+            return [f'DROP TRIGGER IF EXISTS "{self.trigger}"']
+        return [
+            f'DROP TRIGGER IF EXISTS "{self.trigger}" ON "{self.table}"',
+            f'DROP FUNCTION IF EXISTS "{self.trigger}"()',
+            f'DROP TRIGGER IF EXISTS "{self.trigger}_all" ON "{self.table}"',
+            f'DROP FUNCTION IF EXISTS "{self.trigger}_all"()',
+        ]
+
+
+class InstallGuards(migrations.RunPython):
+    """The migration operation for a list of guards; reversible."""
+
+    def __init__(self, guards: Sequence[Guard]) -> None:
+        self.guards = list(guards)
+        super().__init__(self._install, self._remove)
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.guards], {})
+
+    def _install(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+        for guard in self.guards:
+            for statement in guard.create_sql(schema_editor.connection.vendor):
+                schema_editor.execute(statement)
+
+    def _remove(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+        for guard in self.guards:
+            for statement in guard.drop_sql(schema_editor.connection.vendor):
+                schema_editor.execute(statement)
+
+
+def append_only(table: str, what: str) -> list[Guard]:
+    """Rows of `table` are never updated or deleted. `what` names one of them: "a judgement"."""
+    return [
+        Guard(table, "UPDATE", f"{what} is never changed; add a new one that supersedes it"),
+        Guard(table, "DELETE", f"{what} is never deleted"),
+    ]
+
+
+def frozen_when(table: str, condition: str, what: str, *, delete_condition: str | None = None) -> list[Guard]:
+    """Rows of `table` are fixed once `condition` (SQL over OLD) holds: no update, no delete."""
+    return [
+        Guard(table, "UPDATE", f"{what} is fixed and cannot be changed", condition),
+        Guard(table, "DELETE", f"{what} is fixed and cannot be deleted", delete_condition or condition),
+    ]
+
+
+def same(*columns: str) -> str:
+    """SQL that holds when each column has the same value in OLD and NEW, NULL equal to NULL, on both databases."""
+    return " AND ".join(
+        f'(OLD."{c}" = NEW."{c}" OR (OLD."{c}" IS NULL AND NEW."{c}" IS NULL))' for c in columns
+    )
+
+
+def drop_all(connection) -> list[str]:
+    """Drop every guard and return the statements that bring them back. For the test runner's flush only."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s", [PREFIX + "%"]
+            )
+            rows = cursor.fetchall()
+            for name, _ in rows:
+                cursor.execute(f'DROP TRIGGER "{name}"')
+            return [sql for _, sql in rows]
+        cursor.execute(
+            "SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+            " WHERE NOT t.tgisinternal AND t.tgname LIKE %s",
+            [PREFIX + "%"],
+        )
+        rows = cursor.fetchall()
+        for name, table in rows:
+            cursor.execute(f'ALTER TABLE "{table}" DISABLE TRIGGER "{name}"')
+        return [f'ALTER TABLE "{table}" ENABLE TRIGGER "{name}"' for name, table in rows]
+
+
+def restore_all(connection, statements: list[str]) -> None:
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

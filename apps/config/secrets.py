@@ -1,0 +1,51 @@
+"""The secret key: from the environment, or generated once into the data directory."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+# Keys that appear in examples and templates; a copy of one of these is no secret.
+KNOWN_KEYS = frozenset({"changeme", "change-me", "secret", "insecure", "django-insecure", "karat", "password"})
+MIN_LENGTH = 32
+
+
+def load_secret_key(from_environment: str | None, data_dir: Path, *, required: bool) -> str:
+    """Return the signing key.
+
+    The environment wins; else the key kept in `data_dir/secret-key` (mode 0600) is read, and made when it is not
+    there. Raises ImproperlyConfigured for a short or well-known key, and when `required` and none is set.
+    """
+    if from_environment:
+        weak = len(from_environment) < MIN_LENGTH or any(
+            from_environment.lower().startswith(known) for known in KNOWN_KEYS
+        )
+        if weak:
+            raise ImproperlyConfigured(
+                f"SECRET_KEY is short or well known. Set it to at least {MIN_LENGTH} random characters, for "
+                'example from: python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
+            )
+        return from_environment
+    if required:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is missing. Set it to the output of: "
+            'python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
+        )
+    path = data_dir / "secret-key"
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        return _make_key(path)
+
+
+def _make_key(path: Path) -> str:
+    key = secrets.token_urlsafe(48)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process was first; its key is the one
+        return path.read_text().strip()
+    with os.fdopen(handle, "w") as stream:
+        stream.write(key + "\n")
+    return key

@@ -1,0 +1,267 @@
+"""Every setting of Karat, read from the environment once, here.
+
+The embedded default needs no variable at all: SQLite, a broker made of folders, and a generated secret, all
+under the data directory.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from apps.config.secrets import load_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+VERSION = "0.1.0"
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name, "1" if default else "0").strip().lower()
+    if value not in {"0", "1", "true", "false", "yes", "no", "on", "off"}:
+        raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no. Set it to 1 or 0.")
+    return value in {"1", "true", "yes", "on"}
+
+
+def _words(name: str, default: str = "") -> list[str]:
+    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+DATA_DIR = Path(os.environ.get("KARAT_DATA_DIR") or BASE_DIR / "data").resolve()
+PRODUCTION = _flag("KARAT_PRODUCTION", False)
+HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
+DEBUG = _flag("KARAT_DEBUG", False)
+TESTING = "pytest" in sys.modules
+
+SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
+
+ALLOWED_HOSTS = _words("KARAT_ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
+if PRODUCTION and not ALLOWED_HOSTS:
+    raise ImproperlyConfigured(
+        "KARAT_ALLOWED_HOSTS is missing. Set it to the host names people type, such as karat.example.org."
+    )
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "apps.common",
+    "apps.accounts",
+    "apps.audit",
+    "apps.jobs",
+    "apps.corpus",
+    "apps.queries",
+    "apps.retrieval",
+    "apps.triples",
+    "apps.review",
+    "apps.judging",
+    "apps.agreement",
+    "apps.goldsets",
+    "apps.evaluation",
+    "apps.dashboard",
+    "apps.config",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "apps.common.middleware.request_id",
+    "apps.common.middleware.security_headers",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "apps.config.urls"
+WSGI_APPLICATION = "apps.config.wsgi.application"
+ASGI_APPLICATION = "apps.config.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "apps.dashboard.context.shell",
+            ],
+            "builtins": ["apps.common.templatetags.karat"],
+        },
+    }
+]
+
+
+def _database() -> dict:
+    """The database named by DATABASE_URL, or SQLite in the data directory.
+
+    SQLite runs in WAL with IMMEDIATE transactions: with Django's defaults most of 32 concurrent writers
+    fail with "database is locked"; with these none does.
+    """
+    url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
+    config = dict(dj_database_url.parse(url))
+    if config["ENGINE"] == "django.db.backends.sqlite3":
+        config["CONN_MAX_AGE"] = 60
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+                " PRAGMA cache_size=-32768;"
+            ),
+        }
+        config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
+    elif config["ENGINE"] == "django.db.backends.postgresql":
+        config["CONN_MAX_AGE"] = 0
+        config["OPTIONS"] = {"pool": {"min_size": 1, "max_size": int(os.environ.get("KARAT_DB_POOL", "12"))}}
+        config["TEST"] = {"NAME": f"test_karat_{os.getpid()}"}
+        if TESTING:
+            config["OPTIONS"] = {}
+    else:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL names {config['ENGINE']}. Karat runs on sqlite:///… and postgres://… only."
+        )
+    return config
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "accounts:login"
+LOGIN_REDIRECT_URL = "dashboard:projects"
+LOGOUT_REDIRECT_URL = "accounts:login"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(os.environ.get("KARAT_STATIC_ROOT") or DATA_DIR / "static")
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "apps.common.staticfiles.HashedStaticFilesStorage"
+            if PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_AUTOREFRESH = False
+MEDIA_ROOT = DATA_DIR / "files"
+
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
+UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = "__Host-karat-session" if HTTPS else "karat-session"
+CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if _flag("KARAT_BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.accounts.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "apps.common.problems.problem_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Karat",
+    "VERSION": VERSION,
+    "DESCRIPTION": "Gold sets for retrieval: grade, review, release, score.",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+BROKER_DIR = DATA_DIR / "broker"
+BROKER_URL = os.environ.get("BROKER_URL") or ("memory://" if TESTING else "filesystem://")
+CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_TASK_SOFT_TIME_LIMIT = int(os.environ.get("KARAT_JOB_TIME_LIMIT", "21600"))
+CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
+CELERY_TASK_ROUTES: dict = {}
+# A job's lease outlives its worker by at most this; a worker extends it four times as often.
+JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
+JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
+if BROKER_URL.startswith("filesystem://"):
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict = {
+        "data_folder_in": str(BROKER_DIR / "messages"),
+        "data_folder_out": str(BROKER_DIR / "messages"),
+        "control_folder": str(BROKER_DIR / "control"),
+    }
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"unacked_restore_interval": 5, "unacked_restore_throttle": 1}
+
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if os.environ.get("EMAIL_HOST")
+    else "django.core.mail.backends.console.EmailBackend"
+)
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", True)
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "karat@localhost")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
+}
