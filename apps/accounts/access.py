@@ -1,0 +1,66 @@
+"""The door of every project page: sign-in, membership, role, and refusals turned into answers."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.accounts.selectors import membership_in
+from apps.common.errors import InputErrors, Refusal
+
+View = Callable[..., HttpResponse]
+
+
+def member_view(*roles: str) -> Callable[[View], View]:
+    """Open a view to members of the project in the URL who hold any of `roles` (none named: every member).
+
+    The view receives `request, project, **rest`; `request.member` tells the person's roles. Strangers and former
+    members get 404, members without the role 403, and a Refusal raised by the domain becomes a page with its
+    sentence and status.
+    """
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def inner(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            member = membership_in(request.user, slug)
+            request.member = request.membership = member  # type: ignore[attr-defined]
+            request.project = member.project  # type: ignore[attr-defined]
+            if not member.holds(*roles):
+                raise PermissionDenied(f"This page is for: {', '.join(sorted(roles))}.")
+            try:
+                return view(request, member.project, *args, **kwargs)
+            except Refusal as refusal:
+                return refusal_page(request, refusal)
+            except InputErrors as errors:
+                return render(request, "bad_input.html", {"errors": errors}, status=400)
+
+        inner.roles = frozenset(roles)  # type: ignore[attr-defined]
+        return inner
+
+    return decorate
+
+
+def operator_view(view: View) -> View:
+    """Open a view to operators only."""
+
+    @login_required
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_operator:  # type: ignore[union-attr]
+            raise PermissionDenied("This page is for operators.")
+        try:
+            return view(request, *args, **kwargs)
+        except Refusal as refusal:
+            return refusal_page(request, refusal)
+
+    return inner
+
+
+def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    template = "_refusal.html" if getattr(request, "htmx", False) else "refusal.html"
+    return render(request, template, {"refusal": refusal}, status=refusal.status)

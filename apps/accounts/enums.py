@@ -1,0 +1,22 @@
+from django.db import models
+
+
+class Role(models.TextChoices):
+    """What a person may do in a project. Rules bind to what somebody did to an item, not to these titles."""
+
+    ANNOTATOR = "annotator", "annotator"
+    REVIEWER = "reviewer", "reviewer"
+    LEAD = "lead", "lead"
+    VIEWER = "viewer", "viewer"
+
+
+class Scope(models.TextChoices):
+    """What a token may do; a token never does more than its owner may."""
+
+    CORPUS_READ = "corpus:read", "read snapshots, blocks and queries"
+    RUNS_READ = "runs:read", "read runs, pools and scores"
+    RUNS_WRITE = "runs:write", "push runs and ask for scores"
+    VERSIONS_READ = "versions:read", "read and export gold versions"
+    JUDGING_WRITE = "judging:write", "read own pairs and send grades"
+    REVIEW_WRITE = "review:write", "read own reviews and send verdicts"
+    JOBS_READ = "jobs:read", "follow jobs"

@@ -1,0 +1,168 @@
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models import F, Q
+
+from apps.accounts.enums import Role
+
+
+class UserManager(BaseUserManager["User"]):
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser):
+    """A person. Never deleted: deactivated people keep their rows and their name in history."""
+
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=120)
+    is_active = models.BooleanField(default=True)
+    is_operator = models.BooleanField(default=False, help_text="May make projects and invite their first lead.")
+    time_zone = models.CharField(max_length=64, default="UTC")
+    created_at = models.DateTimeField()
+    deactivated_at = models.DateTimeField(null=True, blank=True)
+
+    objects = UserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="user_deactivated_at_goes_with_is_active",
+                condition=Q(is_active=True, deactivated_at=None) | Q(is_active=False, deactivated_at__isnull=False),
+            ),
+            models.UniqueConstraint(models.functions.Lower("email"), name="user_email_is_unique_in_any_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+def default_scale() -> list[dict]:
+    return [
+        {"grade": 0, "name": "Not relevant", "hint": "Noise for the asker"},
+        {"grade": 1, "name": "Related", "hint": "Same subject only"},
+        {"grade": 2, "name": "Answers part", "hint": "Needs more beside it"},
+        {"grade": 3, "name": "Answers all", "hint": "Needs nothing more"},
+    ]
+
+
+def default_policies() -> dict:
+    return {
+        "copied_run_limit": 6,
+        "near_duplicate_limit": 0.85,
+        "calibrating_reviews": 20,
+        "regression_bar": 0.1,
+        "source_targets": {},
+        "lit_terms": True,
+    }
+
+
+class Project(models.Model):
+    """The walls: everything belongs to exactly one project, and nothing is seen across."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    scale = models.JSONField(default=default_scale, help_text="Grades from 0 up, each with name and hint.")
+    policies = models.JSONField(default=default_policies)
+    is_demo = models.BooleanField(default=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def grades(self) -> list[int]:
+        return [entry["grade"] for entry in self.scale]
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def live(self) -> "MembershipQuerySet":
+        return self.filter(ended_at=None)
+
+
+class Membership(models.Model):
+    """One role of one person in one project. A person may hold several; an ended one stays as history."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    granted_at = models.DateTimeField()
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "user", "role"], condition=Q(ended_at=None), name="membership_one_live_role"
+            ),
+            models.CheckConstraint(name="membership_role_is_known", condition=Q(role__in=Role.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role} in {self.project}"
+
+
+class Invitation(models.Model):
+    """A single-use door. Only the digest of its token is kept; the link is shown once."""
+
+    project = models.ForeignKey(Project, models.PROTECT, null=True, related_name="invitations")
+    email = models.EmailField(blank=True)
+    roles = models.JSONField(default=list)
+    makes_operator = models.BooleanField(default=False)
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="invitation_used_by_goes_with_used_at",
+                condition=Q(used_by=None, used_at=None) | Q(used_by__isnull=False, used_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="invitation_expires_after_it_is_made", condition=Q(expires_at__gt=F("created_at"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
+
+
+class ApiToken(models.Model):
+    """A machine's key, kept as a digest. `prefix` is what people see to tell tokens apart."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
+    project = models.ForeignKey(Project, models.PROTECT, related_name="tokens")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class LoginAttempt(models.Model):
+    """One failed try to sign in, kept to limit guessing per account and per address without a cache."""
+
+    account = models.CharField(max_length=254, db_index=True)
+    address = models.GenericIPAddressField(null=True, db_index=True)
+    at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.account} at {self.at:%Y-%m-%d %H:%M}"

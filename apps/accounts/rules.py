@@ -1,0 +1,33 @@
+"""Who may change whose standing. Each rule returns the reason why not, or None."""
+
+from datetime import datetime
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Invitation, Project, User
+from apps.accounts.selectors import roles_of
+
+
+def people_refusal(actor: User, project: Project) -> str | None:
+    """May `actor` invite people to the project and change their roles?"""
+    if actor.is_operator or Role.LEAD in roles_of(actor, project):
+        return None
+    return "Only a lead of this project or an operator changes who belongs to it."
+
+
+def invitation_refusal(invitation: Invitation, at: datetime) -> str | None:
+    if invitation.used_at is not None:
+        return "This invitation has been used. Ask for a new one."
+    if invitation.revoked_at is not None:
+        return "This invitation was withdrawn. Ask for a new one."
+    if invitation.expires_at <= at:
+        return "This invitation has expired. Ask for a new one."
+    return None
+
+
+def roles_refusal(roles: list[str]) -> str | None:
+    unknown = sorted(set(roles) - set(Role.values))
+    if unknown:
+        return f"There is no role called {', '.join(unknown)}. Roles are {', '.join(Role.values)}."
+    if not roles:
+        return "Choose at least one role."
+    return None

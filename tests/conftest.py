@@ -1,0 +1,62 @@
+"""Set-up that every test shares: a data directory of its own, guards around flushes, real data when it is there."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# Before Django reads its settings: tests never touch a real data directory.
+_data_dir = tempfile.mkdtemp(prefix="karat-test-")
+os.environ["KARAT_DATA_DIR"] = _data_dir
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+REPO = Path(__file__).resolve().parent.parent
+SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    from django.test import TransactionTestCase, override_settings
+
+    from apps.common import triggers
+
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    fast = override_settings(PASSWORD_HASHERS=hashers)
+    fast.enable()
+
+    plain_teardown = TransactionTestCase._fixture_teardown
+
+    def teardown_without_guards(self) -> None:
+        """The flush between transactional tests deletes rows that the product never deletes."""
+        from django.db import connection
+
+        statements = triggers.drop_all(connection)
+        try:
+            plain_teardown(self)
+        finally:
+            triggers.restore_all(connection, statements)
+
+    TransactionTestCase._fixture_teardown = teardown_without_guards
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(_data_dir, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    from django.db import connection
+
+    skip = pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL=postgres://…")
+    if connection.vendor != "postgresql":
+        for item in items:
+            if item.get_closest_marker("postgres"):
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with real data that the project does not ship."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"no real data at {SHARED_DATA}; set KARAT_SHARED_DATA to its folder")
+    return SHARED_DATA
