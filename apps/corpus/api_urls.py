@@ -1,0 +1,2 @@
+app_name = "corpus-api"
+urlpatterns: list = []

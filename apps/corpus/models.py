@@ -1,0 +1,133 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+
+
+class Corpus(models.Model):
+    """A body of documents that is retrieved from, kept apart from its frozen snapshots."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="corpora")
+    slug = models.SlugField(max_length=60)
+    name = models.CharField(max_length=120)
+    language = models.CharField(max_length=12, default="en")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "corpora"
+        constraints = [models.UniqueConstraint(fields=["project", "slug"], name="corpus_slug_in_project")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Document(models.Model):
+    """What blocks are cut from. `outside_id` is the owner's name for it, unique in the corpus."""
+
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="documents")
+    outside_id = models.CharField(max_length=300)
+    title = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["corpus", "outside_id"], name="document_id_in_corpus")]
+
+    def __str__(self) -> str:
+        return self.title or self.outside_id
+
+
+class Block(models.Model):
+    """The retrievable unit. Its texts are versions; `current` is the latest imported, empty when it is gone."""
+
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="blocks")
+    document = models.ForeignKey(Document, models.PROTECT, related_name="blocks")
+    outside_id = models.CharField(max_length=300)
+    current = models.ForeignKey("BlockVersion", models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["corpus", "outside_id"], name="block_id_in_corpus")]
+
+    def __str__(self) -> str:
+        return self.outside_id
+
+
+class BlockVersion(models.Model):
+    """The exact text of a block at one time; never changed, except that a redaction leaves a tombstone.
+
+    `digest` names the canonical bytes of all that a reader sees (title, section path, pages, text); `text_digest`
+    those of title and text alone: a block that only moved to another page is not a changed text.
+    """
+
+    block = models.ForeignKey(Block, models.PROTECT, related_name="versions")
+    digest = models.CharField(max_length=64)
+    text_digest = models.CharField(max_length=64, db_index=True)
+    title = models.TextField(blank=True)
+    section_path = models.JSONField(default=list, help_text="Headings from the outermost in.")
+    page_start = models.PositiveIntegerField(null=True)
+    page_end = models.PositiveIntegerField(null=True)
+    text = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+    redacted_at = models.DateTimeField(null=True)
+    redaction_reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["block", "digest"], name="block_version_digest_in_block"),
+            models.CheckConstraint(
+                name="block_version_pages_in_order",
+                condition=Q(page_start=None, page_end=None) | Q(page_start__lte=models.F("page_end")),
+            ),
+            models.CheckConstraint(
+                name="block_version_redacted_has_no_text",
+                condition=Q(redacted_at=None) | (Q(text="") & ~Q(redaction_reason="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.block_id}@{self.digest[:8]}"
+
+
+class Snapshot(models.Model):
+    """A frozen list of block versions of one corpus, with one digest over all. It never changes."""
+
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="snapshots")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=120)
+    digest = models.CharField(max_length=64)
+    block_count = models.PositiveIntegerField()
+    document_count = models.PositiveIntegerField()
+    frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    frozen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "number"], name="snapshot_number_in_corpus"),
+            models.UniqueConstraint(fields=["corpus", "digest"], name="snapshot_digest_in_corpus"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SnapshotBlock(models.Model):
+    """One block version in a snapshot.
+
+    `position` counts from 0 in the bytewise order of outside ids, without gaps: engines and rankings use it as the
+    block's integer name, and "ties by id descending" is "position descending".
+    """
+
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="entries")
+    position = models.PositiveIntegerField()
+    block = models.ForeignKey(Block, models.PROTECT, related_name="+")
+    version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "position"], name="snapshot_position"),
+            models.UniqueConstraint(fields=["snapshot", "block"], name="snapshot_block_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot_id}:{self.position}"

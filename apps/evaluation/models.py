@@ -1,0 +1,89 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+from apps.goldsets.models import Version
+from apps.jobs.models import Job
+from apps.retrieval.models import Run
+
+
+class Evaluation(models.Model):
+    """The scores of one run against one version for one list of measures. Scoring again adds no rows."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="evaluations")
+    version = models.ForeignKey(Version, models.PROTECT, related_name="evaluations")
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    measures = models.JSONField(help_text="Measure names in the order asked for.")
+    measures_digest = models.CharField(max_length=64)
+    seed = models.BigIntegerField(default=0)
+    counts = models.JSONField(default=dict, help_text="Queries judged, with_relevant, in_run, missing.")
+    query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    requested_at = models.DateTimeField()
+    scored_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "version", "split", "measures_digest", "seed"], name="evaluation_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} on {self.version_id}"
+
+
+class Score(models.Model):
+    """The value of one measure: its mean with interval, and each query's value as little-endian float64."""
+
+    evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="scores")
+    measure = models.CharField(max_length=80)
+    order = models.PositiveSmallIntegerField()
+    mean = models.FloatField()
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    values = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["evaluation", "measure"], name="score_once_per_measure")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.mean:.4f}"
+
+
+class RegressionNote(models.Model):
+    """What somebody decided about a query that fell from a baseline to a candidate."""
+
+    class Decision(models.TextChoices):
+        ACCEPT = "accept", "Accept"
+        FIX = "fix", "Fix"
+        GRADES_WRONG = "grades_wrong", "Grades wrong"
+
+    baseline = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
+    measure = models.CharField(max_length=80)
+    query_id_text = models.CharField(max_length=200)
+    decision = models.CharField(max_length=16, choices=Decision.choices)
+    explanation = models.TextField(blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["baseline", "candidate", "measure", "query_id_text"], name="regression_note_once"
+            ),
+            models.CheckConstraint(
+                name="regression_decision_is_known",
+                condition=Q(decision__in=["accept", "fix", "grades_wrong"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id_text}: {self.decision}"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class GoldsetsConfig(AppConfig):
+    name = "apps.goldsets"
+    label = "goldsets"

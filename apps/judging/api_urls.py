@@ -1,0 +1,2 @@
+app_name = "judging-api"
+urlpatterns: list = []

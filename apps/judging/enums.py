@@ -1,0 +1,35 @@
+from django.db import models
+
+
+class RoundKind(models.TextChoices):
+    JUDGING = "judging", "judging"
+    IMPORTED = "imported", "imported"
+
+
+class RoundState(models.TextChoices):
+    OPENING = "opening", "opening"
+    OPEN = "open", "open"
+    CLOSED = "closed", "closed"
+
+
+class SeatState(models.TextChoices):
+    OPEN = "open", "open"
+    LEASED = "leased", "leased"
+    DONE = "done", "done"
+
+
+class CantJudgeReason(models.TextChoices):
+    UNCLEAR_QUERY = "unclear_query", "unclear query"
+    UNREADABLE = "unreadable", "unreadable block"
+    NEEDS_EXPERT = "needs_expert", "needs an expert"
+    MISSING_CONTEXT = "missing_context", "missing context"
+
+
+class ErrorType(models.TextChoices):
+    """Why judges differed, as the adjudicator sees it."""
+
+    UNCLEAR_QUERY = "unclear_query", "unclear query"
+    UNCLEAR_GUIDELINE = "unclear_guideline", "unclear guideline"
+    UNREADABLE = "unreadable", "unreadable block"
+    SLIP = "slip", "slip"
+    AMBIGUITY = "ambiguity", "real ambiguity"

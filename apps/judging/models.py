@@ -1,0 +1,191 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+from apps.judging.enums import CantJudgeReason, ErrorType, RoundKind, RoundState, SeatState
+from apps.queries.models import Query
+from apps.retrieval.models import Pool, PoolEntry
+
+
+class Guideline(models.Model):
+    """What a grade means, in words and examples. A change is a new number; judgements name theirs."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="guidelines")
+    number = models.PositiveIntegerField()
+    markdown = models.TextField(blank=True)
+    grades = models.JSONField(help_text="For each grade: grade, name, definition, examples.")
+    published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    published_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="guideline_number_in_project")
+        ]
+
+    def __str__(self) -> str:
+        return f"guideline {self.number}"
+
+
+class Round(models.Model):
+    """One plan of who grades how much of a pool, and its execution."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="rounds")
+    guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="rounds")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=10, choices=RoundKind.choices, default=RoundKind.JUDGING)
+    state = models.CharField(max_length=10, choices=RoundState.choices, default=RoundState.OPENING)
+    overlap_share = models.FloatField(
+        default=0.2, help_text="Share of pairs judged by `judges` people, 0 to 1."
+    )
+    judges = models.PositiveSmallIntegerField(default=2, help_text="Judgements a pair of the overlap gets.")
+    seed = models.BigIntegerField(default=0)
+    lease_minutes = models.PositiveIntegerField(default=30)
+    origin = models.CharField(max_length=300, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="round_number_in_project"),
+            models.CheckConstraint(
+                name="round_overlap_is_a_share", condition=Q(overlap_share__gte=0, overlap_share__lte=1)
+            ),
+            models.CheckConstraint(name="round_asks_for_a_judge", condition=Q(judges__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RoundAnnotator(models.Model):
+    """A person asked to grade in a round. `cursor` is the query they have got to (see `claim_seats`)."""
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="annotators")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    cursor = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "annotator"], name="round_annotator_once")]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} in {self.round_id}"
+
+
+class Seat(models.Model):
+    """One place for one judgement of one pair. The seats of a pair are exactly what the plan asked for.
+
+    open: anybody of the round may lease it; leased: held by `annotator` until `lease_expires_at`; done: judged
+    and fixed. A lapsed lease goes back to open with the next claim of anybody.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="seats")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="seats")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+    number = models.PositiveSmallIntegerField(help_text="From 1 to the judgements this pair gets.")
+    pass_number = models.PositiveSmallIntegerField(
+        default=1, help_text="2 and up: the same pair again, blindly."
+    )
+    state = models.CharField(max_length=8, choices=SeatState.choices, default=SeatState.OPEN)
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    lease_expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["round", "entry", "number"], name="judging_seat_number_once"),
+            models.UniqueConstraint(
+                fields=["round", "entry", "annotator", "pass_number"],
+                condition=Q(annotator__isnull=False),
+                name="judging_one_seat_per_person_pair_and_pass",
+            ),
+            models.CheckConstraint(
+                name="judging_seat_state_fits_annotator",
+                condition=Q(state="open", annotator=None, lease_expires_at=None)
+                | Q(state="leased", annotator__isnull=False, lease_expires_at__isnull=False)
+                | Q(state="done", annotator__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["round", "state", "query"], name="judging_seat_open"),
+            models.Index(fields=["round", "annotator", "state"], name="judging_seat_mine"),
+        ]
+
+    def __str__(self) -> str:
+        return f"seat {self.number} of {self.entry_id}"
+
+
+class Judgement(models.Model):
+    """One annotator's grade of one pair. Never changed: a second thought is a new row that supersedes.
+
+    Exactly one of `grade` and `cant_judge` is set: grade 0 is a judgement, "can't judge" is a third thing.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="judgements")
+    seat = models.ForeignKey(Seat, models.PROTECT, related_name="judgements")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="judgements")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="judgements")
+    pass_number = models.PositiveSmallIntegerField(default=1)
+    grade = models.SmallIntegerField(null=True)
+    cant_judge = models.CharField(max_length=20, choices=CantJudgeReason.choices, blank=True)
+    note = models.TextField(blank=True)
+    spans = models.JSONField(default=list, help_text="[start, end] in code points of the block's text.")
+    guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
+    active_ms = models.PositiveIntegerField(null=True)
+    away_ms = models.PositiveIntegerField(null=True)
+    idempotency_key = models.CharField(max_length=64)
+    supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
+    given_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["entry", "annotator", "pass_number", "round"],
+                condition=Q(supersedes=None),
+                name="judgement_one_chain_per_person_pair_and_pass",
+            ),
+            models.UniqueConstraint(
+                fields=["seat"], condition=Q(supersedes=None), name="judgement_one_chain_per_seat"
+            ),
+            models.UniqueConstraint(fields=["annotator", "idempotency_key"], name="judgement_key_once"),
+            models.CheckConstraint(
+                name="judgement_is_a_grade_or_a_reason",
+                condition=Q(grade__isnull=False, cant_judge="") | (Q(grade=None) & ~Q(cant_judge="")),
+            ),
+        ]
+        indexes = [models.Index(fields=["round", "entry"], name="judgement_of_pair")]
+
+    def __str__(self) -> str:
+        return f"judgement {self.pk}"
+
+
+class Adjudication(models.Model):
+    """A lead's decision on a pair that its judges did not settle. Append-only, like the grades it settles.
+
+    No grade means that the pair can't be judged and is left out of every version.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="adjudications")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="adjudications")
+    adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    grade = models.SmallIntegerField(null=True, help_text="Empty: the pair can't be judged at all.")
+    reason = models.TextField()
+    error_type = models.CharField(max_length=20, choices=ErrorType.choices)
+    supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
+    given_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "entry"],
+                condition=Q(supersedes=None),
+                name="adjudication_one_chain_per_pair",
+            ),
+            models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"adjudication {self.pk}"

@@ -1,0 +1,2 @@
+app_name = "queries-api"
+urlpatterns: list = []

@@ -1,0 +1,91 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+from apps.queries.enums import Difficulty, PermissionScope, SourceKind
+
+
+class Source(models.Model):
+    """Where queries come from, and its share of the set that the team aims at."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="sources")
+    slug = models.SlugField(max_length=60)
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20, choices=SourceKind.choices)
+    target_share = models.FloatField(null=True, help_text="Share of the set aimed at, 0 to 1.")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "slug"], name="source_slug_in_project"),
+            models.CheckConstraint(name="source_kind_is_known", condition=Q(kind__in=SourceKind.values)),
+            models.CheckConstraint(
+                name="source_target_is_a_share",
+                condition=Q(target_share=None) | Q(target_share__gte=0, target_share__lte=1),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Permission(models.Model):
+    """Under which terms a source may be used. A source rests on its latest permission that is not revoked."""
+
+    source = models.ForeignKey(Source, models.PROTECT, related_name="permissions")
+    owner = models.CharField(max_length=200)
+    scope = models.CharField(max_length=12, choices=PermissionScope.choices)
+    evidence = models.TextField(blank=True, help_text="Contract, mail or policy that grants it.")
+    licence = models.CharField(max_length=80, blank=True)
+    granted_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    revocation_reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="permission_scope_is_known", condition=Q(scope__in=PermissionScope.values)),
+            models.CheckConstraint(
+                name="permission_revoked_by_goes_with_revoked_at",
+                condition=Q(revoked_at=None, revoked_by=None) | Q(revoked_at__isnull=False, revoked_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.owner}, {self.scope}"
+
+
+class Query(models.Model):
+    """An information need. Its words are fixed from the first run or grade on (`locked_at`)."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="queries")
+    outside_id = models.CharField(max_length=200)
+    text = models.TextField()
+    label = models.CharField(max_length=200, blank=True)
+    intent = models.TextField(blank=True, help_text="What the asker needs, in a sentence or two.")
+    description = models.TextField(blank=True)
+    source = models.ForeignKey(Source, models.PROTECT, null=True, blank=True, related_name="queries")
+    difficulty = models.CharField(max_length=10, choices=Difficulty.choices, blank=True)
+    domain = models.CharField(max_length=80, blank=True)
+    query_type = models.CharField(max_length=40, blank=True)
+    group_key = models.CharField(max_length=120, blank=True, help_text="Entity or time group; a split keeps it whole.")
+    tags = models.JSONField(default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    locked_at = models.DateTimeField(null=True)
+    retired_at = models.DateTimeField(null=True)
+    retired_reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name_plural = "queries"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "outside_id"], name="query_id_in_project"),
+            models.CheckConstraint(name="query_has_text", condition=~Q(text="")),
+        ]
+        indexes = [models.Index(fields=["project", "retired_at", "outside_id"])]
+
+    def __str__(self) -> str:
+        return self.outside_id

@@ -1,0 +1,26 @@
+from django.db import models
+
+
+class SystemKind(models.TextChoices):
+    """What makes a ranking."""
+
+    BM25 = "bm25", "BM25"
+    TFIDF = "tfidf", "TF-IDF cosine"
+    UPLOADED = "uploaded", "uploaded run"
+
+
+class RunState(models.TextChoices):
+    PENDING = "pending", "pending"
+    COMPLETE = "complete", "complete"
+    FAILED = "failed", "failed"
+
+
+class PoolState(models.TextChoices):
+    PENDING = "pending", "pending"
+    COMPLETE = "complete", "complete"
+    FAILED = "failed", "failed"
+
+
+class PoolKind(models.TextChoices):
+    DEPTH = "depth", "depth-k union"
+    IMPORTED = "imported", "imported judgements"

@@ -1,0 +1,155 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.jobs.models import Job
+from apps.queries.models import Query
+from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
+
+
+class System(models.Model):
+    """What makes a ranking. Its configuration is its identity: `digest` covers kind and configuration."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="systems")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20, choices=SystemKind.choices)
+    config = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="system_name_in_project"),
+            models.CheckConstraint(name="system_kind_is_known", condition=Q(kind__in=SystemKind.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """One execution of a system for a query set on a snapshot. A complete run never changes."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
+    system = models.ForeignKey(System, models.PROTECT, related_name="runs")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="runs")
+    tag = models.CharField(max_length=120)
+    depth = models.PositiveIntegerField(help_text="Most results kept for a query.")
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.PENDING)
+    digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
+    query_count = models.PositiveIntegerField(default=0)
+    latency = models.JSONField(
+        default=dict, help_text="Milliseconds: p50, p95, p99, mean; empty when unknown."
+    )
+    note = models.TextField(blank=True)
+    commit = models.CharField(max_length=80, blank=True)
+    failure = models.TextField(blank=True)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "tag"], name="run_tag_in_project"),
+            models.CheckConstraint(name="run_state_is_known", condition=Q(state__in=RunState.values)),
+            models.CheckConstraint(
+                name="run_complete_has_digest_and_time",
+                condition=~Q(state=RunState.COMPLETE) | (Q(completed_at__isnull=False) & ~Q(digest="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.tag
+
+
+class Ranking(models.Model):
+    """What a run returned for one query, best first, packed by `ranking.pack`: positions and scores."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="rankings")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+    packed = models.BinaryField()
+    length = models.PositiveIntegerField()
+    latency_ms = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "query"], name="ranking_once_per_run_and_query")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.query_id}"
+
+
+class Pool(models.Model):
+    """The union of the runs' top-depth for each query: the pairs that people are asked to judge."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="pools")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="pools")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=10, choices=PoolKind.choices, default=PoolKind.DEPTH)
+    depth = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=PoolState.choices, default=PoolState.PENDING)
+    origin = models.CharField(
+        max_length=300, blank=True, help_text="File name and digest of imported judgements."
+    )
+    entry_count = models.PositiveIntegerField(default=0)
+    failure = models.TextField(blank=True)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="pool_name_in_project"),
+            models.CheckConstraint(name="pool_state_is_known", condition=Q(state__in=PoolState.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PoolRun(models.Model):
+    """One run that a pool draws from."""
+
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="pool_runs")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="pool_runs")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["pool", "run"], name="pool_run_once")]
+
+    def __str__(self) -> str:
+        return f"{self.pool_id}/{self.run_id}"
+
+
+class PoolQuery(models.Model):
+    """One query that a pool covers, whether or not any run found something for it."""
+
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="pool_queries")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["pool", "query"], name="pool_query_once")]
+
+    def __str__(self) -> str:
+        return f"{self.pool_id}/{self.query_id}"
+
+
+class PoolEntry(models.Model):
+    """One query–block pair. `found_by` lists `[run id, rank]` by run, ranks from 1: who found it, where."""
+
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="entries")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+    version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
+    found_by = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name_plural = "pool entries"
+        constraints = [models.UniqueConstraint(fields=["pool", "query", "version"], name="pool_pair_once")]
+
+    def __str__(self) -> str:
+        return f"{self.query_id}–{self.version_id}"

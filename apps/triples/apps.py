@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class TriplesConfig(AppConfig):
+    name = "apps.triples"
+    label = "triples"

@@ -1,0 +1,42 @@
+"""What a triple can be, and what can happen to it."""
+
+from django.db import models
+
+
+class State(models.TextChoices):
+    DRAFT = "draft", "Draft"
+    IN_REVIEW = "in_review", "In review"
+    ACCEPTED = "accepted", "Accepted"
+    DISPUTED = "disputed", "Disputed"
+    DROPPED = "dropped", "Dropped"
+    SPLIT = "split", "Split"
+    RETIRED = "retired", "Retired"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class Step(models.TextChoices):
+    SUBMIT = "submit", "Submit"
+    AGREE = "agree", "Both confirm"
+    DISAGREE = "disagree", "One confirms, one flags"
+    REJECT = "reject", "Both flag"
+    REVISE = "revise", "Revise"
+    WITHDRAW_FLAG = "withdraw_flag", "Withdraw the flag"
+    SPLIT = "split", "Split"
+    DROP = "drop", "Drop"
+    ADJUDICATE_ACCEPT = "adjudicate_accept", "Adjudicate: accept"
+    ADJUDICATE_RETURN = "adjudicate_return", "Adjudicate: review again"
+    ADJUDICATE_DROP = "adjudicate_drop", "Adjudicate: drop"
+    MARK_STALE = "mark_stale", "Block changed in a newer snapshot"
+    RE_PIN = "re_pin", "Re-pin on the new text"
+    RETIRE = "retire", "Retire"
+    WITHDRAW = "withdraw", "Withdraw"
+    REOPEN = "reopen", "Reopen as a new draft"
+
+
+class RetireReason(models.TextChoices):
+    BLOCK_GONE = "block_gone", "Block gone"
+    PERMISSION_REVOKED = "permission_revoked", "Permission revoked"
+    OUT_OF_SCOPE = "out_of_scope", "Out of scope"
+
+
+ENDED = frozenset({State.DROPPED, State.SPLIT, State.RETIRED, State.WITHDRAWN})

@@ -1,0 +1,109 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import Project
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.queries.models import Query, Source
+from apps.triples.enums import RetireReason, State
+
+
+class Triple(models.Model):
+    """Question, expected block(s), expected answer, on their way from draft to gold.
+
+    `state` is assigned by `workflow.move` and nowhere else. `is_stale` marks an accepted triple whose block has
+    another text in a newer snapshot; the pinned text stays.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="triples")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DRAFT)
+    is_stale = models.BooleanField(default=False)
+    round = models.PositiveIntegerField(default=0, help_text="Review rounds so far; 0 before the first submit.")
+    was_disputed = models.BooleanField(default=False)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="triples")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="triples")
+    query = models.ForeignKey(Query, models.PROTECT, null=True, blank=True, related_name="triples")
+    source = models.ForeignKey(Source, models.PROTECT, null=True, blank=True, related_name="triples")
+    domain = models.CharField(max_length=80, blank=True)
+    difficulty = models.CharField(max_length=10, blank=True)
+    is_machine_written = models.BooleanField(default=False)
+    adopted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    parent = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="children")
+    current = models.ForeignKey("Revision", models.PROTECT, null=True, related_name="+")
+    resolution = models.CharField(max_length=40, blank=True, help_text="consensus, revised, policy:…, adjudicated.")
+    resolved_at = models.DateTimeField(null=True)
+    retire_reason = models.CharField(max_length=24, choices=RetireReason.choices, blank=True)
+    edit_version = models.PositiveIntegerField(default=0, help_text="Raised by each save of the draft.")
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField(help_text="When the state or the draft last moved.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="triple_number_in_project"),
+            models.CheckConstraint(name="triple_state_is_known", condition=Q(state__in=State.values)),
+            models.CheckConstraint(
+                name="triple_only_accepted_is_stale", condition=Q(is_stale=False) | Q(state=State.ACCEPTED)
+            ),
+            models.CheckConstraint(
+                name="triple_accepted_has_resolution",
+                condition=~Q(state=State.ACCEPTED) | (~Q(resolution="") & Q(resolved_at__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="triple_retired_has_a_reason", condition=~Q(state=State.RETIRED) | ~Q(retire_reason="")
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "state", "changed_at"], name="triple_by_state")]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        return f"T-{self.number:04d}"
+
+
+class Revision(models.Model):
+    """A triple's wording at one time. Written freely while a draft; fixed by a trigger once submitted."""
+
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    question = models.TextField(blank=True)
+    answer = models.TextField(blank=True)
+    needs_all_blocks = models.BooleanField(default=False, help_text="All blocks are needed, not any one of them.")
+    note = models.TextField(blank=True)
+    warnings = models.JSONField(default=list, help_text="Checks that warned when it was submitted.")
+    round = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    saved_at = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["triple", "number"], name="revision_number_in_triple"),
+            models.CheckConstraint(
+                name="revision_submitted_is_whole",
+                condition=Q(submitted_at=None) | (~Q(question="") & ~Q(answer="") & Q(round__gte=1)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.triple_id}/{self.number}"
+
+
+class ExpectedBlock(models.Model):
+    """A block version that a revision expects, with its marked evidence. Fixed together with its revision."""
+
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="expected_blocks")
+    version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
+    order = models.PositiveSmallIntegerField(default=0)
+    spans = models.JSONField(default=list, help_text="[start, end] in code points of the block's text.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["revision", "version"], name="expected_block_once_per_revision")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision_id}–{self.version_id}"

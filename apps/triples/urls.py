@@ -1,0 +1,2 @@
+app_name = "triples"
+urlpatterns: list = []
