@@ -1,13 +1,20 @@
 """The kinds of jobs there are, and the function that does each."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 from django.utils.module_loading import autodiscover_modules
 
 Handler = Callable[[Any], dict | None]
+Follower = Callable[[Any, datetime], None]
+
+
+def _nobody_follows(job: Any, at: datetime) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -15,6 +22,7 @@ class JobKind:
     name: str
     title: str
     handler: Handler
+    follower: Follower = _nobody_follows
 
 
 class UnknownKind(Exception):
@@ -24,15 +32,18 @@ class UnknownKind(Exception):
 _kinds: dict[str, JobKind] = {}
 
 
-def job_kind(name: str, *, title: str) -> Callable[[Handler], Handler]:
+def job_kind(name: str, *, title: str, follower: Follower = _nobody_follows) -> Callable[[Handler], Handler]:
     """Register `handler(ctx: apps.jobs.context.JobContext) -> dict | None` as the work of jobs of this kind.
 
     The dict is kept as the job's result. What the handler writes must happen inside `ctx.chunk(...)` or
     `ctx.finish()`: only there is an effect exactly once, whoever is killed and whenever.
+
+    `follower(job, at)` is called in the transaction of every step the job takes, with the job as it now
+    stands: rows that wait for the job learn there that it failed, was cancelled, or runs again.
     """
 
     def register(handler: Handler) -> Handler:
-        _kinds[name] = JobKind(name, title, handler)
+        _kinds[name] = JobKind(name, title, handler, follower)
         return handler
 
     return register
@@ -50,3 +61,9 @@ def kind_named(name: str) -> JobKind:
 @cache
 def _load_all() -> None:
     autodiscover_modules("execution", "tasks")
+
+
+def follow(job: Any, at: datetime) -> None:
+    """Tell the rows that wait for this job. A job of an unknown kind has none."""
+    with suppress(UnknownKind):
+        kind_named(job.kind).follower(job, at)

@@ -10,6 +10,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.models import Job
+from apps.jobs.registry import follow
 
 EDGES: dict[tuple[str, str], JobState] = {
     (JobState.QUEUED, JobStep.CLAIM): JobState.RUNNING,
@@ -36,12 +37,19 @@ EVENTS: dict[str, str] = {
 
 @transaction.atomic
 def move(
-    job_id: int, step: JobStep, *, where: Q | None = None, actor: User | None = None, at: datetime, **changes: Any
+    job_id: int,
+    step: JobStep,
+    *,
+    where: Q | None = None,
+    actor: User | None = None,
+    at: datetime,
+    **changes: Any,
 ) -> Job | None:
-    """Walk one edge by one conditional update, with its audit event, or return None when the row did not allow it.
+    """Walk one edge by one conditional update, with its audit event, or return None when the row did not
+    allow it.
 
-    `where` narrows the update further, to the holder of an attempt for example. None means that somebody else was
-    first, or that the step does not lead out of the job's state: nothing has been written.
+    `where` narrows the update further, to the holder of an attempt for example. None means that somebody else
+    was first, or that the step does not lead out of the job's state: nothing has been written.
     """
     state = Job.objects.filter(pk=job_id).values_list("state", flat=True).first()
     target = EDGES.get((state or "", step))
@@ -51,6 +59,7 @@ def move(
     if rows.update(state=target, **changes) != 1:
         return None
     job = Job.objects.get(pk=job_id)
+    follow(job, at)
     record(
         project=job.project,
         actor=actor,
