@@ -1,0 +1,55 @@
+"""The BEIR folder: corpus.jsonl, queries.jsonl and one qrels file with a heading line a split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from apps.goldsets.formats.content import BlockRow, Content, GradeRow, QueryRow, Unwritable, in_order
+from apps.goldsets.formats.jsonl import line
+
+HEADING = b"query-id\tcorpus-id\tscore\n"
+
+
+def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    yield (
+        "beir/corpus.jsonl",
+        (line(_document(r)) for r in in_order(content.blocks(), lambda r: (r.block_id,))),
+    )
+    for split in sorted({row.split for row in content.queries()}):
+        yield f"beir/qrels/{split or 'all'}.tsv", _qrels(content, split)
+    yield (
+        "beir/queries.jsonl",
+        (line(_query(r)) for r in in_order(content.queries(), lambda r: (r.query_id,))),
+    )
+
+
+def _document(row: BlockRow) -> dict[str, Any]:
+    metadata = {
+        "document_id": row.document_id,
+        "section": list(row.section),
+        "page_start": row.page_start,
+        "page_end": row.page_end,
+    }
+    return {"_id": row.block_id, "title": row.title, "text": row.text, "metadata": metadata}
+
+
+def _query(row: QueryRow) -> dict[str, Any]:
+    return {"_id": row.query_id, "text": row.text, "metadata": {"split": row.split, "source": row.source}}
+
+
+def _qrels(content: Content, split: str) -> Iterator[bytes]:
+    yield HEADING
+    for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
+        if row.split == split:
+            yield _qrel(row)
+
+
+def _qrel(row: GradeRow) -> bytes:
+    for what, outside_id in (("query", row.query_id), ("block", row.block_id)):
+        if any(mark in outside_id for mark in "\t\n\r"):
+            raise Unwritable(
+                f"The {what} id {outside_id!r} holds a tab or a line end, which divides a BEIR qrels file. "
+                "Export JSONL or CSV."
+            )
+    return f"{row.query_id}\t{row.block_id}\t{row.grade}\n".encode()

@@ -1,0 +1,102 @@
+"""What a version holds, as plain rows: the writers of all file forms read these and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+Row = TypeVar("Row")
+
+
+class Unwritable(ValueError):
+    """A row that a file form has no place for; the message is a sentence that names the row and a way out."""
+
+
+class QueryRow(NamedTuple):
+    query_id: str
+    text: str
+    label: str = ""
+    intent: str = ""
+    description: str = ""
+    source: str = ""
+    difficulty: str = ""
+    domain: str = ""
+    query_type: str = ""
+    group: str = ""
+    tags: tuple[str, ...] = ()
+    split: str = ""
+
+
+class BlockRow(NamedTuple):
+    block_id: str
+    document_id: str
+    title: str
+    text: str
+    section: tuple[str, ...] = ()
+    page_start: int | None = None
+    page_end: int | None = None
+    metadata: dict[str, Any] = {}
+
+
+class GradeRow(NamedTuple):
+    """One resolved grade. A pair that nobody judged has no row; grade 0 has one."""
+
+    query_id: str
+    block_id: str
+    grade: int
+    split: str = ""
+    resolution: str = ""
+    judges: int = 1
+    query_text: str = ""
+    block_title: str = ""
+
+
+class ExpectedBlock(NamedTuple):
+    block_id: str
+    document_id: str
+    page_start: int | None = None
+    page_end: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class TripleRow(NamedTuple):
+    triple_id: str
+    question: str
+    expected_answer: str
+    blocks: tuple[ExpectedBlock, ...]
+    match: str = "any"
+    query_id: str = ""
+    domain: str = ""
+    difficulty: str = ""
+    added_by: str = ""
+    added_at: str = ""
+    reviewed_by: tuple[str, ...] = ()
+    resolution: str = ""
+    is_machine_written: bool = False
+    split: str = ""
+
+
+class Content(Protocol):
+    """A version's rows. Each call starts anew and yields in the bytewise order of the ids."""
+
+    def queries(self) -> Iterator[QueryRow]: ...
+
+    def blocks(self) -> Iterator[BlockRow]: ...
+
+    def grades(self) -> Iterator[GradeRow]: ...
+
+    def triples(self) -> Iterator[TripleRow]: ...
+
+
+def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> Iterator[Row]:
+    """The rows as they come; raises Unwritable where one does not follow bytewise, or comes twice.
+
+    The databases sort for us. This holds them to the bytes of UTF-8, whatever collation they were made with.
+    """
+    last: tuple[bytes, ...] | None = None
+    for row in rows:
+        here = tuple(part.encode() for part in key(row))
+        if last is not None and here <= last:
+            raise Unwritable(f"{' '.join(key(row))!r} is out of order or stands twice.")
+        last = here
+        yield row

@@ -1,0 +1,85 @@
+"""A version as a folder or a zip file, the same bytes each time, with a manifest of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from apps.goldsets.formats import beir, flat, jsonl, trec
+from apps.goldsets.formats.content import Content
+
+Files = Iterator[tuple[str, Iterator[bytes]]]
+
+WRITERS: dict[str, Callable[[Content], Files]] = {
+    "jsonl": jsonl.files,
+    "csv": flat.files,
+    "trec": trec.files,
+    "beir": beir.files,
+}
+ALL = "all"
+CHOICES = (*WRITERS, ALL)
+MANIFEST = "manifest.json"
+BEGINNING_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+CHUNK_BYTES = 1 << 20
+
+
+def chosen(formats: Iterable[str]) -> list[str]:
+    """The names of the forms asked for, in their fixed order; `all` stands for every one."""
+    wanted = set(formats)
+    if unknown := wanted - set(CHOICES):
+        raise ValueError(f"{', '.join(sorted(unknown))} is no form; use {', '.join(CHOICES)}")
+    return [name for name in WRITERS if name in wanted or ALL in wanted]
+
+
+def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
+    """Write the files and the manifest below an empty folder, and return the manifest.
+
+    `facts` is the manifest without its list of files. Raises Unwritable, leaving what was written, when
+    a row does not fit a form.
+    """
+    entries = []
+    for name in chosen(formats):
+        for path, chunks in WRITERS[name](content):
+            entries.append(_write(folder / path, path, chunks))
+    manifest = {**facts, "files": sorted(entries, key=lambda entry: entry["path"].encode())}
+    (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
+    return manifest
+
+
+def manifest_bytes(manifest: dict[str, Any]) -> bytes:
+    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def _write(target: Path, path: str, chunks: Iterator[bytes]) -> dict[str, Any]:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with target.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+    return {"path": path, "bytes": size, "sha256": digest.hexdigest()}
+
+
+def zip_folder(folder: Path, stream: IO[bytes]) -> None:
+    """The files of a folder as a zip file: names sorted bytewise, times fixed.
+
+    Stored, not deflated: two builds of zlib pack the same bytes differently, and a release has one form only.
+    """
+    paths = sorted(
+        (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()), key=str.encode
+    )
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for path in paths:
+            entry = zipfile.ZipInfo(path, BEGINNING_OF_ZIP_TIME)
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
+            entry.file_size = (folder / path).stat().st_size
+            with (folder / path).open("rb") as source, archive.open(entry, "w") as target:
+                while chunk := source.read(CHUNK_BYTES):
+                    target.write(chunk)

@@ -1,0 +1,115 @@
+"""JSON Lines: one object a line, keys in a fixed order, texts exactly as they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from apps.goldsets.formats.content import (
+    BlockRow,
+    Content,
+    ExpectedBlock,
+    GradeRow,
+    QueryRow,
+    TripleRow,
+    in_order,
+)
+
+
+def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    yield (
+        "jsonl/corpus.jsonl",
+        (line(_block(row)) for row in in_order(content.blocks(), lambda r: (r.block_id,))),
+    )
+    yield (
+        "jsonl/judgements.jsonl",
+        (line(_grade(row)) for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id))),
+    )
+    yield (
+        "jsonl/queries.jsonl",
+        (line(_query(row)) for row in in_order(content.queries(), lambda r: (r.query_id,))),
+    )
+    yield (
+        "jsonl/triples.jsonl",
+        (line(triple_entry(row)) for row in in_order(content.triples(), lambda r: (r.triple_id,))),
+    )
+
+
+def line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode() + b"\n"
+
+
+def _block(row: BlockRow) -> dict[str, Any]:
+    return {
+        "block_id": row.block_id,
+        "document_id": row.document_id,
+        "title": row.title,
+        "section": list(row.section),
+        "page_start": row.page_start,
+        "page_end": row.page_end,
+        "text": row.text,
+        "metadata": dict(sorted(row.metadata.items())),
+    }
+
+
+def _query(row: QueryRow) -> dict[str, Any]:
+    return {
+        "query_id": row.query_id,
+        "text": row.text,
+        "label": row.label,
+        "intent": row.intent,
+        "description": row.description,
+        "source": row.source,
+        "difficulty": row.difficulty,
+        "domain": row.domain,
+        "query_type": row.query_type,
+        "group": row.group,
+        "tags": list(row.tags),
+        "split": row.split,
+    }
+
+
+def _grade(row: GradeRow) -> dict[str, Any]:
+    return {
+        "query_id": row.query_id,
+        "block_id": row.block_id,
+        "grade": row.grade,
+        "resolution": row.resolution,
+        "judges": row.judges,
+        "split": row.split,
+    }
+
+
+def triple_entry(row: TripleRow) -> dict[str, Any]:
+    """A published entry: `expected_block` is the first of the blocks, `expected_blocks` are all of them."""
+    blocks = [_expected(block) for block in row.blocks]
+    return {
+        "id": row.triple_id,
+        "query_id": row.query_id or None,
+        "question": row.question,
+        "expected_block": {key: blocks[0][key] for key in ("block_id", "document_id", "page_range")},
+        "expected_blocks": blocks,
+        "match": row.match,
+        "expected_answer": row.expected_answer,
+        "metadata": {
+            "domain": row.domain,
+            "difficulty": row.difficulty,
+            "added_by": row.added_by,
+            "added_at": row.added_at,
+            "reviewed_by": list(row.reviewed_by),
+            "resolution": row.resolution,
+            "machine_written": row.is_machine_written,
+            "split": row.split,
+        },
+    }
+
+
+def _expected(block: ExpectedBlock) -> dict[str, Any]:
+    pages = None if block.page_start is None else [block.page_start, block.page_end or block.page_start]
+    return {
+        "block_id": block.block_id,
+        "document_id": block.document_id,
+        "page_range": pages,
+        "evidence": list(block.evidence),
+    }

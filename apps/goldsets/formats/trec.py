@@ -1,0 +1,63 @@
+"""TREC: qrels of four columns and topics in their tagged form. Only pairs that were judged are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from apps.goldsets.formats.content import Content, GradeRow, QueryRow, Unwritable, in_order
+
+SPACE = re.compile(r"\s")
+TAG = re.compile(r"</?(top|num|title|desc|narr)\b", re.IGNORECASE)
+
+
+def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    yield "trec/qrels.txt", (_qrel(row) for row in _grades(content))
+    for split in sorted({row.split for row in content.queries() if row.split}):
+        yield f"trec/qrels.{split}.txt", _qrels_of(content, split)
+    yield "trec/topics.txt", (_topic(row) for row in in_order(content.queries(), lambda r: (r.query_id,)))
+
+
+def _grades(content: Content) -> Iterator[GradeRow]:
+    return in_order(content.grades(), lambda r: (r.query_id, r.block_id))
+
+
+def _qrels_of(content: Content, split: str) -> Iterator[bytes]:
+    return (_qrel(row) for row in _grades(content) if row.split == split)
+
+
+def _qrel(row: GradeRow) -> bytes:
+    return f"{_plain(row.query_id, 'query')} 0 {_plain(row.block_id, 'block')} {row.grade}\n".encode()
+
+
+def _topic(row: QueryRow) -> bytes:
+    parts = [f"<num> Number: {_plain(row.query_id, 'query')}", f"<title> {_one_line(row, row.text)}"]
+    if row.description:
+        parts += ["<desc> Description:", _one_line(row, row.description)]
+    if row.intent:
+        parts += ["<narr> Narrative:", _one_line(row, row.intent)]
+    return ("<top>\n\n" + "\n\n".join(parts) + "\n\n</top>\n\n").encode()
+
+
+def _plain(outside_id: str, what: str) -> str:
+    """The id, if readers give it back unchanged: columns end at white space, `#` begins a comment."""
+    if SPACE.search(outside_id):
+        raise Unwritable(
+            f"The {what} id {outside_id!r} holds white space, which divides the columns of a TREC file. "
+            "Export JSONL, CSV or BEIR, or import with ids that hold none."
+        )
+    if not outside_id or outside_id.startswith("#"):
+        raise Unwritable(
+            f"The {what} id {outside_id!r} would be read as a comment in a TREC file. "
+            "Export JSONL, CSV or BEIR, or import with other ids."
+        )
+    return outside_id
+
+
+def _one_line(row: QueryRow, text: str) -> str:
+    if found := TAG.search(text):
+        raise Unwritable(
+            f"Query {row.query_id!r} holds {found.group()!r}, which a reader of TREC topics takes for a tag. "
+            "Export JSONL, CSV or BEIR."
+        )
+    return " ".join(text.split())

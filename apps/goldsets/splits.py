@@ -1,0 +1,119 @@
+"""Dev and test without leakage: whole groups go to one side, chosen by a hash of the group and the seed.
+
+Items are tied together when they share a key: an entity group, a document, a source, or words that are the
+same once case, accents, punctuation and order of white space are gone. What is tied, directly or through
+others, never parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+DEV, TEST = "dev", "test"
+NOT_A_WORD = re.compile(r"[^\w]+")
+
+
+class Item(NamedTuple):
+    """What is to be split. `former` is its side in the release before, which it keeps."""
+
+    name: str
+    text: str
+    keys: tuple[tuple[str, str], ...] = ()
+    former: str = ""
+
+
+class Tie(NamedTuple):
+    """Why two items belong to one side: the kind of key and its value."""
+
+    kind: str
+    value: str
+
+
+class Leak(NamedTuple):
+    """A tie that stands on both sides, with the names of its items on each."""
+
+    tie: Tie
+    dev: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def normalised(text: str) -> str:
+    """Words alone: compatibility forms, no case, no accents, no punctuation."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return " ".join(NOT_A_WORD.sub(" ", letters).split())
+
+
+def ties_of(item: Item) -> list[Tie]:
+    words = normalised(item.text)
+    same_words = [Tie("text", hashlib.sha256(words.encode()).hexdigest())] if words else []
+    return [*(Tie(kind, value) for kind, value in item.keys if value), *same_words]
+
+
+def groups(items: Sequence[Item]) -> list[list[Item]]:
+    """The items in groups that no split may part; each group and the list in bytewise order of names."""
+    parent = {item.name: item.name for item in items}
+
+    def root(name: str) -> str:
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    first: dict[Tie, str] = {}
+    for item in items:
+        for tie in ties_of(item):
+            here, there = root(item.name), root(first.setdefault(tie, item.name))
+            parent[max(here, there)] = min(here, there)
+    members: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: item.name.encode()):
+        members[root(item.name)].append(item)
+    return sorted(members.values(), key=lambda group: group[0].name.encode())
+
+
+def split(items: Sequence[Item], *, test_share: float, seed: int) -> dict[str, str]:
+    """The side of each item by name.
+
+    Whole groups are taken for test in the order of their hash, as long as that brings the share of items in
+    test nearer to `test_share`. A group with a side from the release before stays on it; one that comes
+    from both sides keeps its items where they were (`leaks` reports it), new ones with them in dev.
+    """
+    sides: dict[str, str] = {}
+    open_groups = []
+    for group in groups(items):
+        former = sorted({item.former for item in group if item.former})
+        if not former:
+            open_groups.append(group)
+            continue
+        joins = former[0] if len(former) == 1 else DEV
+        sides.update({item.name: item.former or joins for item in group})
+    wanted = test_share * len(items)
+    taken = sum(side == TEST for side in sides.values())
+    for group in sorted(open_groups, key=lambda group: _rank(group, seed)):
+        goes_to_test = abs(taken + len(group) - wanted) < abs(taken - wanted)
+        taken += len(group) if goes_to_test else 0
+        sides.update({item.name: TEST if goes_to_test else DEV for item in group})
+    return sides
+
+
+def _rank(group: Sequence[Item], seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{group[0].name}".encode()).digest()
+
+
+def leaks(items: Iterable[Item], sides: Mapping[str, str]) -> list[Leak]:
+    """Every tie with items on both sides, in the order of kind and first name."""
+    held: defaultdict[Tie, dict[str, list[str]]] = defaultdict(lambda: {DEV: [], TEST: []})
+    for item in items:
+        for tie in ties_of(item):
+            held[tie][sides[item.name]].append(item.name)
+    found = [
+        Leak(tie, tuple(sorted(names[DEV])), tuple(sorted(names[TEST])))
+        for tie, names in held.items()
+        if names[DEV] and names[TEST]
+    ]
+    return sorted(found, key=lambda leak: (leak.tie.kind, leak.dev, leak.test))

@@ -1,0 +1,70 @@
+"""A small version as plain rows, for the writers' tests."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
+
+
+@dataclass(frozen=True)
+class ListContent:
+    """Content from lists that are already in order."""
+
+    query_rows: list[QueryRow] = field(default_factory=list)
+    block_rows: list[BlockRow] = field(default_factory=list)
+    grade_rows: list[GradeRow] = field(default_factory=list)
+    triple_rows: list[TripleRow] = field(default_factory=list)
+
+    def queries(self) -> Iterator[QueryRow]:
+        return iter(self.query_rows)
+
+    def blocks(self) -> Iterator[BlockRow]:
+        return iter(self.block_rows)
+
+    def grades(self) -> Iterator[GradeRow]:
+        return iter(self.grade_rows)
+
+    def triples(self) -> Iterator[TripleRow]:
+        return iter(self.triple_rows)
+
+
+SMALL = ListContent(
+    query_rows=[
+        QueryRow("Q01", "How long are keys kept?", description="Retention", tags=("keys",), split="dev"),
+        QueryRow("Q02", '=SUM("a")', split="test"),
+    ],
+    block_rows=[
+        BlockRow(
+            "b1", "doc", "Keys", "Keys are kept for 90 days.\nThen they go.", ("Security", "Keys"), 3, 4
+        ),
+        BlockRow("b2", "doc", "Größe", "„Anführung“ 数据", metadata={"z": 1, "a": 2}),
+    ],
+    grade_rows=[
+        GradeRow("Q01", "b1", 3, "dev", "unanimous", 2, "How long are keys kept?", "Keys"),
+        GradeRow("Q01", "b2", 0, "dev", "single", 1, "How long are keys kept?", "Größe"),
+        GradeRow("Q02", "b1", 1, "test", "majority", 3, '=SUM("a")', "Keys"),
+    ],
+    triple_rows=[
+        TripleRow(
+            "T-0001",
+            "How long are keys kept?",
+            "90 days",
+            (ExpectedBlock("b1", "doc", 3, 4, ("90 days",)),),
+            query_id="Q01",
+            domain="security",
+            difficulty="easy",
+            added_by="Mara",
+            added_at="2026-11-01T08:00:00Z",
+            reviewed_by=("Ines", "Tobias"),
+            resolution="consensus",
+            split="dev",
+        )
+    ],
+)
+
+
+def with_query(**changes: object) -> ListContent:
+    """SMALL with its first query changed, and the grades of that query with it."""
+    first = SMALL.query_rows[0]._replace(**changes)
+    grades = [g._replace(query_id=first.query_id) if g.query_id == "Q01" else g for g in SMALL.grade_rows]
+    return replace(SMALL, query_rows=[first, SMALL.query_rows[1]], grade_rows=grades)

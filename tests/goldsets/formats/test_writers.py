@@ -1,0 +1,130 @@
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from apps.common.csvsafe import restore_cell
+from apps.common.trec import read_qrels
+from apps.goldsets.formats import beir, flat, jsonl, trec
+from apps.goldsets.formats.content import GradeRow, Unwritable, in_order
+from tests.goldsets.content import SMALL, ListContent, with_query
+
+
+def _files(writer, content=SMALL) -> dict[str, str]:
+    return {path: b"".join(chunks).decode() for path, chunks in writer.files(content)}
+
+
+def test_trec_qrels_hold_the_grades_of_judged_pairs_and_nothing_else(tmp_path):
+    files = _files(trec)
+    (tmp_path / "qrels.txt").write_text(files["trec/qrels.txt"])
+
+    assert files["trec/qrels.txt"] == "Q01 0 b1 3\nQ01 0 b2 0\nQ02 0 b1 1\n"
+    assert [tuple(row) for row in read_qrels(tmp_path / "qrels.txt")] == [
+        ("Q01", "b1", 3),
+        ("Q01", "b2", 0),
+        ("Q02", "b1", 1),
+    ]
+
+
+def test_trec_has_one_qrels_file_for_each_split():
+    files = _files(trec)
+
+    assert files["trec/qrels.dev.txt"] == "Q01 0 b1 3\nQ01 0 b2 0\n"
+    assert files["trec/qrels.test.txt"] == "Q02 0 b1 1\n"
+
+
+def test_trec_topics_have_number_title_and_description():
+    first = _files(trec, replace(SMALL, query_rows=SMALL.query_rows[:1]))["trec/topics.txt"]
+
+    assert first == (
+        "<top>\n\n<num> Number: Q01\n\n<title> How long are keys kept?\n\n"
+        "<desc> Description:\n\nRetention\n\n</top>\n\n"
+    )
+
+
+@pytest.mark.parametrize("query_id", ["Q 01", "Q\t01", "Q\u00a001"])
+def test_trec_refuses_ids_with_white_space_in_a_sentence(query_id):
+    with pytest.raises(Unwritable, match="holds white space, which divides the columns of a TREC file"):
+        _files(trec, with_query(query_id=query_id))
+
+
+def test_trec_refuses_an_id_that_reads_as_a_comment():
+    with pytest.raises(Unwritable, match="would be read as a comment"):
+        _files(trec, with_query(query_id="#1"))
+
+
+def test_trec_refuses_a_query_that_would_end_its_topic():
+    with pytest.raises(Unwritable, match="takes for a tag"):
+        _files(trec, with_query(text="what does </top> do"))
+
+
+def test_flat_csv_has_the_fixed_columns_and_safe_cells():
+    text = _files(flat)["csv/judgements.csv"]
+    rows = list(csv.reader(io.StringIO(text)))
+
+    assert rows[0] == ["query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes"]
+    assert rows[2] == ["Q01", "How long are keys kept?", "b2", "Größe", "0", "dev", "single, 1 judge"]
+    assert rows[3][1] == '\'=SUM("a")'
+    assert restore_cell(rows[3][1]) == '=SUM("a")'
+    assert "\r" not in text
+
+
+def test_jsonl_is_never_altered():
+    files = _files(jsonl)
+
+    assert json.loads(files["jsonl/queries.jsonl"].splitlines()[1])["text"] == '=SUM("a")'
+    assert '"„Anführung“ 数据"' in files["jsonl/corpus.jsonl"]
+    assert '"metadata": {"a": 2, "z": 1}' in files["jsonl/corpus.jsonl"]
+
+
+def test_jsonl_triple_has_the_fields_of_a_published_entry():
+    entry = json.loads(_files(jsonl)["jsonl/triples.jsonl"])
+
+    assert entry["question"] == "How long are keys kept?"
+    assert entry["expected_block"] == {"block_id": "b1", "document_id": "doc", "page_range": [3, 4]}
+    assert entry["expected_answer"] == "90 days"
+    assert entry["metadata"] == {
+        "domain": "security",
+        "difficulty": "easy",
+        "added_by": "Mara",
+        "added_at": "2026-11-01T08:00:00Z",
+        "reviewed_by": ["Ines", "Tobias"],
+        "resolution": "consensus",
+        "machine_written": False,
+        "split": "dev",
+    }
+
+
+def test_beir_folder_has_corpus_queries_and_qrels_by_split():
+    files = _files(beir)
+
+    assert set(files) == {
+        "beir/corpus.jsonl",
+        "beir/queries.jsonl",
+        "beir/qrels/dev.tsv",
+        "beir/qrels/test.tsv",
+    }
+    assert files["beir/qrels/dev.tsv"] == "query-id\tcorpus-id\tscore\nQ01\tb1\t3\nQ01\tb2\t0\n"
+    assert json.loads(files["beir/corpus.jsonl"].splitlines()[0])["_id"] == "b1"
+
+
+def test_beir_keeps_ids_with_spaces_and_refuses_tabs():
+    assert "Q 01\tb1\t3\n" in _files(beir, with_query(query_id="Q 01"))["beir/qrels/dev.tsv"]
+    with pytest.raises(Unwritable, match="holds a tab"):
+        _files(beir, with_query(query_id="Q\t01"))
+
+
+def test_rows_out_of_bytewise_order_are_refused():
+    rows = [GradeRow("Q01", "b", 1), GradeRow("Q01", "B", 1)]
+
+    with pytest.raises(Unwritable, match="out of order"):
+        list(in_order(rows, lambda row: (row.query_id, row.block_id)))
+
+
+@pytest.mark.parametrize("writer", [jsonl, flat, trec, beir])
+def test_a_version_with_nothing_in_it_writes_files_without_rows(writer):
+    files = _files(writer, ListContent())
+
+    assert all(text == "" or text.count("\n") == 1 for text in files.values())

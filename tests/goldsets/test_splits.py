@@ -1,0 +1,95 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.goldsets.splits import DEV, TEST, Item, groups, leaks, normalised, split
+
+
+def _items(count: int, *, key: str = "") -> list[Item]:
+    return [Item(f"q{n:03d}", f"words {n}", (("group", key),) if key else ()) for n in range(count)]
+
+
+def test_split_reaches_the_share_asked_for():
+    sides = split(_items(100), test_share=0.3, seed=1)
+
+    assert sum(side == TEST for side in sides.values()) == 30
+
+
+@pytest.mark.parametrize(("share", "side"), [(0.0, DEV), (1.0, TEST)])
+def test_share_of_nothing_and_of_all(share, side):
+    assert set(split(_items(9), test_share=share, seed=1).values()) == {side}
+
+
+def test_same_seed_same_split_whatever_the_order():
+    items = _items(40)
+
+    assert split(items, test_share=0.5, seed=3) == split(items[::-1], test_share=0.5, seed=3)
+    assert split(items, test_share=0.5, seed=3) != split(items, test_share=0.5, seed=4)
+
+
+def test_a_group_is_never_parted():
+    items = [Item(f"q{n}", f"words {n}", (("group", f"entity {n // 5}"),)) for n in range(50)]
+
+    sides = split(items, test_share=0.4, seed=9)
+
+    assert leaks(items, sides) == []
+    assert sum(side == TEST for side in sides.values()) == 20
+
+
+def test_the_same_words_in_another_dress_stay_together():
+    items = [
+        Item("a", "Wie groß ist der Café-Raum?"),
+        Item("b", "wie GROSS ist der  cafe raum"),
+        Item("c", "other"),
+    ]
+
+    assert normalised(items[0].text) == normalised(items[1].text)
+    assert [[item.name for item in group] for group in groups(items)] == [["a", "b"], ["c"]]
+
+
+def test_ties_reach_through_others():
+    items = [
+        Item("a", "one", (("group", "x"),)),
+        Item("b", "two", (("group", "x"), ("document", "d"))),
+        Item("c", "three", (("document", "d"),)),
+    ]
+
+    assert [[item.name for item in group] for group in groups(items)] == [["a", "b", "c"]]
+
+
+def test_items_keep_the_side_of_the_release_before_and_new_ones_join_their_group():
+    items = [Item("old", "one", (("group", "x"),), TEST), Item("new", "two", (("group", "x"),))]
+
+    assert split(items, test_share=0.0, seed=1) == {"old": TEST, "new": TEST}
+
+
+def test_a_tie_between_former_dev_and_former_test_is_a_leak_with_names():
+    items = [
+        Item("a", "one", (("group", "acme"),), DEV),
+        Item("b", "two", (("group", "acme"),), TEST),
+        Item("c", "three", (("group", "acme"),)),
+    ]
+
+    found = leaks(items, split(items, test_share=0.5, seed=1))
+
+    assert [(leak.tie, leak.dev, leak.test) for leak in found] == [(("group", "acme"), ("a", "c"), ("b",))]
+
+
+def test_words_without_letters_tie_nothing():
+    items = [Item("a", "?!"), Item("b", "…")]
+
+    assert len(groups(items)) == 2
+
+
+KEYS = st.lists(st.tuples(st.sampled_from(["group", "document"]), st.sampled_from("abcdef")), max_size=3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(KEYS, max_size=25), st.floats(0, 1), st.integers(0, 10))
+def test_no_split_of_new_items_ever_leaks(keys, share, seed):
+    items = [Item(f"q{n:02d}", f"words {n % 20}", tuple(own)) for n, own in enumerate(keys)]
+
+    sides = split(items, test_share=share, seed=seed)
+
+    assert set(sides) == {item.name for item in items}
+    assert leaks(items, sides) == []
