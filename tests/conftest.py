@@ -1,16 +1,9 @@
-"""Set-up that every test shares: a data directory of its own, guards around flushes, real data when it is there."""
+"""What every test shares: guards around flushes, and real data when it is there."""
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
-
-# Before Django reads its settings: tests never touch a real data directory.
-_data_dir = tempfile.mkdtemp(prefix="karat-test-")
-os.environ["KARAT_DATA_DIR"] = _data_dir
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
@@ -38,10 +31,6 @@ def pytest_configure(config: pytest.Config) -> None:
             triggers.restore_all(connection, statements)
 
     TransactionTestCase._fixture_teardown = teardown_without_guards
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    shutil.rmtree(_data_dir, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,6 @@ under the data directory.
 """
 
 import os
-import sys
 from pathlib import Path
 
 import dj_database_url
@@ -32,7 +31,6 @@ DATA_DIR = Path(os.environ.get("KARAT_DATA_DIR") or BASE_DIR / "data").resolve()
 PRODUCTION = _flag("KARAT_PRODUCTION", False)
 HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
 DEBUG = _flag("KARAT_DEBUG", False)
-TESTING = "pytest" in sys.modules
 
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
 
@@ -124,11 +122,10 @@ def _database() -> dict:
         }
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
     elif config["ENGINE"] == "django.db.backends.postgresql":
+        pool = int(os.environ.get("KARAT_DB_POOL", "12"))
         config["CONN_MAX_AGE"] = 0
-        config["OPTIONS"] = {"pool": {"min_size": 1, "max_size": int(os.environ.get("KARAT_DB_POOL", "12"))}}
+        config["OPTIONS"] = {"pool": {"min_size": 1, "max_size": pool}} if pool else {}
         config["TEST"] = {"NAME": f"test_karat_{os.getpid()}"}
-        if TESTING:
-            config["OPTIONS"] = {}
     else:
         raise ImproperlyConfigured(
             f"DATABASE_URL names {config['ENGINE']}. Karat runs on sqlite:///… and postgres://… only."
@@ -218,9 +215,10 @@ SPECTACULAR_SETTINGS = {
 }
 
 BROKER_DIR = DATA_DIR / "broker"
-BROKER_URL = os.environ.get("BROKER_URL") or ("memory://" if TESTING else "filesystem://")
+BROKER_URL = os.environ.get("BROKER_URL") or "filesystem://"
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "karat"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
