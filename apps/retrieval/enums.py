@@ -24,3 +24,19 @@ class PoolState(models.TextChoices):
 class PoolKind(models.TextChoices):
     DEPTH = "depth", "depth-k union"
     IMPORTED = "imported", "imported judgements"
+
+
+class Step(models.TextChoices):
+    """What can happen to a run or a pool."""
+
+    COMPLETE = "complete"
+    FAIL = "fail"
+    RESUME = "resume"
+    GROW = "grow"
+
+
+class BlockText(models.TextChoices):
+    """Which words of a block a system reads."""
+
+    TITLE_AND_TEXT = "title_and_text", "title, section and text"
+    TEXT = "text", "text alone"

@@ -23,6 +23,7 @@ class System(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="system_name_in_project"),
+            models.UniqueConstraint(fields=["project", "digest"], name="system_digest_in_project"),
             models.CheckConstraint(name="system_kind_is_known", condition=Q(kind__in=SystemKind.values)),
         ]
 
@@ -44,8 +45,9 @@ class Run(models.Model):
     latency = models.JSONField(
         default=dict, help_text="Milliseconds: p50, p95, p99, mean; empty when unknown."
     )
-    note = models.TextField(blank=True)
+    note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
+    origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")
     failure = models.TextField(blank=True)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -97,6 +99,10 @@ class Pool(models.Model):
         max_length=300, blank=True, help_text="File name and digest of imported judgements."
     )
     entry_count = models.PositiveIntegerField(default=0)
+    summary = models.JSONField(
+        default=dict,
+        help_text="Pairs per query and overlap of runs, as `summary_of` gives them, once complete.",
+    )
     failure = models.TextField(blank=True)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -107,6 +113,10 @@ class Pool(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="pool_name_in_project"),
             models.CheckConstraint(name="pool_state_is_known", condition=Q(state__in=PoolState.values)),
+            models.CheckConstraint(
+                name="pool_complete_has_time",
+                condition=~Q(state=PoolState.COMPLETE) | Q(completed_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('pending', 'pending'), ('complete', 'complete'), ('failed', 'failed')], default='pending', max_length=10)),
                 ('origin', models.CharField(blank=True, help_text='File name and digest of imported judgements.', max_length=300)),
                 ('entry_count', models.PositiveIntegerField(default=0)),
+                ('summary', models.JSONField(default=dict, help_text='Pairs per query and overlap of runs, as `summary_of` gives them, once complete.')),
                 ('failure', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField()),
                 ('completed_at', models.DateTimeField(null=True)),
@@ -68,8 +69,9 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(blank=True, help_text='Over the rankings, once complete.', max_length=64)),
                 ('query_count', models.PositiveIntegerField(default=0)),
                 ('latency', models.JSONField(default=dict, help_text='Milliseconds: p50, p95, p99, mean; empty when unknown.')),
-                ('note', models.TextField(blank=True)),
+                ('note', models.TextField(blank=True, help_text='What was tried, for the ledger.')),
                 ('commit', models.CharField(blank=True, max_length=80)),
+                ('origin', models.CharField(blank=True, help_text='Name of the file it was read from.', max_length=300)),
                 ('failure', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField()),
                 ('completed_at', models.DateTimeField(null=True)),
@@ -125,6 +127,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'complete', 'failed'])), name='pool_state_is_known'),
         ),
         migrations.AddConstraint(
+            model_name='pool',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'complete'), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='pool_complete_has_time'),
+        ),
+        migrations.AddConstraint(
             model_name='poolentry',
             constraint=models.UniqueConstraint(fields=('pool', 'query', 'version'), name='pool_pair_once'),
         ),
@@ -143,6 +149,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='system',
             constraint=models.UniqueConstraint(fields=('project', 'name'), name='system_name_in_project'),
+        ),
+        migrations.AddConstraint(
+            model_name='system',
+            constraint=models.UniqueConstraint(fields=('project', 'digest'), name='system_digest_in_project'),
         ),
         migrations.AddConstraint(
             model_name='system',

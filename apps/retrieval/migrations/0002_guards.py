@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from apps.common.triggers import Guard, InstallGuards, frozen_when, same
+from apps.common.triggers import Guard, InstallGuards, same
 
 
 def run_is_complete(row: str) -> str:
@@ -22,6 +22,8 @@ RUN_FACTS = same(
     "completed_at",
 )
 
+PAIR = same("id", "pool_id", "query_id", "version_id")
+
 GUARDS = [
     Guard(
         "retrieval_run",
@@ -30,8 +32,16 @@ GUARDS = [
         f"OLD.\"state\" = 'complete' AND NOT ({RUN_FACTS})",
     ),
     Guard("retrieval_run", "DELETE", "a complete run is never deleted", "OLD.\"state\" = 'complete'"),
-    *frozen_when("retrieval_ranking", run_is_complete("OLD"), "a ranking of a complete run"),
+    Guard("retrieval_ranking", "UPDATE", "a ranking is never changed"),
+    Guard("retrieval_ranking", "DELETE", "a ranking of a complete run is never deleted", run_is_complete("OLD")),
     Guard("retrieval_ranking", "INSERT", "a complete run takes no further rankings", run_is_complete("NEW")),
+    Guard(
+        "retrieval_poolentry",
+        "UPDATE",
+        "a pool entry keeps its pool, query and text; only who found it may grow",
+        f"NOT ({PAIR})",
+    ),
+    Guard("retrieval_poolentry", "DELETE", "a pool entry is never deleted"),
 ]
 
 
