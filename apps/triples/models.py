@@ -69,6 +69,7 @@ class Revision(models.Model):
     triple = models.ForeignKey(Triple, models.PROTECT, related_name="revisions")
     number = models.PositiveIntegerField()
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="+")
     question = models.TextField(blank=True)
     answer = models.TextField(blank=True)
     needs_all_blocks = models.BooleanField(default=False, help_text="All blocks are needed, not any one of them.")

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('saved_at', models.DateTimeField()),
                 ('submitted_at', models.DateTimeField(null=True)),
                 ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.snapshot')),
             ],
         ),
         migrations.CreateModel(

@@ -1,0 +1,32 @@
+"""What the verdicts of one round add up to. Derived, never stored."""
+
+from collections.abc import Sequence
+
+from apps.review.enums import Choice, Outcome
+from apps.triples.enums import Step
+
+VERDICTS_PER_ROUND = 2
+
+STEP_AFTER: dict[Outcome, Step] = {
+    Outcome.CONSENSUS: Step.AGREE,
+    Outcome.DISPUTE: Step.DISAGREE,
+    Outcome.DROP: Step.REJECT,
+}
+
+
+def outcome_of(choices: Sequence[str]) -> Outcome:
+    """The outcome of a round from its live verdicts, in any order.
+
+    Fewer than two is pending. More than two cannot happen and raises ValueError.
+    """
+    if len(choices) > VERDICTS_PER_ROUND:
+        raise ValueError(f"A round has two verdicts, not {len(choices)}.")
+    if len(choices) < VERDICTS_PER_ROUND:
+        return Outcome.PENDING
+    flags = sum(Choice(choice) is Choice.FLAG for choice in choices)
+    return (Outcome.CONSENSUS, Outcome.DISPUTE, Outcome.DROP)[flags]
+
+
+def step_after(choices: Sequence[str]) -> Step | None:
+    """The step of the triple's table that these verdicts cause, or None while the round is open."""
+    return STEP_AFTER.get(outcome_of(choices))

@@ -1,0 +1,53 @@
+"""The three policies, shown at the moment of decision, and what each reason speaks about."""
+
+from typing import NamedTuple
+
+from apps.review.enums import Category, Reason
+
+
+class Policy(NamedTuple):
+    """`short` stands beside the choice on the review screen, `text` is pinned on top of a dispute."""
+
+    title: str
+    short: str
+    text: str
+
+
+POLICIES: dict[Category, Policy] = {
+    Category.NUMERIC: Policy(
+        "Policy for numeric precision",
+        "The block’s own phrasing decides, strictly.",
+        "The block’s own phrasing decides, strictly.",
+    ),
+    Category.SYNONYM: Policy(
+        "Policy for a synonym or a tense",
+        "Equivalence is accepted.",
+        "Equivalence is accepted: other words for the same thing are not a fault.",
+    ),
+    Category.COMPOUND: Policy(
+        "Policy for a compound claim",
+        "Split into atomic claims, each with its own block.",
+        "Split it into atomic claims, each with its own block.",
+    ),
+    Category.OTHER: Policy(
+        "No policy for this kind",
+        "No policy: say what and why.",
+        "No policy settles this kind. Talk it through, revise, or ask a lead.",
+    ),
+}
+
+ASPECTS: tuple[str, ...] = ("question", "block", "answer")
+
+ASPECT_OF_REASON: dict[Reason, str] = {
+    Reason.UNREALISTIC: "question",
+    Reason.WRONG_BLOCK: "block",
+    Reason.NOT_ENTAILED: "answer",
+    Reason.OVERSTATED: "answer",
+    Reason.UNDERSTATED: "answer",
+}
+
+
+def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
+    """Which of the three questions a reviewer answered with no. `other` speaks about none of them."""
+    flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
+    return {aspect: aspect in flagged for aspect in ASPECTS}

@@ -1,0 +1,62 @@
+"""What a person may see of a triple, decided once: pages, endpoints, counts and lists all ask here.
+
+Plain values only. `Phase` and `Part` are worked out by the selectors; this module knows no database.
+
+The rule that matters: until both verdicts of a round are in, the round has nothing to show to anybody but each
+reviewer's own verdict. Not that there is one, not when it came, not whose.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Phase(Enum):
+    """Where one round of a triple stands."""
+
+    WRITING = "writing"  # not submitted: there are no verdicts
+    OPEN = "open"  # at least one verdict is missing
+    CLOSED = "closed"  # both verdicts are in
+
+
+class Part(Enum):
+    """What a person did to the triple, or else may do in the project. The first that applies counts."""
+
+    AUTHOR = "author"
+    REVIEWER = "reviewer"
+    LEAD = "lead"
+    BYSTANDER = "bystander"  # an annotator or reviewer without a part in it
+    VIEWER = "viewer"  # reads releases only
+
+
+class Sight(NamedTuple):
+    """What one person may see of one round of one triple."""
+
+    wording: bool  # question, answer, evidence
+    own_verdict: bool
+    other_verdicts: bool  # choice, reasons, note, and the time they were given
+    reviewer_names: bool
+    thread: bool
+
+
+NOTHING = Sight(wording=False, own_verdict=False, other_verdicts=False, reviewer_names=False, thread=False)
+
+
+def sight(part: Part, phase: Phase) -> Sight:
+    """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always."""
+    if part is Part.VIEWER:
+        return NOTHING
+    if phase is Phase.WRITING:
+        return NOTHING._replace(wording=part in (Part.AUTHOR, Part.LEAD))
+    closed = phase is Phase.CLOSED
+    return Sight(
+        wording=True,
+        own_verdict=part is Part.REVIEWER,
+        other_verdicts=closed,
+        reviewer_names=closed or part is Part.LEAD,
+        thread=closed and part is not Part.BYSTANDER,
+    )
+
+
+def may_write_in_thread(*, is_author: bool, is_flagger: bool) -> bool:
+    """Author and flagger write; the reviewer who confirmed reads."""
+    return is_author or is_flagger

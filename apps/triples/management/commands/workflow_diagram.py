@@ -1,0 +1,12 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from apps.triples.workflow import mermaid
+
+
+class Command(BaseCommand):
+    help = "Print the state table of a triple as the Mermaid diagram that docs/reference/states.md holds."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(mermaid(), ending="")

@@ -1,0 +1,111 @@
+"""The transition table of a triple, and the one function that walks it."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.triples.enums import State, Step
+from apps.triples.models import Triple
+
+
+class Edge(NamedTuple):
+    """A legal move. `stale` is the mark the triple must carry (None: either), `marks` the mark it carries after."""
+
+    source: State
+    step: Step
+    target: State
+    stale: bool | None = None
+    marks: bool = False
+
+
+EDGES: tuple[Edge, ...] = (
+    Edge(State.DRAFT, Step.SUBMIT, State.IN_REVIEW),
+    Edge(State.DRAFT, Step.WITHDRAW, State.WITHDRAWN),
+    Edge(State.IN_REVIEW, Step.AGREE, State.ACCEPTED),
+    Edge(State.IN_REVIEW, Step.DISAGREE, State.DISPUTED),
+    Edge(State.IN_REVIEW, Step.REJECT, State.DROPPED),
+    Edge(State.DISPUTED, Step.REVISE, State.IN_REVIEW),
+    Edge(State.DISPUTED, Step.WITHDRAW_FLAG, State.ACCEPTED),
+    Edge(State.DISPUTED, Step.SPLIT, State.SPLIT),
+    Edge(State.DISPUTED, Step.DROP, State.DROPPED),
+    Edge(State.DISPUTED, Step.ADJUDICATE_ACCEPT, State.ACCEPTED),
+    Edge(State.DISPUTED, Step.ADJUDICATE_RETURN, State.IN_REVIEW),
+    Edge(State.DISPUTED, Step.ADJUDICATE_DROP, State.DROPPED),
+    Edge(State.ACCEPTED, Step.MARK_STALE, State.ACCEPTED, stale=False, marks=True),
+    Edge(State.ACCEPTED, Step.RE_PIN, State.IN_REVIEW, stale=True),
+    Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
+    Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
+)
+
+
+class IllegalStep(Exception):
+    """A step that the table does not list for the state. Rules refuse before it comes to this."""
+
+    def __init__(self, triple: Triple, step: Step) -> None:
+        stale = " and stale" if triple.is_stale else ""
+        super().__init__(f"{triple.label} is {State(triple.state).label.lower()}{stale}: “{step.label}” is no step.")
+
+
+def edge_for(state: str, is_stale: bool, step: str) -> Edge | None:
+    """The edge that `step` walks from `state`, or None when the table lists none."""
+    for edge in EDGES:
+        if (edge.source, edge.step) == (state, step) and edge.stale in (None, is_stale):
+            return edge
+    return None
+
+
+def move(
+    triple: Triple,
+    step: Step,
+    *,
+    actor: User | None,
+    at: datetime,
+    reason: str = "",
+    **changes: Any,
+) -> Triple:
+    """Walk `step` on a locked row, save the state with `changes` to other fields, and write the audit event.
+
+    The caller holds the lock and the transaction. Raises IllegalStep and changes nothing when there is no edge.
+    """
+    edge = edge_for(triple.state, triple.is_stale, step)
+    if edge is None:
+        raise IllegalStep(triple, step)
+    before = {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
+    triple.state, triple.is_stale, triple.changed_at = edge.target, edge.marks, at
+    if edge.target != State.ACCEPTED:
+        triple.resolution, triple.resolved_at = "", None
+    for name, value in changes.items():
+        setattr(triple, name, value)
+    triple.save(
+        update_fields=["state", "is_stale", "changed_at", "resolution", "resolved_at", *changes.keys()]
+    )
+    after = {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
+    if triple.resolution:
+        after["resolution"] = triple.resolution
+    if reason:
+        after["reason"] = reason
+    record(
+        project=triple.project,
+        actor=actor,
+        action=f"triple.{step.value}",
+        obj=triple,
+        before=before,
+        after=after,
+        at=at,
+    )
+    return triple
+
+
+def mermaid() -> str:
+    """The table as a Mermaid state diagram, one line an edge in the table's order."""
+    lines = ["stateDiagram-v2", "    [*] --> draft"]
+    for edge in EDGES:
+        if edge.source == edge.target:
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (sets the stale mark)")
+        else:
+            needs = " (stale only)" if edge.stale else ""
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value}{needs}")
+    ends = [state for state in State if not any(edge.source == state for edge in EDGES)]
+    lines += [f"    {state.value} --> [*]" for state in ends]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,48 @@
+import itertools
+
+import pytest
+
+from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Outcome, Reason
+from apps.review.outcome import outcome_of, step_after
+from apps.review.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
+from apps.triples.enums import Step
+
+EXPECTED = {
+    (): (Outcome.PENDING, None),
+    (Choice.CONFIRM,): (Outcome.PENDING, None),
+    (Choice.FLAG,): (Outcome.PENDING, None),
+    (Choice.CONFIRM, Choice.CONFIRM): (Outcome.CONSENSUS, Step.AGREE),
+    (Choice.CONFIRM, Choice.FLAG): (Outcome.DISPUTE, Step.DISAGREE),
+    (Choice.FLAG, Choice.CONFIRM): (Outcome.DISPUTE, Step.DISAGREE),
+    (Choice.FLAG, Choice.FLAG): (Outcome.DROP, Step.REJECT),
+}
+
+
+@pytest.mark.parametrize(
+    "choices", [pair for size in range(3) for pair in itertools.product(Choice, repeat=size)]
+)
+def test_two_verdicts_have_one_outcome(choices):
+    assert (outcome_of(choices), step_after(choices)) == EXPECTED[choices]
+
+
+def test_a_third_verdict_is_an_error():
+    with pytest.raises(ValueError, match="two verdicts, not 3"):
+        outcome_of([Choice.CONFIRM] * 3)
+
+
+def test_each_category_has_its_policy():
+    assert set(POLICIES) == set(Category)
+
+
+def test_each_reason_but_other_speaks_about_one_question():
+    assert set(ASPECT_OF_REASON) == set(Reason) - {Reason.OTHER}
+    assert {reason for reason, aspect in ASPECT_OF_REASON.items() if aspect == "answer"} == ABOUT_ENTAILMENT
+
+
+def test_aspects_of_a_flag_and_of_a_confirmation():
+    assert aspects_flagged(["wrong_block", "overstated", "other"]) == {
+        "question": False,
+        "block": True,
+        "answer": True,
+    }
+    assert not any(aspects_flagged([]).values())

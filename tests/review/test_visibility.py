@@ -1,0 +1,46 @@
+import itertools
+
+import pytest
+
+from apps.review.visibility import NOTHING, Part, Phase, Sight, may_write_in_thread, sight
+
+EVERY = list(itertools.product(Part, Phase))
+
+#                       wording own    others names  thread
+EXPECTED = {
+    (Part.AUTHOR, Phase.WRITING): (True, False, False, False, False),
+    (Part.AUTHOR, Phase.OPEN): (True, False, False, False, False),
+    (Part.AUTHOR, Phase.CLOSED): (True, False, True, True, True),
+    (Part.REVIEWER, Phase.WRITING): (False, False, False, False, False),
+    (Part.REVIEWER, Phase.OPEN): (True, True, False, False, False),
+    (Part.REVIEWER, Phase.CLOSED): (True, True, True, True, True),
+    (Part.LEAD, Phase.WRITING): (True, False, False, False, False),
+    (Part.LEAD, Phase.OPEN): (True, False, False, True, False),
+    (Part.LEAD, Phase.CLOSED): (True, False, True, True, True),
+    (Part.BYSTANDER, Phase.WRITING): (False, False, False, False, False),
+    (Part.BYSTANDER, Phase.OPEN): (True, False, False, False, False),
+    (Part.BYSTANDER, Phase.CLOSED): (True, False, True, True, False),
+    (Part.VIEWER, Phase.WRITING): (False, False, False, False, False),
+    (Part.VIEWER, Phase.OPEN): (False, False, False, False, False),
+    (Part.VIEWER, Phase.CLOSED): (False, False, False, False, False),
+}
+
+
+@pytest.mark.parametrize(("part", "phase"), EVERY)
+def test_what_each_part_sees_in_each_phase(part, phase):
+    assert sight(part, phase) == Sight(*EXPECTED[part, phase])
+
+
+@pytest.mark.parametrize("part", Part)
+def test_nobody_sees_anothers_verdict_before_the_round_closes(part):
+    assert not any(sight(part, phase).other_verdicts for phase in (Phase.WRITING, Phase.OPEN))
+
+
+def test_a_viewer_sees_nothing_of_a_triple():
+    assert {sight(Part.VIEWER, phase) for phase in Phase} == {NOTHING}
+
+
+def test_author_and_flagger_write_and_the_confirmer_reads():
+    assert may_write_in_thread(is_author=True, is_flagger=False)
+    assert may_write_in_thread(is_author=False, is_flagger=True)
+    assert not may_write_in_thread(is_author=False, is_flagger=False)
