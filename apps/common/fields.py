@@ -1,0 +1,78 @@
+"""One record of a file from outside, field by field: a checked value, or an InputError."""
+
+from apps.common.tabular import Source
+
+MAX_ID = 200
+
+
+class Fields:
+    """The fields of one record. A value must have the type it is asked as; nothing is converted silently."""
+
+    def __init__(self, source: Source, line: int, values: dict) -> None:
+        self.source = source
+        self.line = line
+        self.values = values
+
+    def wrong(self, field: str, message: str) -> Exception:
+        return self.source.error(self.line, field, self.values.get(field), message)
+
+    def only(self, known: frozenset[str]) -> None:
+        """Refuse a field nobody asks for: it is a typing error more often than it is nothing."""
+        for field in self.values:
+            if field not in known:
+                said = f"unknown field; known are {', '.join(sorted(known))}"
+                raise self.source.error(self.line, field, self.values[field], said)
+
+    def text(self, field: str, *, required: bool = False, limit: int | None = None) -> str:
+        """The text exactly as it stands in the file; "" when it is absent and not required."""
+        value = self.values.get(field)
+        if value is None:
+            value = ""
+        if not isinstance(value, str):
+            raise self.wrong(field, "must be text")
+        if required and not value.strip():
+            raise self.wrong(field, "is missing" if field not in self.values else "is empty")
+        if limit and len(value) > limit:
+            raise self.wrong(field, f"is longer than {limit} characters")
+        return value
+
+    def word(self, field: str, *, limit: int = MAX_ID) -> str:
+        """A short text without blanks around it; "" when absent."""
+        return self.text(field, limit=limit).strip()
+
+    def outside_id(self, field: str) -> str:
+        """An id. Blanks are refused, since run and qrels files are divided at blanks."""
+        value = self.text(field, required=True, limit=MAX_ID)
+        if any(letter.isspace() or not letter.isprintable() for letter in value):
+            raise self.wrong(field, "an id holds no blanks or control characters")
+        return value
+
+    def whole(self, field: str, *, least: int = 0) -> int | None:
+        """A whole number, written as one; None when absent."""
+        value = self.values.get(field)
+        if value is None or value == "":
+            return None
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 10**9:
+            raise self.wrong(field, f"must be a whole number from {least} up")
+        return value
+
+    def words(self, field: str) -> list[str]:
+        """A list of short texts; one text is a list of one, divided at `;`."""
+        value = self.values.get(field)
+        if value is None:
+            return []
+        if isinstance(value, str):
+            value = value.split(";")
+        if not isinstance(value, list) or any(not isinstance(word, str) for word in value):
+            raise self.wrong(field, "must be a list of texts")
+        return [word.strip() for word in value if word.strip()]
+
+    def mapping(self, field: str) -> dict:
+        value = self.values.get(field)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.wrong(field, "must be a JSON object")
+        return value

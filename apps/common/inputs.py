@@ -1,0 +1,81 @@
+"""The list of what is wrong with a file, as pages, downloads and the command line show it."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+
+from apps.common.csvsafe import safe_cell
+from apps.common.errors import InputError
+
+MAX_LISTED = 200
+MAX_SHOWN_VALUE = 80
+COLUMNS = ("file", "line", "field", "value", "message")
+
+
+class ErrorList:
+    """Mistakes in the order they were met: the first `limit` in full, the rest as a count.
+
+    A warning is something a person should know and that stops nothing.
+    """
+
+    def __init__(self, limit: int = MAX_LISTED) -> None:
+        self.limit = limit
+        self.listed: list[InputError] = []
+        self.total = 0
+        self.warnings: list[InputError] = []
+        self.warnings_total = 0
+
+    def add(self, error: InputError) -> None:
+        self.total += 1
+        if len(self.listed) < self.limit:
+            self.listed.append(error)
+
+    def warn(self, warning: InputError) -> None:
+        self.warnings_total += 1
+        if len(self.warnings) < self.limit:
+            self.warnings.append(warning)
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    def __len__(self) -> int:
+        return self.total
+
+    def __iter__(self) -> Iterator[InputError]:
+        return iter(self.listed)
+
+    @property
+    def unlisted(self) -> int:
+        return self.total - len(self.listed)
+
+
+def fault(file: str, line: int | None, field: str, value: object, message: str) -> InputError:
+    """An InputError whose value is fit to be shown: one line of printable characters, cut at 80."""
+    return InputError(file, line or None, field, shown(value), message)
+
+
+def shown(value: object) -> str:
+    text = "" if value is None else str(value)[: MAX_SHOWN_VALUE + 1]
+    text = "".join(letter if letter.isprintable() else "�" for letter in text)
+    return text if len(text) <= MAX_SHOWN_VALUE else text[: MAX_SHOWN_VALUE - 1] + "…"
+
+
+def as_line(error: InputError) -> str:
+    """The error on one line of a terminal: file, line, field, value, and the sentence."""
+    if error.value and error.value not in error.message:
+        return str(InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}"))
+    return str(error)
+
+
+def as_row(error: InputError) -> dict[str, str | int | None]:
+    return {column: getattr(error, column) for column in COLUMNS}
+
+
+def errors_as_csv(rows: Iterable[dict]) -> str:
+    """The error list as people download it. Cells quote the file they are about, so they are made safe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([safe_cell("" if row[column] is None else str(row[column])) for column in COLUMNS])
+    return out.getvalue()

@@ -1,0 +1,279 @@
+"""Line, CSV, TSV and JSONL reading for files from outside: streamed, capped, and never guessing.
+
+Text is UTF-8, with or without a byte order mark; anything else is refused with its line. Memory stays
+bounded by one record whatever the file holds: lines, columns, nesting and the growth of gzip are capped.
+A mistake in one row goes to the error list and reading goes on; one that spoils the rest is raised.
+"""
+
+import csv
+import gzip
+import json
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from apps.common.csvsafe import restore_cell
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList, fault
+
+MEGABYTE = 1_000_000
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class Caps(NamedTuple):
+    """What one file may ask of us."""
+
+    line_bytes: int = 5 * MEGABYTE
+    columns: int = 1_000
+    nesting: int = 64
+    gzip_ratio: int = 200
+    gzip_floor: int = 20 * MEGABYTE
+
+
+CAPS = Caps()
+csv.field_size_limit(CAPS.line_bytes)
+
+
+class Source:
+    """A file to read: the name shown in errors, its bytes, and the caps that hold for it.
+
+    Gzip is recognised by its first bytes. The stream must be seekable and stand at its beginning.
+    """
+
+    def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS) -> None:
+        self.name = name
+        self.caps = caps
+        self._raw = stream
+        self.is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        stream.seek(0)
+        self._stream: BinaryIO = gzip.GzipFile(fileobj=stream) if self.is_gzip else stream  # type: ignore[assignment]
+
+    def error(self, line: int | None, field: str, value: object, message: str) -> InputError:
+        return fault(self.name, line, field, value, message)
+
+    def read_line(self, number: int) -> bytes:
+        """The next line with its ending, or b"" at the end of the file."""
+        limit = self.caps.line_bytes
+        try:
+            raw = self._stream.readline(limit + 1)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise self.error(number, "", "", "the gzip file is damaged or cut off") from error
+        if len(raw) > limit:
+            raise self.error(number, "", "", f"the line is longer than {limit:,} bytes")
+        if self.is_gzip:
+            self._refuse_bomb(number)
+        return raw
+
+    def _refuse_bomb(self, number: int) -> None:
+        grown = self._stream.tell()
+        if grown > self.caps.gzip_floor and grown > self.caps.gzip_ratio * max(self._raw.tell(), 1):
+            times = f"more than {self.caps.gzip_ratio} times its size"
+            raise self.error(number, "", "", f"the gzip file unpacks to {times}; unpack it first")
+
+
+@contextmanager
+def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS) -> Iterator[Source]:
+    """Open a file on disk for the readers. `name` is what errors call it, by default its file name."""
+    path = Path(path)
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise fault(name or path.name, None, "", "", f"the file cannot be opened: {reason}") from error
+    with stream:
+        yield Source(name or path.name, stream, caps)
+
+
+def read_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """(line number, text without its ending), from line 1. The byte order mark is dropped."""
+    for number, text in _decoded(source):
+        yield number, text.rstrip("\r\n")
+
+
+def read_jsonl(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    """(line number, object), one object a line. Blank lines are passed over."""
+    for number, line in read_lines(source):
+        if not line.strip():
+            continue
+        try:
+            yield number, parse_object(line, source.caps.nesting)
+        except ValueError as error:
+            errors.add(source.error(number, "", line, str(error)))
+
+
+def read_csv(
+    source: Source,
+    errors: ErrorList,
+    *,
+    required: Iterable[str],
+    known: Iterable[str] | None = None,
+    delimiter: str = ",",
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line the record starts on, cells by column). The first line names the columns.
+
+    A missing, doubled or, when `known` is given, unknown column is raised: the whole file would be misread.
+    Cells that were made formula-safe on export are restored.
+    """
+    feed = _RecordFeed(source)
+    rows = csv.reader(feed, delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    while True:
+        feed.start_record()
+        try:
+            cells = next(rows)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            raise source.error(feed.first, "", "", f"the quoting is broken here: {error}") from error
+        if not cells:
+            continue
+        if header is None:
+            header = _checked_header(source, feed.first, cells, required, known)
+        elif len(cells) != len(header):
+            said = f"the row has {len(cells)} cells, the header has {len(header)}"
+            errors.add(source.error(feed.first, "", cells[0], said))
+        else:
+            yield feed.first, dict(zip(header, map(restore_cell, cells), strict=True))
+    if header is None:
+        raise source.error(None, "", "", "the file is empty; its first line must name the columns")
+
+
+def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
+    """One JSON object from one line. Raises ValueError with a sentence when it is not exactly that."""
+    if line.count("{") + line.count("[") > nesting and _depth(line) > nesting:
+        raise ValueError(f"the JSON is nested deeper than {nesting} levels")
+    try:
+        value = _decoder.decode(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"this is not JSON: {error.msg} at column {error.colno}") from error
+    if not isinstance(value, dict):
+        raise ValueError("the line must be one JSON object, in braces")
+    if "\\u" in line:
+        _refuse_unstorable(value)
+    return value
+
+
+def _decoded(source: Source) -> Iterator[tuple[int, str]]:
+    number = 0
+    while raw := source.read_line(number + 1):
+        number += 1
+        if number == 1:
+            raw = _without_mark(source, raw)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad = raw[error.start : error.start + 1].hex()
+            said = f"byte {error.start + 1} (0x{bad}) is not UTF-8; save the file as UTF-8"
+            raise source.error(number, "", "", said) from error
+        if "\0" in text:
+            raise source.error(number, "", "", "the line holds a NUL character; this is not a text file")
+        yield number, text
+
+
+def _without_mark(source: Source, raw: bytes) -> bytes:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise source.error(1, "", "", "the file is UTF-16; save it as UTF-8")
+    return raw.removeprefix(b"\xef\xbb\xbf")
+
+
+class _RecordFeed:
+    """Feeds lines to csv.reader and keeps a record that never closes its quote from growing without end."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._lines = _decoded(source)
+        self._size = 0
+        self._last = 0
+        self.first = 1
+
+    def start_record(self) -> None:
+        self.first = self._last + 1
+        self._size = 0
+
+    def __iter__(self) -> "_RecordFeed":
+        return self
+
+    def __next__(self) -> str:
+        self._last, text = next(self._lines)
+        self._size += len(text)
+        if self._size > self._source.caps.line_bytes:
+            said = "the record does not end; a quote that was opened here is not closed"
+            raise self._source.error(self.first, "", "", said)
+        return text
+
+
+def _checked_header(
+    source: Source, line: int, cells: list[str], required: Iterable[str], known: Iterable[str] | None
+) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    if len(header) > source.caps.columns:
+        raise source.error(line, "", "", f"the file has more than {source.caps.columns:,} columns")
+    doubled = [name for place, name in enumerate(header) if name in header[:place]]
+    if doubled:
+        raise source.error(line, doubled[0], "", "two columns have this name")
+    missing = [name for name in required if name not in header]
+    if missing:
+        said = f"this column is missing; the file has {', '.join(header)[:200]}"
+        raise source.error(line, missing[0], "", said)
+    if known is not None:
+        names = list(known)
+        unknown = [name for name in header if name not in names]
+        if unknown:
+            raise source.error(line, unknown[0], "", f"unknown column; known are {', '.join(names)}")
+    return header
+
+
+def _no_doubles(pairs: list[tuple[str, object]]) -> dict:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        doubled = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {doubled!r} is there twice")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON; leave the field out or give a number")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_no_doubles, parse_constant=_no_constant, parse_float=_finite)
+_JSON_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]')
+
+
+def _depth(line: str) -> int:
+    depth = deepest = 0
+    for token in _JSON_TOKENS.finditer(line):
+        mark = token.group()
+        if mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "]}":
+            depth -= 1
+    return deepest
+
+
+def _refuse_unstorable(value: object) -> None:
+    """NUL and lone surrogates: JSON can escape them, no database can keep them as text."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _refuse_unstorable(key)
+            _refuse_unstorable(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _refuse_unstorable(inner)
+    elif isinstance(value, str):
+        if "\0" in value:
+            raise ValueError("a text holds a NUL character")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError("a text holds half of a surrogate pair, which is not a character")

@@ -1,0 +1,45 @@
+"""JSONL: `block_id`, `document_id`, `title`, `text`, and what else is known of a block.
+
+Optional are `section`, `page_start`, `page_end` and `metadata`.
+"""
+
+from collections.abc import Iterator
+
+from apps.common.fields import Fields
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source, read_jsonl
+from apps.corpus.readers.rows import BlockRow, pages, rows_from
+
+KNOWN = frozenset(
+    {"block_id", "document_id", "title", "text", "section", "page_start", "page_end", "metadata"}
+)
+
+
+def read_block_lines(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+    return rows_from(source, errors, read_jsonl(source, errors), _row)
+
+
+def _row(fields: Fields) -> BlockRow:
+    fields.only(KNOWN)
+    if "text" not in fields.values:
+        raise fields.wrong("text", "is missing")
+    first, last = pages(fields)
+    return BlockRow(
+        line=fields.line,
+        block_id=fields.outside_id("block_id"),
+        document_id=fields.outside_id("document_id"),
+        title=fields.text("title"),
+        text=fields.text("text"),
+        section_path=_section(fields),
+        page_start=first,
+        page_end=last,
+        metadata=fields.mapping("metadata"),
+    )
+
+
+def _section(fields: Fields) -> tuple[str, ...]:
+    """A list of headings from the outermost in, or one heading."""
+    value = fields.values.get("section")
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(fields.words("section"))

@@ -1,0 +1,51 @@
+"""What every reader of a corpus file yields, and the checks they share."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.fields import Fields
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
+
+
+class BlockRow(NamedTuple):
+    """One block as a file gives it. `line` is where its record begins."""
+
+    line: int
+    block_id: str
+    document_id: str
+    title: str
+    text: str
+    section_path: tuple[str, ...] = ()
+    page_start: int | None = None
+    page_end: int | None = None
+    metadata: dict = {}
+
+
+def rows_from(
+    source: Source,
+    errors: ErrorList,
+    records: Iterable[tuple[int, dict]],
+    make: Callable[[Fields], BlockRow],
+) -> Iterator[BlockRow]:
+    """`make` over each record; a record it refuses goes to the list."""
+    for line, values in records:
+        try:
+            row = make(Fields(source, line, values))
+        except InputError as error:
+            errors.add(error)
+            continue
+        if not row.text.strip():
+            errors.warn(source.error(line, "text", row.block_id, "the block has no text"))
+        yield row
+
+
+def pages(fields: Fields) -> tuple[int | None, int | None]:
+    """(first, last) page. The last one defaults to the first; it may not stand alone or come before it."""
+    first, last = fields.whole("page_start"), fields.whole("page_end")
+    if first is None and last is not None:
+        raise fields.wrong("page_end", "page_end needs a page_start")
+    if first is not None and last is not None and last < first:
+        raise fields.wrong("page_end", f"the last page comes before the first, {first}")
+    return first, first if last is None else last

@@ -1,0 +1,139 @@
+"""Reading judgement files: TREC qrels, other files of blank-divided columns, and the flat CSV layout.
+
+Two things about such a file cannot be seen in it and are never guessed: which column is which, and what its
+grades mean here. Some scales run downwards, some hold codes for "do not count this row"; a wrong guess runs
+without an error and scores nonsense. So columns are named, and a grade map must cover every grade met.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.fields import Fields
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source, read_csv, read_lines
+
+FORMATS = {
+    "qrels": "TREC qrels, or other columns divided by blanks",
+    "csv": "CSV (query_id, query_text, doc_id, doc_title, grade, split, notes)",
+}
+QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
+COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
+FLAT_REQUIRED = ("query_id", "doc_id", "grade")
+FLAT_KNOWN = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
+SKIP = "skip"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
+
+GradeMap = Mapping[str, int | None]
+
+
+class JudgementRow(NamedTuple):
+    """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out."""
+
+    line: int
+    query_id: str
+    doc_id: str
+    grade: int | None
+    query_text: str = ""
+    doc_title: str = ""
+    split: str = ""
+    notes: str = ""
+
+
+def parse_grade_map(text: str) -> dict[str, int | None]:
+    """`1=4,2=3,-1=skip` as a map from the grade as the file writes it to ours, None for skip.
+
+    Raises ValueError with a sentence when it is not of that form or names a grade twice.
+    """
+    grades: dict[str, int | None] = {}
+    for part in text.split(","):
+        old, equals, new = (piece.strip() for piece in part.partition("="))
+        if not equals or not old or not (new == SKIP or _WHOLE.match(new)):
+            raise ValueError(f"'{part.strip()}' is not of the form 2=3 or -1=skip")
+        if old in grades:
+            raise ValueError(f"the grade {old} is mapped twice")
+        grades[old] = None if new == SKIP else int(new)
+    return grades
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """`query_id doc_id grade` as column names. Raises ValueError with a sentence."""
+    names = tuple(text.replace(",", " ").split())
+    unknown = [name for name in names if name not in COLUMN_NAMES]
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is no column; known are {', '.join(sorted(COLUMN_NAMES))}")
+    for name in FLAT_REQUIRED:
+        if names.count(name) != 1:
+            raise ValueError(f"the columns must name {name} once")
+    return names
+
+
+def read_judgements(
+    source: Source,
+    errors: ErrorList,
+    *,
+    format: str,
+    columns: Sequence[str] = QRELS_COLUMNS,
+    grades: GradeMap | None = None,
+) -> Iterator[JudgementRow]:
+    """The judged pairs in file order; a pair may stand in the file only once.
+
+    Without a grade map, grades are whole numbers and taken as they stand. `columns` is for the form that is
+    divided by blanks.
+    """
+    rows = _read_columns(source, errors, columns) if format == "qrels" else _read_flat(source, errors)
+    first_lines: dict[tuple[str, str], int] = {}
+    for line, values in rows:
+        fields = Fields(source, line, values)
+        try:
+            row = _row(fields, grades)
+            first = first_lines.setdefault((row.query_id, row.doc_id), line)
+            if first != line:
+                raise fields.wrong(
+                    "doc_id", f"the pair stands twice for query {row.query_id}, first in line {first}"
+                )
+        except InputError as error:
+            errors.add(error)
+            continue
+        yield row
+
+
+def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
+    for number, line in read_lines(source):
+        cells = line.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) != len(columns):
+            said = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"
+            errors.add(source.error(number, "", line, said))
+            continue
+        yield number, dict(zip(columns, cells, strict=True))
+
+
+def _read_flat(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    return read_csv(source, errors, required=FLAT_REQUIRED, known=FLAT_KNOWN)
+
+
+def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
+    return JudgementRow(
+        line=fields.line,
+        query_id=fields.outside_id("query_id"),
+        doc_id=fields.outside_id("doc_id"),
+        grade=_grade(fields, grades),
+        query_text=fields.text("query_text"),
+        doc_title=fields.text("doc_title"),
+        split=fields.word("split"),
+        notes=fields.text("notes"),
+    )
+
+
+def _grade(fields: Fields, grades: GradeMap | None) -> int | None:
+    written = fields.text("grade", required=True).strip()
+    if grades is not None:
+        if written not in grades:
+            raise fields.wrong("grade", f"the grade map says nothing about {written}")
+        return grades[written]
+    if not _WHOLE.match(written):
+        raise fields.wrong("grade", f"{written} is not a whole number; map it to one of our grades")
+    return int(written)

@@ -1,0 +1,186 @@
+import gzip
+import io
+import json
+import tracemalloc
+
+import pytest
+
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Caps, Source, open_source, read_csv, read_jsonl, read_lines
+
+
+def source(data: bytes, **caps) -> Source:
+    return Source("f.txt", io.BytesIO(data), Caps(**caps))
+
+
+def csv_rows(data: bytes, errors=None, required=("a",), **options):
+    return list(
+        read_csv(source(data), errors if errors is not None else ErrorList(), required=required, **options)
+    )
+
+
+class Endless(io.RawIOBase):
+    """One line that never ends, made as it is read."""
+
+    def __init__(self, piece: bytes, times: int) -> None:
+        self.data, self.left = piece, times
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, *_):
+        return 0
+
+    def readinto(self, buffer):
+        if not self.left:
+            return 0
+        self.left -= 1
+        size = min(len(buffer), len(self.data))
+        buffer[:size] = self.data[:size]
+        return size
+
+
+def test_lines_are_numbered_from_one_without_mark_or_endings():
+    assert list(read_lines(source(b"\xef\xbb\xbfone\r\n\ntwo"))) == [(1, "one"), (2, ""), (3, "two")]
+
+
+def test_a_line_that_is_not_utf8_is_named():
+    with pytest.raises(InputError) as caught:
+        list(read_lines(source("gut\nsch\xf6n\n".encode("latin-1"))))
+
+    assert caught.value.line == 2
+    assert "byte 4 (0xf6) is not UTF-8" in caught.value.message
+
+
+def test_utf16_is_refused_by_name():
+    with pytest.raises(InputError, match="UTF-16"):
+        list(read_lines(source("a".encode("utf-16"))))
+
+
+def test_a_nul_is_refused():
+    with pytest.raises(InputError, match="NUL"):
+        list(read_lines(source(b"a\0b\n")))
+
+
+def test_one_endless_line_is_refused_with_flat_memory():
+    endless = io.BufferedReader(Endless(b"x" * 65536, 16_000))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="longer than 5,000,000 bytes"):
+        list(read_lines(Source("f", endless)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 20_000_000
+
+
+def test_gzip_is_recognised_by_its_bytes(tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes(gzip.compress(b"one\ntwo\n"))
+
+    with open_source(path) as opened:
+        assert [text for _, text in read_lines(opened)] == ["one", "two"]
+
+
+def test_a_gzip_bomb_is_refused():
+    bomb = gzip.compress((b"0" * 999 + b"\n") * 60_000)
+
+    with pytest.raises(InputError, match="more than 200 times its size"):
+        list(read_lines(source(bomb)))
+
+
+def test_a_cut_off_gzip_is_refused():
+    whole = gzip.compress(json.dumps(list(range(5000))).encode())
+
+    with pytest.raises(InputError, match="damaged or cut off"):
+        list(read_lines(source(whole[:-20])))
+
+
+def test_a_missing_file_is_refused_in_words(tmp_path):
+    with pytest.raises(InputError, match="cannot be opened"), open_source(tmp_path / "none.csv"):
+        pass
+
+
+def test_csv_gives_the_first_line_of_each_record():
+    data = b'a,b\n1,"two\nlines"\n\n3,4\n'
+
+    assert csv_rows(data) == [(2, {"a": "1", "b": "two\nlines"}), (5, {"a": "3", "b": "4"})]
+
+
+def test_csv_restores_cells_made_safe_on_export():
+    assert csv_rows(b"a\n'=1+1\n") == [(2, {"a": "=1+1"})]
+
+
+def test_a_row_of_another_width_is_listed_and_reading_goes_on():
+    errors = ErrorList()
+
+    rows = csv_rows(b"a,b\n1\n2,3\n", errors)
+
+    assert rows == [(3, {"a": "2", "b": "3"})]
+    assert [(error.line, error.message) for error in errors] == [(2, "the row has 1 cells, the header has 2")]
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "message"),
+    [
+        (b"", "", "the file is empty"),
+        (b"b\n1\n", "a", "this column is missing"),
+        (b"a,a\n1,2\n", "a", "two columns have this name"),
+        (b"a,zz\n1,2\n", "zz", "unknown column"),
+        (",".join(f"c{n}" for n in range(1001)).encode(), "", "more than 1,000 columns"),
+    ],
+)
+def test_a_bad_header_is_refused(data, field, message):
+    with pytest.raises(InputError, match=message) as caught:
+        csv_rows(data, known=["a", "b"])
+
+    assert caught.value.field == field
+
+
+def test_a_quote_that_is_never_closed_is_refused_where_it_opens():
+    data = b'a\n1\n"' + b"x\n" * 2000
+
+    with pytest.raises(InputError) as caught:
+        list(read_csv(source(data, line_bytes=500), ErrorList(), required=["a"]))
+
+    assert caught.value.line == 3
+
+
+def test_text_after_a_closing_quote_is_refused():
+    with pytest.raises(InputError, match="quoting is broken"):
+        csv_rows(b'a\n"one" more\n')
+
+
+def test_jsonl_gives_objects_with_their_lines():
+    assert list(read_jsonl(source(b'{"a": 1}\n\n{"a": 2}\n'), ErrorList())) == [(1, {"a": 1}), (3, {"a": 2})]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"a": ', "not JSON"),
+        ("[1]", "must be one JSON object"),
+        ('{"a": 1, "a": 2}', "'a' is there twice"),
+        ('{"a": NaN}', "NaN is not JSON"),
+        ('{"a": 1e999}', "1e999 is too large"),
+        ('{"a": "\\u0000"}', "NUL"),
+        ('{"a": "\\ud800"}', "surrogate"),
+        ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested deeper than 64"),
+    ],
+)
+def test_a_bad_json_line_is_listed_and_reading_goes_on(line, message):
+    errors = ErrorList()
+
+    rows = list(read_jsonl(source(line.encode() + b'\n{"b": 1}\n'), errors))
+
+    assert rows == [(2, {"b": 1})]
+    assert message in next(iter(errors)).message
+
+
+def test_brackets_inside_strings_are_not_nesting():
+    line = json.dumps({"a": "[" * 500, "b": "\\u0000"}).encode()
+
+    assert len(list(read_jsonl(source(line), ErrorList()))) == 1

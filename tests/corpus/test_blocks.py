@@ -1,0 +1,42 @@
+import pytest
+
+from apps.corpus.blocks import block_digests, snapshot_digest
+
+BLOCK = {"title": "T", "section_path": ["A"], "page_start": 1, "page_end": 2, "text": "x"}
+
+
+def test_digests_are_stable_over_time():
+    digests = block_digests(**BLOCK)
+
+    assert digests.version == "0535f396e81ddfbe3f711e048c8816ed507dc980765e18289b60266c3b96ba7e"
+    assert digests.text == "547ec70140166874b0dfa67b7869d553528675c69d4ba268a0866ff17249507c"
+
+
+@pytest.mark.parametrize("change", [{"section_path": ["B"]}, {"page_start": 2}, {"page_end": 3}])
+def test_moving_a_block_changes_the_version_but_not_the_text(change):
+    before, after = block_digests(**BLOCK), block_digests(**(BLOCK | change))
+
+    assert before.version != after.version
+    assert before.text == after.text
+
+
+@pytest.mark.parametrize("change", [{"title": "U"}, {"text": "y"}])
+def test_other_words_change_both(change):
+    before, after = block_digests(**BLOCK), block_digests(**(BLOCK | change))
+
+    assert before.version != after.version
+    assert before.text != after.text
+
+
+def test_title_and_text_cannot_be_confused():
+    assert block_digests(**(BLOCK | {"title": "a", "text": "b"})).text != (
+        block_digests(**(BLOCK | {"title": "b", "text": "a"})).text
+    )
+
+
+def test_a_snapshot_digest_depends_on_order_and_on_each_part():
+    entries = [("a", "d", "1"), ("b", "d", "2")]
+
+    assert snapshot_digest(entries) == snapshot_digest(iter(entries))
+    assert snapshot_digest(entries) != snapshot_digest(reversed(entries))
+    assert snapshot_digest(entries) != snapshot_digest([("a", "e", "1"), ("b", "d", "2")])

@@ -1,0 +1,110 @@
+import collections
+import io
+
+import pytest
+
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source, open_source
+from apps.judging.readers import JudgementRow, parse_columns, parse_grade_map, read_judgements
+
+
+def read(text: str, **options) -> tuple[list[JudgementRow], ErrorList]:
+    errors = ErrorList()
+    rows = list(read_judgements(Source("f", io.BytesIO(text.encode())), errors, **options))
+    return rows, errors
+
+
+def messages(errors: ErrorList) -> list[tuple]:
+    return [(error.line, error.field, error.message) for error in errors]
+
+
+def test_qrels_have_four_columns():
+    rows, errors = read("q1 0 d1 2\n# note\n\nq1\t0\td2 -1\n", format="qrels")
+
+    assert rows == [JudgementRow(1, "q1", "d1", 2), JudgementRow(4, "q1", "d2", -1)]
+    assert not errors
+
+
+def test_three_columns_are_read_only_when_named():
+    _, refused = read("1 184 2\n", format="qrels")
+    rows, _ = read("1 184 2 \n", format="qrels", columns=parse_columns("query_id doc_id grade"))
+
+    assert messages(refused) == [(1, "", "3 columns where there must be 4: query_id iteration doc_id grade")]
+    assert rows == [JudgementRow(1, "1", "184", 2)]
+
+
+def test_a_grade_map_regrades_and_skips():
+    rows, _ = read("q 0 a 1\nq 0 b 4\nq 0 c -1\n", format="qrels", grades=parse_grade_map("1=3,4=0,-1=skip"))
+
+    assert [(row.doc_id, row.grade) for row in rows] == [("a", 3), ("b", 0), ("c", None)]
+
+
+def test_a_grade_the_map_does_not_name_is_an_error():
+    _, errors = read("q 0 a 5\n", format="qrels", grades=parse_grade_map("1=3"))
+
+    assert messages(errors) == [(1, "grade", "the grade map says nothing about 5")]
+
+
+@pytest.mark.parametrize("grade", ["1.0", "high", "2e1", "99999"])
+def test_a_grade_that_is_no_whole_number_needs_a_map(grade):
+    _, errors = read(f"q 0 a {grade}\n", format="qrels")
+    rows, _ = read(f"q 0 a {grade}\n", format="qrels", grades={grade: 1})
+
+    assert messages(errors)[0][:2] == (1, "grade")
+    assert rows[0].grade == 1
+
+
+def test_a_pair_stands_only_once():
+    rows, errors = read("q 0 a 1\nq 0 a 1\n", format="qrels")
+
+    assert len(rows) == 1
+    assert messages(errors) == [(2, "doc_id", "the pair stands twice for query q, first in line 1")]
+
+
+def test_the_flat_layout():
+    text = "query_id,query_text,doc_id,doc_title,grade,split,notes\nq,what,a,T,2,dev,'=sure\n"
+
+    rows, errors = read(text, format="csv")
+
+    assert rows == [JudgementRow(2, "q", "a", 2, "what", "T", "dev", "=sure")]
+    assert not errors
+
+
+def test_the_flat_layout_needs_its_columns():
+    with pytest.raises(InputError) as caught:
+        read("query,docid,rating\nq,a,1\n", format="csv")
+
+    assert (caught.value.line, caught.value.field) == (1, "query_id")
+
+
+@pytest.mark.parametrize("text", ["1", "1=x", "=3", "1=2,1=3", "1=skip,", "1=2.5"])
+def test_a_grade_map_of_another_form_is_refused(text):
+    with pytest.raises(ValueError):
+        parse_grade_map(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "query_id grade", "query_id doc_id grade grade", "query_id doc_id mark"]
+)
+def test_columns_that_do_not_name_all_three_are_refused(text):
+    with pytest.raises(ValueError):
+        parse_columns(text)
+
+
+def test_cranfield_codes_turned_round(shared_data):
+    errors = ErrorList()
+
+    with open_source(shared_data / "cranfield" / "cranqrel") as source:
+        rows = list(
+            read_judgements(
+                source,
+                errors,
+                format="qrels",
+                columns=parse_columns("query_id doc_id grade"),
+                grades=parse_grade_map("1=4,2=3,3=2,4=1,-1=skip"),
+            )
+        )
+
+    assert not errors
+    assert collections.Counter(row.grade for row in rows) == {4: 128, 3: 387, 2: 734, 1: 363, None: 225}
