@@ -8,6 +8,33 @@ class VersionState(models.TextChoices):
     SUPERSEDED = "superseded", "superseded"
 
 
+class VersionStep(models.TextChoices):
+    FREEZE = "freeze", "freeze"
+    RELEASE = "release", "release"
+    SUPERSEDE = "supersede", "supersede"
+
+
 class Split(models.TextChoices):
     DEV = "dev", "dev"
     TEST = "test", "test"
+
+
+class GroupBy(models.TextChoices):
+    """What a split keeps whole. Items with the same words are always kept together."""
+
+    GROUP = "group", "entity or time group"
+    DOCUMENT = "document", "document of a triple"
+    SOURCE = "source", "source"
+
+
+class StopKind(models.TextChoices):
+    """What stops a freeze: the heading under which its items are named."""
+
+    EMPTY = "empty", "nothing to freeze"
+    UNRESOLVED = "unresolved", "unresolved grade"
+    CONFLICT = "conflict", "pair with two grades"
+    NOT_ACCEPTED = "not_accepted", "triple not accepted"
+    STALE = "stale", "stale triple"
+    MACHINE = "machine", "machine-written triple without its people"
+    PERMISSION = "permission", "permission missing"
+    LEAK = "leak", "leak between dev and test"

@@ -4,10 +4,14 @@ from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
-from apps.goldsets.enums import Split, VersionState
+from apps.goldsets.enums import GroupBy, Split, VersionState
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
+
+
+def default_group_by() -> list[str]:
+    return [GroupBy.GROUP.value]
 
 
 class GoldSet(models.Model):
@@ -37,7 +41,10 @@ class Version(models.Model):
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
     rounds = models.ManyToManyField(Round, related_name="+")
     test_share = models.FloatField(
-        default=0.5, help_text="Share of groups that go to the test split, 0 to 1."
+        default=0.5, help_text="Share of items aimed at for the test split, 0 to 1."
+    )
+    group_by = models.JSONField(
+        default=default_group_by, help_text="What a split keeps whole: GroupBy values."
     )
     seed = models.BigIntegerField(default=0)
     note = models.TextField(blank=True)
@@ -81,12 +88,16 @@ class Version(models.Model):
     def label(self) -> str:
         return f"v{self.number}"
 
+    @property
+    def is_draft(self) -> bool:
+        return self.state == VersionState.DRAFT
+
 
 class VersionQuery(models.Model):
-    """A query as it was released. `fields` holds what strata and exports need: label, intent, source, tags."""
+    """A query as it was released. `fields` holds what strata and exports need: the QueryRow of the writers."""
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="queries")
-    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="version_queries")
     outside_id = models.CharField(max_length=200)
     text = models.TextField()
     split = models.CharField(max_length=4, choices=Split.choices)
@@ -109,7 +120,7 @@ class VersionGrade(models.Model):
     position = models.PositiveIntegerField(help_text="The block's position in the version's snapshot.")
     grade = models.SmallIntegerField()
     resolution = models.CharField(max_length=16)
-    notes = models.TextField(blank=True)
+    judges = models.PositiveSmallIntegerField(default=1, help_text="People whose answers the grade rests on.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["query", "block_version"], name="version_grade_once")]
@@ -119,10 +130,10 @@ class VersionGrade(models.Model):
 
 
 class VersionTriple(models.Model):
-    """A triple as it was released: `content` is the whole published entry."""
+    """A triple as it was released: `content` is the TripleRow of the writers."""
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="triples")
-    triple = models.ForeignKey(Triple, models.PROTECT, related_name="+")
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="version_triples")
     revision = models.ForeignKey(Revision, models.PROTECT, related_name="+")
     label = models.CharField(max_length=20)
     split = models.CharField(max_length=4, choices=Split.choices)
