@@ -1,0 +1,124 @@
+"""`karat`: one command line for everything.
+
+What needs no database (`score`, `verify`) is run without Django, so it starts in a blink on any machine.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OK, FAULT = 0, 2
+
+
+class Command(NamedTuple):
+    module: str
+    summary: str
+
+
+# Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
+PURE = {
+    "score": Command("apps.evaluation.cli", "score runs against qrels, no server needed"),
+    "verify": Command("apps.goldsets.cli", "check an exported gold version against its manifest"),
+}
+
+# Commands of Django's kind, by the words people type.
+MANAGED = {
+    ("import", "corpus"): Command("import_corpus", "import a corpus file into a project"),
+    ("import", "queries"): Command("import_queries", "import a query file into a project"),
+    ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
+    ("import", "run"): Command("import_run", "import a run in TREC's six columns"),
+    ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
+    ("pool",): Command("pool", "pool runs to a depth"),
+    ("export",): Command("export", "write a gold version as files"),
+    ("demo",): Command("demo", "make a fresh demo project"),
+    ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
+    ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
+    ("worker",): Command("worker", "run one worker"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        print(overview())
+        return OK if arguments else FAULT
+    if arguments[0] in PURE:
+        return run_pure(arguments)
+    if arguments[0] == "up":
+        return run_up(arguments[1:])
+    if arguments[0] == "test":
+        return run_tests(arguments[1:])
+    return run_managed(arguments)
+
+
+def overview() -> str:
+    rows = [("up", "set everything up, start the web server and one worker")]
+    rows += [(name, command.summary) for name, command in PURE.items()]
+    rows += [(" ".join(words), command.summary) for words, command in MANAGED.items()]
+    rows.append(("test", "run the test suite"))
+    lines = [f"  {name:<20} {summary}" for name, summary in rows]
+    head = "usage: karat COMMAND [options]      (or: python3 manage.py COMMAND)"
+    return "\n".join([head, "", *lines, "", "`karat COMMAND --help` tells the options of each."])
+
+
+def run_pure(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="karat")
+    module = importlib.import_module(PURE[arguments[0]].module)
+    module.add_parser(parser.add_subparsers(dest="command", required=True))
+    return module.run(parser.parse_args(arguments))
+
+
+def run_up(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="karat up", description="Start Karat on this machine.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
+        help="where everything is kept (default: KARAT_DATA_DIR, else the folder data beside manage.py)",
+    )
+    parser.add_argument("--no-demo", action="store_true", help="do not load the demo project")
+    parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
+    options = parser.parse_args(arguments)
+    os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
+    from apps.config.up import up
+
+    return up(
+        host=options.host,
+        port=options.port,
+        data_dir=Path(os.environ["KARAT_DATA_DIR"]),
+        demo=not options.no_demo,
+    )
+
+
+def run_tests(arguments: list[str]) -> int:
+    try:
+        import pytest
+    except ModuleNotFoundError:
+        print("The test packages are missing. Run: python3 manage.py test", file=sys.stderr)
+        return FAULT
+    os.chdir(ROOT)
+    if not any(argument.startswith("-n") for argument in arguments):
+        arguments = ["-n", "auto", *arguments]
+    return int(pytest.main(arguments))
+
+
+def run_managed(arguments: list[str]) -> int:
+    for words, command in MANAGED.items():
+        if tuple(arguments[: len(words)]) == words:
+            arguments = [command.module, *arguments[len(words) :]]
+            break
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(["karat", *arguments])
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
