@@ -6,8 +6,8 @@ from django.db.models import Q
 class Event(models.Model):
     """One change of state: who did what to which object, before and after. Never changed, never deleted.
 
-    The keys to project and actor are held without a database constraint: no event may ever stand in the way of
-    another table, and no deletion elsewhere may empty a line of history.
+    The keys to project and actor are held without a database constraint: no event may ever stand in the way
+    of another table, and no deletion elsewhere may empty a line of history.
     """
 
     project = models.ForeignKey(
@@ -75,7 +75,7 @@ class Link(models.Model):
 
 
 class SealMark(models.Model):
-    """How far the sealer has come in the records of one kind, so that it need not look at all of them again."""
+    """How far the sealer has come in the records of one kind: it need not look at all of them again."""
 
     kind = models.CharField(max_length=32, unique=True)
     record_id = models.PositiveBigIntegerField(default=0)

@@ -1,6 +1,7 @@
 """Which records are sealed into the chain, and what of each is digested.
 
-Apps above register their append-only rows from `AppConfig.ready`; the sealer and the verifier walk this table.
+Apps above register their append-only rows from `AppConfig.ready`; the sealer and the verifier walk this
+table.
 """
 
 from collections.abc import Callable

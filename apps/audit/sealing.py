@@ -1,7 +1,8 @@
 """The sealer: takes what was recorded since the last time and chains it, in small batches, after the commit.
 
-Those who record never touch the chain. A record is found by its key: the sealer remembers how far it has come and
-looks back a little, because keys are handed out before their transactions commit and so may appear out of order.
+Those who record never touch the chain. A record is found by its key: the sealer remembers how far it has come
+and looks back a little, because keys are handed out before their transactions commit and so may appear out of
+order.
 """
 
 from collections import defaultdict
@@ -126,9 +127,9 @@ def _append(project_id: int | None, records: list[Record]) -> int:
 def _without_sealed(records: list[Record]) -> Iterable[Record]:
     """Another sealer may have been here between our reading and our lock."""
     sealed = set(
-        Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(
-            "record_id", flat=True
-        )
+        Link.objects.filter(
+            kind=records[0].kind, record_id__in=[record.record_id for record in records]
+        ).values_list("record_id", flat=True)
     )
     return [record for record in records if record.record_id not in sealed]
 

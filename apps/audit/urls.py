@@ -1,2 +1,6 @@
+from django.urls import path
+
+from apps.audit import views
+
 app_name = "audit"
-urlpatterns: list = []
+urlpatterns = [path("", views.event_list, name="list")]

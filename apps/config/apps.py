@@ -7,6 +7,8 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         """Load the Celery app with Django, and only then: commands without a server start without it."""
-        from apps.config.celery import prepare
+        from apps.config.celery import app, prepare
+        from apps.jobs.worker import SweepStep
 
+        app.steps["worker"].add(SweepStep)
         prepare()

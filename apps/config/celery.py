@@ -3,7 +3,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from celery import Celery
+from celery.signals import worker_init
 from django.conf import settings
+from django.db import connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")
@@ -13,10 +15,18 @@ app.set_default()
 
 
 def prepare() -> None:
-    """Make the folders of the embedded broker, readable by nobody else, before the first message is written."""
+    """Make the folders of the embedded broker, readable by nobody else, before the first message is written.
+    """
     if not settings.BROKER_URL.startswith("filesystem://"):
         return
     broker = Path(settings.BROKER_DIR)
     with suppress(OSError):  # who needs the broker says so; other commands work without
         for folder in (broker, broker / "messages", broker / "control"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@worker_init.connect
+def _without_pool(**kwargs: object) -> None:
+    """A worker forks, and a pool of connections does not survive that. Its few connections need none."""
+    for database in connections.settings.values():
+        database["OPTIONS"].pop("pool", None)

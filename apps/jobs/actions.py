@@ -34,8 +34,8 @@ def enqueue(
 ) -> Job:
     """Ask for slow work, in the transaction of the rows that the work is about.
 
-    `params` holds plain JSON values. `title` is what people read in the list; the kind's own by default. Raises
-    UnknownKind for a kind that nobody registered.
+    `params` holds plain JSON values. `title` is what people read in the list; the kind's own by default.
+    Raises UnknownKind for a kind that nobody registered.
     """
     job = Job.objects.create(
         project=project,
@@ -47,7 +47,12 @@ def enqueue(
         created_at=at,
     )
     record(
-        project=project, actor=actor, action="job.queued", obj=job, after={"state": job.state, "kind": kind}, at=at
+        project=project,
+        actor=actor,
+        action="job.queued",
+        obj=job,
+        after={"state": job.state, "kind": kind},
+        at=at,
     )
     nudge_on_commit(job.pk)
     return job

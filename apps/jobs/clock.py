@@ -1,4 +1,4 @@
-"""The database's clock. Leases and waits are measured by it alone, so that hosts may disagree about the time."""
+"""The database's clock. Leases and waits are measured by it alone: hosts may disagree about the time."""
 
 from datetime import datetime, timedelta
 
@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
-IN_SECONDS = {
+NOW_SQL = {
     "sqlite": "SELECT STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
     "postgresql": "SELECT STATEMENT_TIMESTAMP()",
 }
@@ -21,7 +21,7 @@ def from_now(seconds: float) -> ExpressionWrapper:
 
 def database_now() -> datetime:
     with connection.cursor() as cursor:
-        cursor.execute(IN_SECONDS[connection.vendor], [])
+        cursor.execute(NOW_SQL[connection.vendor], [])
         (value,) = cursor.fetchone()
     if isinstance(value, str):
         value = parse_datetime(value)

@@ -37,8 +37,8 @@ class JobFailed(Exception):
 class JobContext:
     """One attempt at one job.
 
-    Compute outside of transactions; write inside `chunk` or `finish`, which commit only while this attempt is the
-    current one. `progress` may be called as often as one likes.
+    Compute outside of transactions; write inside `chunk` or `finish`, which commit only while this attempt is
+    the current one. `progress` may be called as often as one likes.
     """
 
     def __init__(self, job: Job, *, clock: Callable[[], datetime]) -> None:
@@ -145,12 +145,14 @@ class JobContext:
         return Job.objects.filter(self.held, pk=self.job_id, state=JobState.RUNNING)
 
     def _open(self) -> None:
-        """Begin an effect. On PostgreSQL a frozen worker's transaction is ended by the server, so that the locks it
-        sits on do not stop the one who takes over."""
+        """Begin an effect. On PostgreSQL a frozen worker's transaction is ended by the server, so that the
+        locks it sits on do not stop the one who takes over."""
         if connection.vendor == "postgresql":
             milliseconds = int(settings.JOB_LEASE_SECONDS * 2_000)
             with connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [str(milliseconds)])
+                cursor.execute(
+                    "SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [str(milliseconds)]
+                )
         self.check()
 
     def _lock(self) -> None:

@@ -33,7 +33,9 @@ CAN_BE_CLAIMED = Q(attempt__lt=F("max_attempts"), cancel_requested_at=None) & (
 
 
 def claim(job_id: int, *, worker: str, at: datetime) -> Job | None:
-    """Take the job by one conditional update that raises the attempt, or return None when it is not to be had."""
+    """Take the job by one conditional update that raises the attempt, or return None when it is not to be
+    had.
+    """
     state = Job.objects.filter(CAN_BE_CLAIMED, pk=job_id).values_list("state", flat=True).first()
     if state is None:
         return None
@@ -56,7 +58,9 @@ def extend_lease(job_id: int, attempt: int) -> bool:
     return rows.update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)) == 1
 
 
-def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True) -> Job | None:
+def perform(
+    job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True
+) -> Job | None:
     """Claim the job and do it. Returns the job as it stands afterwards, None when it was not to be had."""
     job = claim(job_id, worker=worker, at=clock())
     if job is None:

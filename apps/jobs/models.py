@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, UploadState
+from apps.jobs.progress import percent_done, progress_line, seconds_left, spoken
 
 MAX_ATTEMPTS = 3
 ENDED_STATES = sorted(ENDED)
@@ -61,11 +62,15 @@ class Job(models.Model):
                 condition=Q(state=JobState.RUNNING, lease_expires_at__isnull=False)
                 | (~Q(state=JobState.RUNNING) & Q(lease_expires_at=None)),
             ),
-            models.CheckConstraint(name="job_attempts_are_limited", condition=Q(attempt__lte=F("max_attempts"))),
+            models.CheckConstraint(
+                name="job_attempts_are_limited", condition=Q(attempt__lte=F("max_attempts"))
+            ),
         ]
         indexes = [
             models.Index(
-                fields=["state", "id"], name="job_open", condition=Q(state__in=[JobState.QUEUED, JobState.RUNNING])
+                fields=["state", "id"],
+                name="job_open",
+                condition=Q(state__in=[JobState.QUEUED, JobState.RUNNING]),
             ),
             models.Index(fields=["project", "-id"], name="job_newest_first"),
         ]
@@ -80,6 +85,28 @@ class Job(models.Model):
     @property
     def is_cancelling(self) -> bool:
         return self.state == JobState.RUNNING and self.cancel_requested_at is not None
+
+    @property
+    def percent(self) -> int | None:
+        return percent_done(self.done, self.total)
+
+    @property
+    def seconds_left(self) -> int | None:
+        """By the pace of this attempt; both times are the database's, so hosts' clocks do not matter."""
+        if self.state != JobState.RUNNING or not self.started_at or not self.progress_at:
+            return None
+        return seconds_left(self.done, self.total, (self.progress_at - self.started_at).total_seconds())
+
+    @property
+    def progress_line(self) -> str:
+        return progress_line(self.done, self.total, self.seconds_left)
+
+    @property
+    def taken(self) -> str:
+        """How long the last attempt took, in words; "" while it has not ended."""
+        if not self.started_at or not self.finished_at:
+            return ""
+        return spoken(max(0.0, (self.finished_at - self.started_at).total_seconds()))
 
 
 class JobChunk(models.Model):
@@ -108,7 +135,7 @@ class WorkerBeat(models.Model):
 
 
 class Outbox(models.Model):
-    """A message to the world outside, delivered at least once; `delivery_id` lets the receiver drop a second one."""
+    """A message to the world outside, delivered at least once; `delivery_id` tells a second one."""
 
     delivery_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey("accounts.Project", models.PROTECT, null=True, related_name="+")
@@ -141,7 +168,8 @@ class Outbox(models.Model):
 class Upload(models.Model):
     """A file somebody gave us, kept under a name of our own making.
 
-    `filename` is what the person called it: shown, never used as a path. `path` is relative to the files folder.
+    `filename` is what the person called it: shown, never used as a path. `path` is relative to the files
+    folder.
     """
 
     project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="uploads")
@@ -157,7 +185,9 @@ class Upload(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.CheckConstraint(name="upload_state_is_known", condition=Q(state__in=UploadState.values))]
+        constraints = [
+            models.CheckConstraint(name="upload_state_is_known", condition=Q(state__in=UploadState.values))
+        ]
 
     def __str__(self) -> str:
         return self.filename

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.jobs.execution import perform
+from apps.jobs.outbox import deliver_due
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +22,11 @@ def worker_name() -> str:
 @shared_task(name="jobs.run")
 def run_job(job_id: int) -> None:
     perform(job_id, worker=worker_name(), clock=timezone.now)
+
+
+@shared_task(name="jobs.deliver")
+def deliver_outbox() -> None:
+    deliver_due(at=timezone.now())
 
 
 def nudge(job_id: int) -> None:

@@ -1,0 +1,41 @@
+from django import forms
+
+from apps.accounts.models import Project
+from apps.audit.selectors import Filters, actions_in, actors_in, object_types_in
+
+
+class FilterForm(forms.Form):
+    """The filters of the audit page. Values come from lists of what this project's history holds."""
+
+    actor = forms.ChoiceField(label="Person", required=False)
+    action = forms.ChoiceField(label="Action", required=False)
+    object_type = forms.ChoiceField(label="Kind of object", required=False)
+    object_id = forms.CharField(label="Object", required=False, max_length=64, strip=True)
+    before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
+
+    def __init__(self, *args, project: Project, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        everyone = [(str(actor.pk), str(actor)) for actor in actors_in(project)]
+        self.fields["actor"].choices = [("", "Everybody"), *everyone]  # type: ignore[attr-defined]
+        self.fields["action"].choices = [("", "Every action"), *_pairs(actions_in(project))]  # type: ignore[attr-defined]
+        types = [(name, name.rpartition(".")[2]) for name in object_types_in(project)]
+        self.fields["object_type"].choices = [("", "Every kind"), *types]  # type: ignore[attr-defined]
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+
+    @property
+    def filters(self) -> Filters:
+        """What was chosen; a form with a mistake filters nothing and says what is wrong."""
+        if not self.is_valid():
+            return Filters()
+        values = self.cleaned_data
+        actor = int(values["actor"]) if values["actor"] else None
+        return Filters(actor, values["action"], values["object_type"], values["object_id"])
+
+    @property
+    def cursor(self) -> int | None:
+        return self.cleaned_data.get("before") if self.is_valid() else None
+
+
+def _pairs(values: list[str]) -> list[tuple[str, str]]:
+    return [(value, value) for value in values]

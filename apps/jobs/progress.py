@@ -1,0 +1,34 @@
+"""How far a job is, in words and numbers."""
+
+MIN_ELAPSED_SECONDS = 1.0
+
+
+def percent_done(done: int, total: int | None) -> int | None:
+    """Whole per cent, never above 100; None when the total is not known."""
+    return min(100, done * 100 // total) if total else None
+
+
+def seconds_left(done: int, total: int | None, elapsed: float | None) -> int | None:
+    """Seconds until the end at the pace so far; None while that would be a guess."""
+    if not total or not done or elapsed is None or elapsed < MIN_ELAPSED_SECONDS or done > total:
+        return None
+    return round((total - done) * elapsed / done)
+
+
+def progress_line(done: int, total: int | None, left: int | None) -> str:
+    """ "412,000 of 1,000,000, 40 s left", or as much of it as is known."""
+    if not total:
+        return f"{done:,} so far" if done else ""
+    line = f"{done:,} of {total:,}"
+    return line if left is None else f"{line}, {spoken(left)} left"
+
+
+def spoken(seconds: float) -> str:
+    """A span as people read it: "40 s", "3 min", "5 h", "2 days"."""
+    if seconds < 90:
+        return f"{round(seconds)} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    if seconds < 48 * 3600:
+        return f"{round(seconds / 3600)} h"
+    return f"{round(seconds / 86_400)} days"

@@ -1,0 +1,159 @@
+"""A safe place for files that people give us: names of our own, a size cap, a digest, nothing in memory."""
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.http import Http404
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.jobs.enums import UploadState
+from apps.jobs.models import Upload
+
+PIECE = 1024 * 1024
+FILENAME_LENGTH = 255
+FOLDER = "uploads"
+
+
+class UploadRefused(Refusal):
+    """A file that is not kept."""
+
+
+def store_upload(
+    *,
+    project: Project,
+    kind: str,
+    purpose: str,
+    file: UploadedFile | BinaryIO,
+    filename: str = "",
+    options: dict[str, Any] | None = None,
+    actor: User | None,
+    at: datetime,
+) -> Upload:
+    """Stream the file to disk under a name of our making and write down its digest and size.
+
+    `kind` says what is in it ("corpus", "run"), `purpose` what it was given for. `filename` is only shown;
+    the uploaded file's own by default. Raises UploadRefused for an empty file and for one above
+    `settings.UPLOAD_MAX_BYTES`; nothing stays on disk then.
+    """
+    path = f"{FOLDER}/{at:%Y-%m}/{uuid.uuid4().hex}"
+    target = Path(settings.MEDIA_ROOT) / path
+    try:
+        sha256, size = _write(target, _pieces(file))
+        return _keep(
+            project=project,
+            kind=kind,
+            purpose=purpose,
+            filename=shown_name(filename or getattr(file, "name", "") or ""),
+            path=path,
+            sha256=sha256,
+            size=size,
+            options=options or {},
+            created_by=actor,
+            created_at=at,
+        )
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+@transaction.atomic
+def mark_used(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
+    """Note that the file's content has been taken in. The file stays as evidence."""
+    return _close(upload_id, UploadState.USED, actor, at)
+
+
+@transaction.atomic
+def discard_upload(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
+    """Throw away a file that is not going to be used; its row stays and says what it was."""
+    upload = _close(upload_id, UploadState.DISCARDED, actor, at)
+    transaction.on_commit(remover(upload.file), robust=True)
+    return upload
+
+
+def upload_in(project: Project, pk: int) -> Upload:
+    """The upload, when it belongs to this project; Http404 otherwise."""
+    try:
+        return Upload.objects.get(project=project, pk=pk)
+    except Upload.DoesNotExist:
+        raise Http404("No such file.") from None
+
+
+def shown_name(name: str) -> str:
+    """What a person called the file: its last part, in one line of printable characters."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    clean = "".join(letter for letter in last if letter.isprintable()).strip()
+    return clean[:FILENAME_LENGTH] or "unnamed"
+
+
+def remover(path: Path) -> Callable[[], None]:
+    return lambda: path.unlink(missing_ok=True)
+
+
+def _pieces(file: UploadedFile | BinaryIO) -> Iterator[bytes]:
+    if isinstance(file, UploadedFile):
+        yield from file.chunks(PIECE)
+    else:
+        yield from iter(lambda: file.read(PIECE), b"")
+
+
+def _write(target: Path, pieces: Iterator[bytes]) -> tuple[str, int]:
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        for piece in pieces:
+            size += len(piece)
+            if size > settings.UPLOAD_MAX_BYTES:
+                limit = f"{settings.UPLOAD_MAX_BYTES / 1024**2:,.0f}"
+                raise UploadRefused(f"The file is larger than {limit} MiB. Split it.", code="file_too_large")
+            digest.update(piece)
+            out.write(piece)
+        out.flush()
+        os.fsync(out.fileno())
+    if size == 0:
+        raise UploadRefused("The file is empty.", code="file_empty")
+    return digest.hexdigest(), size
+
+
+@transaction.atomic
+def _keep(**fields: Any) -> Upload:
+    upload = Upload.objects.create(**fields)
+    record(
+        project=upload.project,
+        actor=upload.created_by,
+        action="upload.stored",
+        obj=upload,
+        after={"kind": upload.kind, "sha256": upload.sha256, "size": upload.size},
+        at=upload.created_at,
+    )
+    return upload
+
+
+def _close(upload_id: int, state: UploadState, actor: User | None, at: datetime) -> Upload:
+    upload = Upload.objects.select_for_update().get(pk=upload_id)
+    if upload.state == state:
+        return upload
+    if upload.state != UploadState.STORED:
+        raise UploadRefused(f"This file has been {upload.get_state_display()}.", code="upload_closed")
+    upload.state = state
+    upload.save(update_fields=["state"])
+    record(
+        project=upload.project,
+        actor=actor,
+        action=f"upload.{state}",
+        obj=upload,
+        before={"state": UploadState.STORED},
+        after={"state": state},
+        at=at,
+    )
+    return upload
