@@ -1,0 +1,180 @@
+import contextlib
+import gzip
+import io
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.common.errors import InputError
+from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
+
+FOUR = " where there must be four: query, iteration, block, grade."
+SIX = " where there must be six: query, Q0, block, rank, score, tag."
+
+
+def qrels(text: str | bytes) -> list[QrelRow]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(parse_qrels(data.splitlines(keepends=True), "q.txt"))
+
+
+def run(text: str | bytes) -> list[RunRow]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(parse_run(data.splitlines(keepends=True), "r.txt"))
+
+
+def refusal(read, text) -> str:
+    with pytest.raises(InputError) as caught:
+        read(text)
+    return str(caught.value)
+
+
+def test_a_qrels_line_becomes_a_row():
+    assert qrels("Q1 0 B7 2\nQ1 0 B8 -1\n") == [QrelRow("Q1", "B7", 2), QrelRow("Q1", "B8", -1)]
+
+
+def test_a_run_line_becomes_a_row():
+    assert run("Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n") == [RunRow("Q1", "B7", 1, 35.0, "bm25")]
+
+
+def test_fields_after_the_tag_are_passed_over():
+    assert run("Q1 Q0 B7 1 2 bm25 and more\n")[0].tag == "bm25"
+
+
+def test_blank_and_comment_lines_are_passed_over_but_counted():
+    said = refusal(qrels, "# a comment\n\nQ1 0 B#7 1\nQ1 0 B8 x\n")
+
+    assert said == "q.txt, line 4, grade: 'x' is not a number."
+
+
+def test_windows_line_ends_are_read():
+    assert qrels("Q1 0 B7 2\r\nQ2 0 B7 1\r\n") == [QrelRow("Q1", "B7", 2), QrelRow("Q2", "B7", 1)]
+
+
+def test_ids_keep_their_non_breaking_spaces_and_letters():
+    assert qrels("Ä 0 a\u00a0b 1\n") == [QrelRow("Ä", "a\u00a0b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "Q1 0 B7",
+            "q.txt, line 1, line: 3 fields" + FOUR,
+        ),
+        ("Q1", "q.txt, line 1, line: 1 field" + FOUR),
+        (
+            "Q1 0 B7 0.5",
+            "q.txt, line 1, grade: '0.5' is not a whole number; grades are whole, such as 0, 1, 2 or 3.",
+        ),
+        (
+            "Q1 0 B7 1_0",
+            "q.txt, line 1, grade: '1_0' is not a number.",
+        ),
+        ("Q1 0 B7 ٣", "q.txt, line 1, grade: '٣' is not a number."),
+        ("Q1 0 B\x007 1", "q.txt, line 1, block: 'B�7' holds a NUL byte."),
+    ],
+)
+def test_a_bad_qrels_line_is_refused_in_words(line, said):
+    assert refusal(qrels, line) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "Q1 Q0 B7 1 2.0",
+            "r.txt, line 1, line: 5 fields" + SIX,
+        ),
+        ("Q1 Q0 B7 first 2.0 t", "r.txt, line 1, rank: 'first' is not a whole number."),
+        ("Q1 Q0 B7 1 abc t", "r.txt, line 1, score: 'abc' is not a number."),
+        ("Q1 Q0 B7 1 nan t", "r.txt, line 1, score: 'nan' is not a finite number."),
+        ("Q1 Q0 B7 1 -inf t", "r.txt, line 1, score: '-inf' is not a finite number."),
+        ("Q1 Q0 B7 1 1e999 t", "r.txt, line 1, score: '1e999' is too large to be a finite number."),
+        ("Q1 Q0 B7 1 1_000 t", "r.txt, line 1, score: '1_000' is not a number."),
+    ],
+)
+def test_a_bad_run_line_is_refused_in_words(line, said):
+    assert refusal(run, line) == said
+
+
+def test_bytes_that_are_not_utf8_are_refused():
+    assert refusal(qrels, b"Q1 0 B\xff 1\n") == "q.txt, line 1, block: 'B�' is not UTF-8 text."
+
+
+def test_a_block_twice_for_a_query_is_refused_naming_both_lines():
+    said = refusal(run, "Q1 Q0 B7 1 2 t\nQ2 Q0 B7 1 2 t\nQ1 Q0 B7 3 1 t\n")
+
+    assert said == "r.txt, line 3, block: 'B7' stands twice for query 'Q1', first in line 1."
+
+
+def test_an_error_carries_its_parts():
+    with pytest.raises(InputError) as caught:
+        run("Q1 Q0 B7 1 abc t")
+
+    error = caught.value
+    assert (error.file, error.line, error.field, error.value) == ("r.txt", 1, "score", "abc")
+
+
+def test_gzip_is_recognised_by_its_bytes_not_its_name(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(gzip.compress(b"Q1 0 B7 2\n"))
+
+    assert list(read_qrels(path)) == [QrelRow("Q1", "B7", 2)]
+
+
+def test_a_truncated_gzip_is_refused(tmp_path):
+    path = tmp_path / "qrels.gz"
+    path.write_bytes(gzip.compress(b"Q1 0 B7 2\n" * 1000)[:-12])
+
+    assert "cannot be read" in refusal(lambda p: list(read_qrels(p)), path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    said = refusal(lambda p: list(read_run(p)), tmp_path / "none.txt")
+
+    assert said.endswith("none.txt: cannot be read: No such file or directory.")
+
+
+def test_a_dash_reads_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Q1 0 B7 2")))
+
+    assert list(read_qrels("-")) == [QrelRow("Q1", "B7", 2)]
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_id(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"\xef\xbb\xbfQ1 0 B7 2\nQ2 0 B7 1")
+
+    assert [row.query_id for row in read_qrels(path)] == ["Q1", "Q2"]
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+def test_a_very_long_line_is_refused(tmp_path, ending):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"Q1 Q0 B7 1 2 t\n" + b"x" * 3_000_000 + ending)
+
+    assert ", line 2, line: longer than 64 KiB." in refusal(lambda p: list(read_run(p)), path)
+
+
+def test_an_empty_file_has_no_rows(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"")
+
+    assert list(read_run(path)) == []
+
+
+@given(st.binary(max_size=300), st.sampled_from([qrels, run]))
+def test_any_bytes_give_rows_or_a_refusal(data, read):
+    with contextlib.suppress(InputError):
+        assert all(row.query_id and row.block_id for row in read(data))
+
+
+def test_damaged_gzip_is_refused(tmp_path):
+    path = tmp_path / "qrels.gz"
+    packed = bytearray(gzip.compress(b"Q1 0 B7 2\n" * 1000))
+    packed[20:30] = b"\x00" * 10
+    path.write_bytes(bytes(packed))
+
+    assert "cannot be read" in refusal(lambda p: list(read_qrels(p)), path)
