@@ -1,0 +1,108 @@
+"""Measures as text, in the notation of ir-measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`.
+
+MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module knows the
+grammar; which names, parameters and cutoffs there are is the registry's business (measures.py).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+Value = int | float | str | bool
+
+MAX_TEXT = 120
+SHAPE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>[^@()]*))?", re.S)
+PARAMETER = re.compile(
+    r"\s*(?P<key>[a-z_]+)\s*=\s*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|(?P<bare>[^,'\"\s]+))\s*(?:,|\Z)"
+)
+WHOLE = re.compile(r"[0-9]{1,9}", re.A)
+
+
+class MeasureError(ValueError):
+    """A measure that does not exist or is not well formed; the text is a sentence for its writer."""
+
+
+class Written(NamedTuple):
+    """A measure as somebody wrote it, taken apart but not yet understood."""
+
+    name: str
+    parameters: dict[str, Value]
+    cutoff: int | None
+
+
+def take_apart(text: str) -> Written:
+    """Name, parameters and cutoff of one measure. Raises MeasureError when the text has another shape."""
+    text = text.strip()
+    if len(text) > MAX_TEXT:
+        raise MeasureError(f"A measure of {len(text)} characters is too long.")
+    match = SHAPE.fullmatch(text)
+    if match is None:
+        raise MeasureError(f"'{text}' is not written like a measure, such as nDCG@10 or P(rel=2)@5.")
+    return Written(match["name"], _parameters(match["params"], text), _cutoff(match["cutoff"], text))
+
+
+def split_measures(text: str) -> list[str]:
+    """The single measures of a list divided by spaces or commas outside brackets and quotes."""
+    pieces, piece, depth, quote = [], "", 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        if depth <= 0 and not quote and (letter.isspace() or letter == ","):
+            pieces.append(piece)
+            piece = ""
+        else:
+            piece += letter
+    return [piece for piece in [*pieces, piece] if piece]
+
+
+def written(name: str, parameters: dict[str, Value], cutoff: int | None) -> str:
+    """The one spelling of a measure: parameters by name, strings in single quotes, no spaces."""
+    inside = ",".join(f"{key}={_quoted(value)}" for key, value in sorted(parameters.items()))
+    text = f"{name}({inside})" if inside else name
+    return text if cutoff is None else f"{text}@{cutoff}"
+
+
+def _quoted(value: Value) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _cutoff(text: str | None, whole: str) -> int | None:
+    if text is None:
+        return None
+    if not WHOLE.fullmatch(text) or int(text) == 0:
+        raise MeasureError(f"The cutoff of '{whole}' is not a whole number from 1.")
+    return int(text)
+
+
+def _parameters(text: str | None, whole: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    rest = (text or "").strip()
+    while rest:
+        match = PARAMETER.match(rest)
+        if match is None:
+            raise MeasureError(f"'{whole}' has brackets that do not hold name=value pairs.")
+        if match["key"] in found:
+            raise MeasureError(f"'{whole}' gives {match['key']} twice.")
+        found[match["key"]] = _value(match)
+        rest = rest[match.end() :]
+    return found
+
+
+def _value(match: re.Match[str]) -> Value:
+    for quoted in (match["single"], match["double"]):
+        if quoted is not None:
+            return quoted
+    bare = match["bare"]
+    if bare in {"True", "False"}:
+        return bare == "True"
+    if WHOLE.fullmatch(bare):
+        return int(bare)
+    try:
+        return float(bare)
+    except ValueError:
+        return str(bare)

@@ -1,0 +1,70 @@
+"""Small helpers that put literal judgements and runs through the core and through trec_eval's own code."""
+
+import os
+from pathlib import Path
+
+import pytrec_eval
+
+from apps.evaluation.columns import Vocabulary, judged_columns, ranked_columns
+from apps.evaluation.measures import measure_run, parse_measures
+
+Qrels = dict[str, dict[str, int]]
+Results = dict[str, dict[str, float]]
+
+TREC_NAMES = {
+    "P@1": "P_1",
+    "P@5": "P_5",
+    "P@10": "P_10",
+    "Recall@1": "recall_1",
+    "Recall@5": "recall_5",
+    "Recall@1000": "recall_1000",
+    "Success@1": "success_1",
+    "Success@5": "success_5",
+    "RR": "recip_rank",
+    "AP": "map",
+    "AP@5": "map_cut_5",
+    "AP@10": "map_cut_10",
+    "Rprec": "Rprec",
+    "Bpref": "bpref",
+    "nDCG": "ndcg",
+    "nDCG@5": "ndcg_cut_5",
+    "nDCG@10": "ndcg_cut_10",
+    "nDCG@1000": "ndcg_cut_1000",
+}
+
+
+def shared_data() -> Path:
+    """Where the public test collections are kept, if they are."""
+    beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    return Path(os.environ.get("KARAT_SHARED_DATA", beside))
+
+
+def values(measures: str, qrels: Qrels, run: Results) -> dict[str, dict[str, float]]:
+    """Values by query and measure, from Karat's core."""
+    blocks = Vocabulary()
+    judged = judged_columns(((q, b, g) for q in qrels for b, g in qrels[q].items()), blocks)
+    ranked, _ = ranked_columns(((q, b, s) for q in run for b, s in run[q].items()), judged.queries, blocks)
+    names = [str(measure) for measure in parse_measures(measures)]
+    rows = measure_run(parse_measures(measures), judged, ranked, list(blocks)).tolist()
+    return {query: dict(zip(names, row, strict=True)) for query, row in zip(judged.queries, rows, strict=True)}
+
+
+def trec_values(qrels: Qrels, run: Results, *, rel: int = 1) -> dict[str, dict[str, float]]:
+    """Values by query and measure, from trec_eval through pytrec-eval-terrier; missing queries are 0."""
+    families = {
+        "P.1,5,10",
+        "recall.1,5,1000",
+        "success.1,5",
+        "recip_rank",
+        "map",
+        "map_cut.5,10",
+        "Rprec",
+        "bpref",
+        "ndcg",
+        "ndcg_cut.5,10,1000",
+    }
+    judge = pytrec_eval.RelevanceEvaluator(qrels, families, relevance_level=rel)
+    found = judge.evaluate(run)
+    return {
+        query: {name: found.get(query, {}).get(theirs, 0.0) for name, theirs in TREC_NAMES.items()} for query in qrels
+    }

@@ -1,0 +1,243 @@
+import argparse
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from apps.evaluation import cli
+from tests.evaluation.oracle import trec_values
+
+QRELS = """\
+Q1 0 a 2
+Q1 0 b 0
+Q2 0 a 1
+Q2 0 c 1
+Q3 0 c 0
+"""
+RUN = """\
+Q1 Q0 b 1 2.0 bm25
+Q1 Q0 a 2 1.0 bm25
+Q2 Q0 c 1 9.5 bm25
+Q2 Q0 x 2 9.0 bm25
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+def score(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(prog="karat")
+    cli.add_parser(parser.add_subparsers(required=True))
+    args = parser.parse_args(["score", *arguments])
+    return args.run(args)
+
+
+def score_json(capsys, *arguments: str) -> dict:
+    assert score("--qrels", "qrels", "--run", "run", "--format", "json", *arguments) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_has_the_documented_layout(files, capsys):
+    found = score_json(capsys, "--measures", "nDCG@10 AP", "--per-query")
+
+    assert found["queries"] == {"judged": 3, "with_relevant": 2, "in_run": 2, "missing": 1}
+    (run,) = found["runs"]
+    assert run["tag"] == "bm25"
+    assert list(run["measures"]) == ["nDCG@10", "AP"]
+    assert run["measures"]["AP"]["mean"] == (0.5 + 0.5 + 0.0) / 3
+    assert len(run["measures"]["AP"]["ci"]) == 2
+    assert run["judged@10"] == 0.75
+    assert run["per_query"]["Q2"]["AP"] == 0.5
+    assert run["per_query"]["Q3"] == {"nDCG@10": 0.0, "AP": 0.0}
+
+
+def test_values_equal_trec_eval(files, capsys):
+    qrels = {"Q1": {"a": 2, "b": 0}, "Q2": {"a": 1, "c": 1}, "Q3": {"c": 0}}
+    run = {"Q1": {"b": 2.0, "a": 1.0}, "Q2": {"c": 9.5, "x": 9.0}}
+    names = ["nDCG@10", "AP", "RR", "P@10"]
+
+    found = score_json(capsys, "--measures", " ".join(names), "--per-query")
+
+    theirs = trec_values(qrels, run)
+    for query, row in found["runs"][0]["per_query"].items():
+        assert row == pytest.approx({name: theirs[query][name] for name in names}, abs=1e-12)
+
+
+def test_measures_keep_the_name_they_were_asked_for(files, capsys):
+    found = score_json(capsys, "--measures", "R@100,P(rel=2)@5")
+
+    assert list(found["runs"][0]["measures"]) == ["R@100", "P(rel=2)@5"]
+
+
+def test_the_relevance_level_holds_where_a_measure_names_none(files, capsys):
+    found = score_json(capsys, "--measures", "RR RR(rel=1)@10", "--rel-level", "2", "--per-query")
+
+    assert found["queries"]["with_relevant"] == 1
+    assert found["runs"][0]["per_query"]["Q2"] == {"RR": 0.0, "RR(rel=1)@10": 1.0}
+    assert "Relevant from grade 1 or 2" in found["conventions"]
+
+
+def test_without_intervals_there_are_none(files, capsys):
+    found = score_json(capsys, "--no-ci")
+
+    assert found["confidence"] is None
+    assert {measure["ci"] for measure in found["runs"][0]["measures"].values()} == {None}
+
+
+def test_several_runs_are_counted_together_and_apart(files, capsys):
+    (files / "other").write_text("Q3 Q0 c 1 1.0 other\n")
+
+    found = score_json(capsys, "--run", "other")
+
+    assert found["queries"]["missing"] == 3
+    assert [run["queries"]["missing"] for run in found["runs"]] == [1, 2]
+
+
+def test_runs_that_share_a_tag_are_told_apart_by_file(files, capsys):
+    (files / "run2").write_text(RUN)
+
+    found = score_json(capsys, "--run", "run2")
+
+    assert [run["tag"] for run in found["runs"]] == ["bm25 (run)", "bm25 (run2)"]
+
+
+def test_the_same_run_twice_is_told_apart_by_number(files, capsys):
+    found = score_json(capsys, "--run", "run")
+
+    assert [run["tag"] for run in found["runs"]] == ["bm25 (run, 1)", "bm25 (run, 2)"]
+
+
+def test_scoring_twice_prints_the_same_bytes(files, capsys):
+    score("--qrels", "qrels", "--run", "run", "--format", "json")
+    first = capsys.readouterr().out
+    score("--qrels", "qrels", "--run", "run", "--format", "json")
+
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_csv_and_tsv_have_one_row_a_value(files, capsys, form, delimiter):
+    score("--qrels", "qrels", "--run", "run", "--measures", "AP RR", "--per-query", "--format", form)
+
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter=delimiter))
+    assert list(rows[0]) == ["run", "query", "measure", "value", "low", "high", "n"]
+    assert rows[0] == {
+        "run": "bm25", "query": "Q1", "measure": "AP", "value": "0.5", "low": "", "high": "", "n": "",
+    }  # fmt: skip
+    assert [row["measure"] for row in rows if row["query"] == "all"] == ["AP", "RR", "judged@10"]
+    assert len(rows) == 3 * 2 + 3
+
+
+def test_a_tag_that_looks_like_a_formula_is_made_safe_in_csv(files, capsys):
+    (files / "run").write_text("Q1 Q0 b 1 2.0 =1+1\n")
+
+    score("--qrels", "qrels", "--run", "run", "--format", "csv")
+
+    assert capsys.readouterr().out.splitlines()[1].startswith("'=1+1,")
+
+
+def test_the_table_states_its_conventions(files, capsys):
+    score("--qrels", "qrels", "--run", "run", "--measures", "AP nDCG@10", "--per-query")
+
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["measure", "run", "mean", "95", "%", "interval", "n"]
+    assert "Ties by block id, descending. Judged queries missing from a run count as zero." in out
+    assert "3 queries judged, 2 with a relevant block." in out
+    assert "bm25 lacks 1 of them." in out
+    assert "judged@10" in out
+    assert "bm25, query" in out
+
+
+def test_data_is_on_standard_output_and_remarks_are_not(files, capsys):
+    (files / "run").write_text("q01 Q0 b 1 2.0 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--format", "json") == 0
+
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["runs"][0]["judged@10"] is None
+    assert "judged query 'Q1' and 'q01' of the run are not the same query" in captured.err
+    assert "answers none of the judged queries; every value is 0." in captured.err
+
+
+def test_block_ids_that_never_agree_are_remarked(files, capsys):
+    (files / "run").write_text("Q1 Q0 B 1 2.0 t\n")
+
+    score("--qrels", "qrels", "--run", "run")
+
+    assert "no block in the first ten was ever judged; check the block ids." in capsys.readouterr().err
+
+
+def test_an_empty_run_is_named_by_its_file(files, capsys):
+    (files / "run").write_text("")
+
+    assert score_json(capsys)["runs"][0]["tag"] == "run"
+
+
+def test_undefined_values_are_null(files, capsys):
+    found = score_json(capsys, "--measures", "Judged@5", "--per-query")
+
+    assert found["runs"][0]["per_query"]["Q3"] == {"Judged@5": None}
+    assert found["runs"][0]["measures"]["Judged@5"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run", "Q1 Q0 a 1 abc t\n", "karat score: run, line 1, score: 'abc' is not a number.\n"),
+        ("qrels", "Q1 0 a 0.5\n", "karat score: qrels, line 1, grade: '0.5' is not a whole number; grades are whole"),
+        ("qrels", "\n", "karat score: qrels: holds no judgements.\n"),
+    ],
+)
+def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, said):
+    (files / name).write_text(text)
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(said)
+
+
+def test_an_unknown_measure_is_exit_code_two(files, capsys):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10") == 2
+
+    assert capsys.readouterr().err == "karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG.\n"
+
+
+def test_only_one_file_can_be_standard_input(files, capsys):
+    assert score("--qrels", "-", "--run", "-") == 2
+
+    assert capsys.readouterr().err == "karat score: Only one file can be standard input.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--confidence", "95"], ["--rel-level", "0"], ["--seed", "x"], ["--format", "xml"]]
+)
+def test_a_wrong_option_is_exit_code_two(files, arguments):
+    with pytest.raises(SystemExit) as caught:
+        score("--qrels", "qrels", "--run", "run", *arguments)
+
+    assert caught.value.code == 2
+
+
+def test_files_may_be_gzipped(files, capsys):
+    (files / "qrels").write_bytes(gzip.compress(QRELS.encode()))
+
+    assert score_json(capsys)["queries"]["judged"] == 3
+
+
+def test_the_command_needs_no_django():
+    code = "import sys, apps.evaluation.cli; print('django' in sys.modules)"
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert shown.stdout == "False\n"
