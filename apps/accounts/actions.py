@@ -251,3 +251,49 @@ def revoke_token(*, token_id: int, project: Project, user: User, at: datetime) -
         token.save(update_fields=["revoked_at"])
         record(project=project, actor=user, action="token.revoked", obj=token, at=at)
     return token
+
+
+@transaction.atomic
+def change_profile(*, user: User, name: str, time_zone: str, at: datetime) -> User:
+    before = {"name": user.name, "time_zone": user.time_zone}
+    user.name, user.time_zone = name.strip(), time_zone
+    user.save(update_fields=["name", "time_zone"])
+    after = {"name": user.name, "time_zone": user.time_zone}
+    record(
+        project=None, actor=user, action="user.profile_changed", obj=user, before=before, after=after, at=at
+    )
+    return user
+
+
+@transaction.atomic
+def change_password(*, user: User, password: str, at: datetime) -> User:
+    """Set a new password. Every other session of the person ends with the old one."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(project=None, actor=user, action="user.password_changed", obj=user, at=at)
+    return user
+
+
+@transaction.atomic
+def set_up(*, token: str, email: str, name: str, password: str, project_name: str, at: datetime) -> User:
+    """Use the set-up link: make the first operator and, when it is named, their first project."""
+    user = accept_invitation(token=token, email=email, name=name, password=password, at=at)
+    if project_name.strip():
+        create_project(name=project_name, actor=user, at=at)
+    return user
+
+
+@transaction.atomic
+def change_project(*, project_id: int, name: str, policies: dict, actor: User, at: datetime) -> Project:
+    """Rename a project and set its policies; policies not named keep their value."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    before = {"name": project.name, "policies": project.policies}
+    project.name, project.policies = name.strip(), {**project.policies, **policies}
+    project.save(update_fields=["name", "policies"])
+    after = {"name": project.name, "policies": project.policies}
+    record(
+        project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at
+    )
+    return project

@@ -1,2 +1,13 @@
+from django.urls import path
+
+from apps.accounts import project_views as views
+
 app_name = "people"
-urlpatterns: list = []
+urlpatterns = [
+    path("people/", views.people, name="people"),
+    path("people/invite/", views.invite, name="invite"),
+    path("people/invitations/<int:invitation_id>/revoke/", views.revoke_invitation, name="revoke-invitation"),
+    path("people/<int:user_id>/roles/", views.set_roles, name="roles"),
+    path("settings/tokens/", views.tokens, name="tokens"),
+    path("settings/tokens/<int:token_id>/revoke/", views.revoke_token, name="revoke-token"),
+]

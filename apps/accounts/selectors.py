@@ -1,12 +1,15 @@
 """Who belongs where. Every page and endpoint finds its project through `membership_in`."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Membership, Project, User
+from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
+from apps.accounts.tokens import token_digest
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,84 @@ def roles_of(user: User, project: Project) -> frozenset[str]:
 
 def has_operator() -> bool:
     return User.objects.filter(is_operator=True, is_active=True).exists()
+
+
+def live_invitation(token: str, at: datetime) -> Invitation | None:
+    """The invitation that this link opens now, or None."""
+    return (
+        Invitation.objects.select_related("project", "created_by")
+        .filter(token_digest=token_digest(token), used_at=None, revoked_at=None, expires_at__gt=at)
+        .first()
+    )
+
+
+def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
+    return (
+        project.invitations.filter(used_at=None, revoked_at=None, expires_at__gt=at)
+        .select_related("created_by")
+        .order_by("-created_at", "-pk")
+    )
+
+
+class Standing(NamedTuple):
+    """A person's place in a project, for the list of people."""
+
+    user: User
+    roles: tuple[str, ...]
+    since: datetime
+
+
+def standings(project: Project) -> list[Standing]:
+    """Everybody with a live role, by name, in one query."""
+    rows = (
+        Membership.objects.live()
+        .filter(project=project)
+        .select_related("user")
+        .order_by("user__name", "user", "role")
+    )
+    people: dict[int, list[Membership]] = {}
+    for row in rows:
+        people.setdefault(row.user_id, []).append(row)
+    return [
+        Standing(held[0].user, tuple(row.role for row in held), min(row.granted_at for row in held))
+        for held in people.values()
+    ]
+
+
+def member_user(project: Project, user_id: int) -> User:
+    """A person who holds or held a role in the project, or Http404."""
+    user = User.objects.filter(pk=user_id, memberships__project=project).distinct().first()
+    if user is None:
+        raise Http404("No such person in this project.")
+    return user
+
+
+def tokens_of(user: User, project: Project) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(user=user, project=project).order_by("-created_at", "-pk")
+
+
+def token_of(user: User, project: Project, token_id: int) -> ApiToken:
+    token = tokens_of(user, project).filter(pk=token_id).first()
+    if token is None:
+        raise Http404("No such token.")
+    return token
+
+
+def invitation_in(project: Project, invitation_id: int) -> Invitation:
+    invitation = project.invitations.filter(pk=invitation_id).first()
+    if invitation is None:
+        raise Http404("No such invitation.")
+    return invitation
+
+
+def everybody() -> QuerySet[User]:
+    """Every person, with the number of projects they belong to now."""
+    live = Count("memberships__project", filter=Q(memberships__ended_at=None), distinct=True)
+    return User.objects.annotate(project_count=live).order_by("-is_active", "name", "pk")
+
+
+def user_or_404(user_id: int) -> User:
+    user = User.objects.filter(pk=user_id).first()
+    if user is None:
+        raise Http404("No such person.")
+    return user

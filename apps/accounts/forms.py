@@ -1,0 +1,151 @@
+"""What people type about themselves, their projects and their keys."""
+
+import zoneinfo
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+
+from apps.accounts.enums import Role, Scope
+from apps.accounts.models import User
+from apps.common.forms import KaratForm
+
+ROLE_WORDS = {
+    Role.ANNOTATOR: "Annotator: grades pairs and writes triples",
+    Role.REVIEWER: "Reviewer: confirms or flags triples of others",
+    Role.LEAD: "Lead: imports, plans, adjudicates, releases, invites",
+    Role.VIEWER: "Viewer: reads released versions and scores",
+}
+TOKEN_LIVES = ((7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "365 days"))
+PASSWORD_HELP = "At least 10 characters. A few plain words are good."
+
+
+class SignInForm(KaratForm):
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        max_length=200, strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    )
+
+
+class NewPersonForm(KaratForm):
+    """Name and password of somebody who joins; `email` falls away when the invitation names it."""
+
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+    name = forms.CharField(
+        max_length=120,
+        help_text="As colleagues read it.",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        max_length=200,
+        strip=False,
+        help_text=PASSWORD_HELP,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def __init__(self, *args: Any, known_email: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known_email = known_email
+        if known_email:
+            del self.fields["email"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if password := values.get("password"):
+            person = User(email=self.known_email or values.get("email", ""), name=values.get("name", ""))
+            try:
+                validate_password(password, person)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return values
+
+
+class SetUpForm(NewPersonForm):
+    project_name = forms.CharField(
+        label="First project",
+        max_length=120,
+        required=False,
+        help_text="Such as the name of the handbook you will retrieve from. It can wait.",
+    )
+
+
+class ProjectForm(KaratForm):
+    name = forms.CharField(max_length=120, help_text="Such as the name of the corpus or the team.")
+
+
+class ProfileForm(KaratForm):
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    time_zone = forms.ChoiceField(
+        choices=lambda: [(name, name) for name in sorted(zoneinfo.available_timezones())]
+    )
+
+
+class PasswordForm(KaratForm):
+    current = forms.CharField(
+        label="Current password",
+        strip=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    new = forms.CharField(
+        label="New password",
+        strip=False,
+        max_length=200,
+        help_text=PASSWORD_HELP,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_current(self) -> str:
+        if not self.user.check_password(self.cleaned_data["current"]):
+            raise forms.ValidationError("This is not your current password.")
+        return self.cleaned_data["current"]
+
+    def clean_new(self) -> str:
+        validate_password(self.cleaned_data["new"], self.user)
+        return self.cleaned_data["new"]
+
+
+class RolesForm(KaratForm):
+    """The roles of one member; none at all ends the membership."""
+
+    roles = forms.MultipleChoiceField(
+        choices=[(role.value, words) for role, words in ROLE_WORDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+
+
+class InviteForm(KaratForm):
+    email = forms.EmailField(
+        label="E-mail", required=False, help_text="Empty: whoever holds the link names their own address."
+    )
+    roles = forms.MultipleChoiceField(
+        choices=[(role.value, words) for role, words in ROLE_WORDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role."},
+    )
+
+
+class TokenForm(KaratForm):
+    name = forms.CharField(max_length=80, help_text="What will use it, such as the name of the pipeline.")
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in Scope],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one scope."},
+    )
+    days = forms.TypedChoiceField(label="Lasts", choices=TOKEN_LIVES, coerce=int, initial=90)
+
+    @property
+    def lasts(self) -> timedelta:
+        return timedelta(days=self.cleaned_data["days"])

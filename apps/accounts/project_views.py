@@ -1,0 +1,113 @@
+"""Who belongs to a project, and the keys of its machines."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts import actions, selectors
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, TokenForm
+from apps.accounts.models import Project
+
+
+@member_view()
+def people(request: HttpRequest, project: Project) -> HttpResponse:
+    return _people(request, project)
+
+
+def _people(
+    request: HttpRequest,
+    project: Project,
+    *,
+    form: InviteForm | None = None,
+    link: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "standings": selectors.standings(project),
+        "invitations": selectors.open_invitations(project, timezone.now()) if request.member.is_lead else [],
+        "role_words": [(role.value, words) for role, words in ROLE_WORDS.items()],
+        "form": form or InviteForm(),
+        "link": link,
+    }
+    return render(request, "accounts/people.html", context, status=status)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def invite(request: HttpRequest, project: Project) -> HttpResponse:
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _people(request, project, form=form, status=400)
+    _, token = actions.invite(project=project, actor=request.user, **form.cleaned_data, at=timezone.now())
+    link = request.build_absolute_uri(reverse("accounts:join", kwargs={"token": token}))
+    return _people(request, project, link=link)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def revoke_invitation(request: HttpRequest, project: Project, invitation_id: int) -> HttpResponse:
+    invitation = selectors.invitation_in(project, invitation_id)
+    actions.revoke_invitation(
+        invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now()
+    )
+    messages.success(request, "The invitation is withdrawn; its link no longer opens.")
+    return redirect("people:people", slug=project.slug)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def set_roles(request: HttpRequest, project: Project, user_id: int) -> HttpResponse:
+    user = selectors.member_user(project, user_id)
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        return _people(request, project, status=400)
+    roles = actions.set_roles(
+        project=project, user=user, roles=form.cleaned_data["roles"], actor=request.user, at=timezone.now()
+    )
+    words = (
+        f"{user} is now {', '.join(sorted(roles))}."
+        if roles
+        else f"{user} no longer belongs to this project."
+    )
+    messages.success(request, words)
+    if not selectors.roles_of(request.user, project):
+        return redirect("dashboard:projects")
+    return redirect("people:people", slug=project.slug)
+
+
+@member_view()
+@require_http_methods(["GET", "POST"])
+def tokens(request: HttpRequest, project: Project) -> HttpResponse:
+    form = TokenForm(request.POST or None)
+    secret = ""
+    if request.method == "POST" and form.is_valid():
+        _, secret = actions.create_token(
+            project=project,
+            user=request.user,
+            name=form.cleaned_data["name"],
+            scopes=form.cleaned_data["scopes"],
+            lasts=form.lasts,
+            at=timezone.now(),
+        )
+        form = TokenForm()
+    context = {
+        "tokens": selectors.tokens_of(request.user, project),
+        "form": form,
+        "secret": secret,
+        "now": timezone.now(),
+    }
+    return render(request, "accounts/tokens.html", context, status=400 if form.errors else 200)
+
+
+@member_view()
+@require_POST
+def revoke_token(request: HttpRequest, project: Project, token_id: int) -> HttpResponse:
+    token = selectors.token_of(request.user, project, token_id)
+    actions.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
+    messages.success(request, f"{token.name} is revoked. Whatever uses it is refused from now on.")
+    return redirect("people:tokens", slug=project.slug)

@@ -1,0 +1,105 @@
+"""The files that describe the team set-up say what they should."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import REPO
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict:
+    return yaml.safe_load((REPO / "docker-compose.yml").read_text())
+
+
+def test_compose_has_web_worker_postgres_and_redis(compose):
+    assert set(compose["services"]) == {"migrate", "web", "worker", "postgres", "redis"}
+
+
+def test_redis_keeps_what_it_is_told(compose):
+    assert compose["services"]["redis"]["command"][1:3] == ["--appendonly", "yes"]
+
+
+def test_no_secret_has_a_default(compose):
+    values = compose["services"]["web"]["environment"]
+
+    assert values["SECRET_KEY"].startswith("${SECRET_KEY:?")
+    assert "POSTGRES_PASSWORD:?" in values["DATABASE_URL"]
+
+
+def test_the_database_is_migrated_before_anything_starts(compose):
+    for name in ("web", "worker"):
+        assert compose["services"][name]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+
+
+def test_only_the_web_server_is_published_and_only_on_this_machine(compose):
+    ports = {name: service.get("ports") for name, service in compose["services"].items() if service.get("ports")}
+
+    assert ports == {"web": ["127.0.0.1:8000:8000"]}
+
+
+def test_the_image_does_not_run_as_root():
+    lines = (REPO / "Dockerfile").read_text().splitlines()
+
+    assert [line for line in lines if line.startswith("USER")] == ["USER karat"]
+
+
+def run_with(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
+    base = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    command = [sys.executable, "-m", "django", *arguments]
+    settings = {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "PYTHONPATH": str(REPO)}
+    return subprocess.run(
+        command, env=base | settings | environment, capture_output=True, text=True, cwd=REPO, check=False
+    )
+
+
+PRODUCTION = {"KARAT_PRODUCTION": "1", "KARAT_ALLOWED_HOSTS": "karat.example.org", "SECRET_KEY": "kR7-q2Zp9wLx_4Ty8Vb3Nm6Hc1Sd5Fg0Jk-aEoUiWzQtXrMvBn2"}
+
+
+def test_deployment_checks_pass_under_production_settings(tmp_path):
+    done = run_with(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)}, "check", "--deploy", "--fail-level", "WARNING")
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "cure"),
+    [("SECRET_KEY", "token_urlsafe"), ("KARAT_ALLOWED_HOSTS", "host names people type")],
+)
+def test_a_missing_value_is_named_with_its_cure(tmp_path, missing, cure):
+    environment = {key: value for key, value in PRODUCTION.items() if key != missing}
+
+    done = run_with(environment | {"KARAT_DATA_DIR": str(tmp_path)}, "check")
+
+    assert done.returncode != 0
+    assert f"{missing} is missing" in done.stderr
+    assert cure in done.stderr
+
+
+def test_a_well_known_key_is_refused(tmp_path):
+    environment = PRODUCTION | {"SECRET_KEY": "django-insecure-" + "x" * 40, "KARAT_DATA_DIR": str(tmp_path)}
+
+    done = run_with(environment, "check")
+
+    assert "short or well known" in done.stderr
+
+
+def test_two_fresh_installs_have_different_keys(tmp_path):
+    keys = []
+    for name in ("one", "two"):
+        data_dir = tmp_path / name
+        run_with({"KARAT_DATA_DIR": str(data_dir)}, "check")
+        path = data_dir / "secret-key"
+        keys.append(path.read_text())
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    assert keys[0] != keys[1]
+
+
+def test_an_unknown_database_is_refused_by_name(tmp_path):
+    done = run_with({"DATABASE_URL": "mysql://u@h/d", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+
+    assert "sqlite:///… and postgres://…" in done.stderr
