@@ -1,6 +1,6 @@
 """Marked evidence: spans of a block's pinned text, in code points. Plain values, no database."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 MOST_SPANS = 20
@@ -11,13 +11,6 @@ class Span(NamedTuple):
 
     start: int
     end: int
-
-
-class Piece(NamedTuple):
-    """A stretch of a paragraph, marked or not."""
-
-    text: str
-    is_marked: bool
 
 
 def spans_refusal(spans: Any, text: str) -> str | None:
@@ -58,21 +51,6 @@ def _parse(span: Any) -> Span:
     return Span(start, end)
 
 
-def stored(spans: Iterable[Span]) -> list[dict[str, int]]:
-    """Write spans the way they are kept and sent."""
-    return [{"start": start, "end": end} for start, end in spans]
-
-
-def pieces(text: str, offset: int, spans: Sequence[Span]) -> Iterator[Piece]:
-    """Cut a paragraph that starts at `offset` into marked and unmarked pieces."""
-    position = 0
-    for span in spans:
-        start, end = max(span.start - offset, position), min(span.end - offset, len(text))
-        if start >= end:
-            continue
-        if start > position:
-            yield Piece(text[position:start], False)
-        yield Piece(text[start:end], True)
-        position = end
-    if position < len(text):
-        yield Piece(text[position:], False)
+def stored(spans: Iterable[Span]) -> list[list[int]]:
+    """Write spans the way they are kept and sent: [start, end]."""
+    return [[start, end] for start, end in spans]

@@ -18,30 +18,29 @@ class Preview(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every pair is judged `judges` times, and a share of the pairs `overlap_judges` times.
+    """A share of the pairs is judged `judges` times, the others once.
 
-    `overlap` lies in 0..1. The usual plan is 20 % twice and the rest once; K for all is `judges` = K.
+    `overlap` lies in 0..1. The usual plan is 20 % twice; an overlap of 1 is "`judges` for all".
     """
 
     overlap: float = 0.2
-    overlap_judges: int = 2
-    judges: int = 1
-    seed: str = ""
+    judges: int = 2
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap <= 1:
             raise ValueError("overlap is a share of the pairs: 0 to 1")
-        if not 1 <= self.judges <= self.overlap_judges:
-            raise ValueError("a pair needs at least one judge, a repeated one at least as many")
+        if self.judges < 1:
+            raise ValueError("a pair needs at least one judge")
 
     def repeated(self, pairs: int) -> int:
-        """Count the pairs that get `overlap_judges` judgements: the share of all, rounded half up."""
-        return int(self.overlap * pairs + 0.5) if self.overlap_judges > self.judges else 0
+        """Count the pairs that get `judges` judgements: the share of all, rounded half up."""
+        return int(self.overlap * pairs + 0.5) if self.judges > 1 else 0
 
     def preview(self, pairs: int) -> Preview:
         """Count the judgements that `pairs` pairs mean, without looking at any of them."""
         repeated = self.repeated(pairs)
-        return Preview(pairs, repeated, pairs * self.judges + repeated * (self.overlap_judges - self.judges))
+        return Preview(pairs, repeated, pairs + repeated * (self.judges - 1))
 
     def seats(self, pairs: Iterable[tuple[str, str]]) -> list[int]:
         """Give each (query id, block digest) its number of seats, in the order given.
@@ -54,4 +53,4 @@ class Plan:
         if any(one == other for one, other in pairwise(ranked)):
             raise ValueError("a pair is listed twice")
         chosen = set(ranked[: self.repeated(len(ranked))])
-        return [self.overlap_judges if entry in chosen else self.judges for entry in hashes]
+        return [self.judges if entry in chosen else 1 for entry in hashes]

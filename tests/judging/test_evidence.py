@@ -1,8 +1,6 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from apps.judging.evidence import Piece, Span, parse_spans, pieces, spans_refusal, stored
+from apps.judging.evidence import parse_spans, spans_refusal, stored
 
 TEXT = "Archives leave encrypted."
 
@@ -49,27 +47,4 @@ def test_a_span_outside_its_text_is_refused_with_a_reason(spans, reason):
 
 
 def test_spans_are_stored_as_they_are_sent():
-    assert stored(parse_spans([[0, 8], {"start": 9, "end": 14}])) == [
-        {"start": 0, "end": 8},
-        {"start": 9, "end": 14},
-    ]
-
-
-def test_a_paragraph_is_cut_into_marked_and_unmarked_pieces():
-    spans = [Span(5, 13), Span(30, 40)]
-
-    assert list(pieces("leave home now", 5, spans)) == [Piece("leave ho", True), Piece("me now", False)]
-
-
-@given(st.text(max_size=30), st.integers(0, 20), st.lists(st.integers(0, 60), max_size=6, unique=True))
-def test_pieces_add_up_to_the_paragraph(text, offset, cuts):
-    cuts = sorted(cuts)
-    spans = [Span(start, end) for start, end in zip(cuts[::2], cuts[1::2], strict=False)]
-
-    found = list(pieces(text, offset, spans))
-
-    assert "".join(piece.text for piece in found) == text
-    marked = sum(len(piece.text) for piece in found if piece.is_marked)
-    assert marked == sum(
-        max(0, min(span.end, offset + len(text)) - max(span.start, offset)) for span in spans
-    )
+    assert stored(parse_spans([[0, 8], {"start": 9, "end": 14}])) == [[0, 8], [9, 14]]

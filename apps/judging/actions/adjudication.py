@@ -1,0 +1,72 @@
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.judging import rules, selectors
+from apps.judging.enums import ErrorType
+from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.resolution import Resolved
+from apps.retrieval.models import PoolEntry
+
+
+class AdjudicationRefused(Refusal):
+    """A pair cannot be adjudicated, or not by this person."""
+
+
+@transaction.atomic
+def adjudicate(
+    *,
+    round_: Round,
+    entry: PoolEntry,
+    adjudicator: User,
+    grade: int | None,
+    reason: str,
+    error_type: str,
+    at: datetime,
+) -> Adjudication:
+    """Decide a pair that its judges did not settle. No grade: the pair can't be judged and is left out.
+
+    A decision may be taken again; the later one supersedes. The pair's seats are locked once they are all
+    taken, so that no judge changes a grade meanwhile.
+    """
+    _check(round_, entry, adjudicator)
+    list(Seat.objects.select_for_update().filter(round=round_, entry=entry).order_by("pk"))
+    resolved = _check(round_, entry, adjudicator)
+    if not reason.strip():
+        raise AdjudicationRefused("A decision needs its reason in words.", code="reason_missing")
+    if error_type not in ErrorType.values:
+        raise AdjudicationRefused("Say what made the judges differ.", code="error_type_missing")
+    if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
+        raise AdjudicationRefused(fault, code="not_an_answer")
+    before = Adjudication.objects.filter(round=round_, entry=entry, superseded_by=None).first()
+    decision = Adjudication.objects.create(
+        round=round_,
+        entry=entry,
+        adjudicator=adjudicator,
+        grade=grade,
+        reason=reason.strip(),
+        error_type=error_type,
+        supersedes=before,
+        given_at=at,
+    )
+    record(
+        project=round_.project,
+        actor=adjudicator,
+        action="pair.adjudicated",
+        obj=decision,
+        before={"state": resolved.state, "grade": before.grade if before else None},
+        after={"grade": grade, "reason": decision.reason, "error_type": error_type},
+        at=at,
+    )
+    return decision
+
+
+def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
+    resolved = selectors.pair_of(round_, entry).resolved
+    has_judged = Judgement.objects.filter(round=round_, entry=entry, annotator=adjudicator).exists()
+    if refusal := rules.adjudication_refusal(resolved, has_judged=has_judged):
+        raise AdjudicationRefused(refusal, code="not_adjudicable")
+    return resolved

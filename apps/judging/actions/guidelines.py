@@ -1,0 +1,44 @@
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.judging import guidelines
+from apps.judging.models import Guideline
+
+
+class GuidelineRefused(Refusal):
+    """A guideline says too little to be judged by."""
+
+
+@transaction.atomic
+def publish_guideline(
+    *, project: Project, actor: User, grades: list[guidelines.GradeText], markdown: str = "", at: datetime
+) -> Guideline:
+    """Publish the next version of the project's guideline. Earlier versions stay as they were.
+
+    `grades` defines each grade of the scale, lowest first. The same text again is refused.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    if reason := guidelines.fault(grades, project.grades):
+        raise GuidelineRefused(reason, code="guideline_incomplete")
+    latest = project.guidelines.order_by("-number").first()
+    if latest and (latest.grades, latest.markdown) == (grades, markdown):
+        raise GuidelineRefused("Nothing has changed since the latest version.", code="guideline_unchanged")
+    number = (project.guidelines.aggregate(top=Max("number"))["top"] or 0) + 1
+    guideline = Guideline.objects.create(
+        project=project, number=number, markdown=markdown, grades=grades, published_by=actor, published_at=at
+    )
+    record(
+        project=project,
+        actor=actor,
+        action="guideline.published",
+        obj=guideline,
+        before={"number": latest.number} if latest else None,
+        after={"number": number},
+        at=at,
+    )
+    return guideline

@@ -1,0 +1,132 @@
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.common.errors import Forbidden, Refusal
+from apps.judging import rules
+from apps.judging.enums import SeatState
+from apps.judging.evidence import parse_spans, spans_refusal, stored
+from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
+
+LONGEST_TIME_MS = 2_000_000_000
+
+
+class JudgementRefused(Refusal):
+    """A grade cannot be taken."""
+
+
+class NotYourSeat(Forbidden):
+    """Somebody grades in a round they were not asked to grade in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says of a pair: a grade, or a reason why it can't be judged."""
+
+    grade: int | None = None
+    cant_judge: str = ""
+    note: str = ""
+    spans: Any = field(default_factory=list)
+    active_ms: int | None = None
+    away_ms: int | None = None
+
+
+@transaction.atomic
+def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_key: str, at: datetime) -> Judgement:
+    """Take a person's grade of the pair of this seat.
+
+    The same key again returns the judgement it made, whatever has happened since. A second grade by the same
+    person is a new row that supersedes the first. A grade for a lease that lapsed is still taken as long as
+    the pair has an empty seat; when others have filled them all it is refused, for a pair never collects more
+    judgements than planned.
+    """
+    places = RoundAnnotator.objects.select_for_update(of=("self",)).select_related("round__project")
+    place = places.filter(round=seat.round_id, annotator=annotator).first()
+    if place is None:
+        raise NotYourSeat("You were not asked to judge in this round.", code="not_in_round")
+    if earlier := Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).first():
+        return _same_answer(earlier, seat, answer)
+    _check(place.round, seat, answer)
+    own = _own_seat(seat, annotator)
+    judged = own.state == SeatState.DONE
+    if reason := _state_refusal(place.round, own, judged=judged):
+        raise JudgementRefused(reason, code="grade_not_possible")
+    before = Judgement.objects.get(seat=own, superseded_by=None) if judged else None
+    judgement = _write(place.round, own, annotator, answer, idempotency_key, before, at)
+    if not judged:
+        own.state, own.annotator, own.lease_expires_at = SeatState.DONE, annotator, None
+        own.save(update_fields=["state", "annotator", "lease_expires_at"])
+    return judgement
+
+
+def _check(round_: Round, seat: Seat, answer: Answer) -> None:
+    if reason := rules.answer_refusal(round_.project, answer.grade, answer.cant_judge):
+        raise JudgementRefused(reason, code="not_an_answer")
+    if answer.spans and (reason := spans_refusal(answer.spans, seat.entry.version.text)):
+        raise JudgementRefused(reason, code="evidence_outside_text")
+
+
+def _state_refusal(round_: Round, seat: Seat, *, judged: bool) -> str | None:
+    if not judged:
+        return rules.grading_refusal(round_)
+    settled = Adjudication.objects.filter(round=round_, entry=seat.entry_id).exists()
+    return rules.regrade_refusal(round_, is_adjudicated=settled)
+
+
+def _own_seat(seat: Seat, annotator: User) -> Seat:
+    """Lock the seat of this pair that is this person's, or else a free one that nobody is about to take.
+
+    The person's own row is locked already, and a free seat is never waited for: so no two requests wait for
+    each other.
+    """
+    pair = Seat.objects.filter(round=seat.round_id, entry=seat.entry_id, pass_number=seat.pass_number)
+    if own := pair.select_for_update().filter(annotator=annotator).first():
+        return own
+    if free := pair.select_for_update(skip_locked=True).filter(state=SeatState.OPEN).order_by("pk").first():
+        return free
+    raise JudgementRefused(
+        "This pair was given to somebody else while it lay here. Your grade is not needed any more.",
+        code="seat_lapsed",
+    )
+
+
+def _write(
+    round_: Round,
+    seat: Seat,
+    annotator: User,
+    answer: Answer,
+    key: str,
+    before: Judgement | None,
+    at: datetime,
+) -> Judgement:
+    return Judgement.objects.create(
+        round=round_,
+        seat=seat,
+        entry_id=seat.entry_id,
+        annotator=annotator,
+        pass_number=seat.pass_number,
+        grade=answer.grade,
+        cant_judge=answer.cant_judge,
+        note=answer.note.strip(),
+        spans=stored(parse_spans(answer.spans)),
+        guideline_id=round_.guideline_id,
+        active_ms=_milliseconds(answer.active_ms),
+        away_ms=_milliseconds(answer.away_ms),
+        idempotency_key=key,
+        supersedes=before,
+        given_at=at,
+    )
+
+
+def _milliseconds(value: int | None) -> int | None:
+    return None if value is None else max(0, min(value, LONGEST_TIME_MS))
+
+
+def _same_answer(earlier: Judgement, seat: Seat, answer: Answer) -> Judgement:
+    told = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
+    if told != (seat.entry_id, answer.grade, answer.cant_judge, answer.note.strip()):
+        raise JudgementRefused("This key was used for another grade.", code="key_reused")
+    return earlier

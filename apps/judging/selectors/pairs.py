@@ -1,0 +1,187 @@
+"""What judgements add up to: pairs with their answers, resolved grades, and the matrix agreement is read from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+
+from apps.accounts.models import User
+from apps.corpus.models import Snapshot
+from apps.judging.enums import RoundState, SeatState
+from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
+from apps.retrieval.models import PoolEntry
+
+ROWS = 2_000
+
+
+class ResolvedPair(NamedTuple):
+    """A pair and what its judgements add up to."""
+
+    entry_id: int
+    query_id: int
+    version_id: int
+    round_id: int
+    state: PairState
+    resolution: Resolution
+    grade: int | None
+    judges: int
+
+
+class LabelMatrix(NamedTuple):
+    """Grades of items by annotators: `ratings[i][j]` is None where nobody graded, or could not judge."""
+
+    entries: list[int]
+    queries: list[int]
+    annotators: list[User]
+    ratings: list[list[int | None]]
+
+
+@dataclass
+class Pair:
+    """One pair of a round with its live answers, in the order in which they were first given."""
+
+    entry_id: int
+    planned: int
+    judgements: list[Judgement] = field(default_factory=list)
+    decision: Adjudication | None = None
+
+    @property
+    def answers(self) -> list[int | None]:
+        """The grades, None for "can't judge"."""
+        return [judgement.grade for judgement in self.judgements]
+
+    @property
+    def resolved(self) -> Resolved:
+        """What the answers add up to."""
+        ruling = Ruling(self.decision.grade) if self.decision else None
+        return resolve(self.answers, planned=self.planned, ruling=ruling)
+
+    @property
+    def spread(self) -> float:
+        """How far apart the answers lie."""
+        return spread(self.answers)
+
+
+def live_judgements(round_: Round) -> QuerySet[Judgement]:
+    """The judgements of a round that no later one supersedes."""
+    return Judgement.objects.filter(round=round_, superseded_by=None)
+
+
+def pair_of(round_: Round, entry: PoolEntry) -> Pair:
+    """One pair of the round."""
+    return next(iter(pairs_of(round_, [entry.pk])))
+
+
+def pairs_of(round_: Round, entries: Sequence[int]) -> list[Pair]:
+    """The pairs with these entries' keys, in that order. A pair without seats in this round is left out."""
+    pairs = {pair.entry_id: pair for pair in _pairs(round_, Q(entry__in=entries))}
+    return [pairs[pk] for pk in entries if pk in pairs]
+
+
+def _pairs(round_: Round, which: Q) -> Iterator[Pair]:
+    """Pairs in the order of their entries. In a closed round nobody else will answer: what is there counts."""
+    seats = Seat.objects.filter(which, round=round_, pass_number=1)
+    if round_.state == RoundState.CLOSED:
+        seats = seats.filter(state=SeatState.DONE)
+    planned = seats.values("entry").annotate(n=Count("pk")).order_by("entry").values_list("entry", "n")
+    answers = live_judgements(round_).filter(which, pass_number=1).order_by("entry", "seat__number")
+    rows = answers.select_related("annotator").iterator(chunk_size=ROWS)
+    decisions = Adjudication.objects.filter(which, round=round_, superseded_by=None)
+    ruled = {decision.entry_id: decision for decision in decisions}
+    row = next(rows, None)
+    for entry_id, n in planned.iterator(chunk_size=ROWS):
+        pair = Pair(entry_id, n, decision=ruled.get(entry_id))
+        while row is not None and row.entry_id == entry_id:
+            pair.judgements.append(row)
+            row = next(rows, None)
+        yield pair
+
+
+def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
+    """Every pair of a round that somebody answered, with what the answers add up to, in the pool's order."""
+    entries = PoolEntry.objects.filter(pool=round_.pool_id).order_by("pk")
+    keys = entries.values_list("pk", "query_id", "version_id").iterator(chunk_size=ROWS)
+    key = next(keys, None)
+    for pair in _pairs(round_, Q()):
+        while key is not None and key[0] < pair.entry_id:
+            key = next(keys, None)
+        if key is None or not (pair.judgements or pair.decision):
+            continue
+        state, resolution, grade = pair.resolved
+        yield ResolvedPair(*key, round_.pk, state, resolution, grade, len(pair.judgements))
+
+
+def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
+    """What may go into a gold version: one line for each query and block version that was judged.
+
+    `source` is a round, several, or a snapshot, which stands for all rounds on it. Where rounds overlap the
+    later one counts, unless it has not finished a pair that an earlier one settled. A pair whose grade is None
+    is unresolved and needs a lead; one that a lead ruled out as not judgeable is left out: no row is none.
+    """
+    found: dict[tuple[int, int], ResolvedPair] = {}
+    for round_ in _rounds(source):
+        for pair in resolved_pairs(round_):
+            key = (pair.query_id, pair.version_id)
+            if key in found and pair.state is PairState.PARTLY:
+                continue
+            found[key] = pair
+    return [pair for pair in found.values() if not _is_ruled_out(pair)]
+
+
+def _is_ruled_out(pair: ResolvedPair) -> bool:
+    return pair.grade is None and pair.resolution is Resolution.ADJUDICATED
+
+
+def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
+    if isinstance(source, Round):
+        return [source]
+    if isinstance(source, Snapshot):
+        return list(Round.objects.filter(pool__snapshot=source).order_by("number"))
+    return sorted(source, key=lambda round_: round_.number)
+
+
+def label_matrix(round_: Round) -> LabelMatrix:
+    """The grades that agreement is computed from: pairs with two or more judges, by annotator.
+
+    "Can't judge" is no grade and stands as None, like a pair the person never saw.
+    """
+    shared = live_judgements(round_).filter(pass_number=1).values("entry")
+    shared = shared.annotate(n=Count("pk")).filter(n__gt=1).values("entry")
+    rows = list(
+        live_judgements(round_)
+        .filter(pass_number=1, entry__in=shared)
+        .order_by("entry", "pk")
+        .values_list("entry_id", "entry__query_id", "annotator_id", "grade")
+    )
+    annotators = list(User.objects.filter(pk__in={row[2] for row in rows}).order_by("name", "pk"))
+    place = {person.pk: column for column, person in enumerate(annotators)}
+    items: dict[int, int] = {entry: query for entry, query, _, _ in rows}
+    ratings: dict[int, list[int | None]] = {entry: [None] * len(annotators) for entry in items}
+    for entry, _, annotator, grade in rows:
+        ratings[entry][place[annotator]] = grade
+    return LabelMatrix(list(items), list(items.values()), annotators, list(ratings.values()))
+
+
+def adjudicable(round_: Round, user: User) -> list[Pair]:
+    """The pairs that wait for this lead, lowest agreement first: settled by nobody, and not judged by them."""
+    own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
+    split = (
+        live_judgements(round_)
+        .filter(pass_number=1)
+        .exclude(entry__in=Adjudication.objects.filter(round=round_).values("entry"))
+        .exclude(entry__in=own)
+        .values("entry")
+        .annotate(low=Min("grade"), high=Max("grade"), cant=Count("pk", filter=~Q(cant_judge="")))
+        .filter(Q(low__lt=F("high")) | Q(cant__gt=0))
+    )
+    candidates = _pairs(round_, Q(entry__in=split.values("entry")))
+    waiting = [pair for pair in candidates if pair.resolved.needs_lead]
+    return sorted(waiting, key=lambda pair: (-pair.spread, pair.entry_id))
+
+
+def adjudicated(round_: Round) -> QuerySet[Adjudication]:
+    """The decisions in force, latest first."""
+    decisions = Adjudication.objects.filter(round=round_, superseded_by=None)
+    return decisions.select_related("adjudicator", "entry__query").order_by("-pk")

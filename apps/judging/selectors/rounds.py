@@ -1,0 +1,69 @@
+"""Rounds, guidelines and seats, always inside one project."""
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+
+from apps.accounts.models import Project, User
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
+from apps.retrieval.models import Pool, PoolEntry
+
+
+def rounds_in(project: Project) -> QuerySet[Round]:
+    """The project's rounds, newest first."""
+    return Round.objects.filter(project=project).select_related("pool", "guideline").order_by("-number")
+
+
+def rounds_of(user: User, project: Project) -> QuerySet[Round]:
+    """The rounds in which this person was asked to judge, newest first."""
+    mine = RoundAnnotator.objects.filter(annotator=user)
+    return rounds_in(project).filter(kind=RoundKind.JUDGING, pk__in=mine.values("round"))
+
+
+def round_in(project: Project, pk: int) -> Round:
+    """The round, or Http404."""
+    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline")
+    return get_object_or_404(rounds, project=project, pk=pk)
+
+
+def own_round(user: User, project: Project, pk: int) -> Round:
+    """The round if this person was asked to judge in it, or Http404."""
+    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline")
+    return get_object_or_404(rounds, project=project, pk=pk, annotators__annotator=user)
+
+
+def seat_in(round_: Round, pk: int) -> Seat:
+    """The seat, or Http404."""
+    seats = Seat.objects.select_related("entry__version", "query")
+    return get_object_or_404(seats, round=round_, pk=pk)
+
+
+def entry_in(round_: Round, pk: int) -> PoolEntry:
+    """The pair, or Http404."""
+    entries = PoolEntry.objects.select_related("query", "version__block__document")
+    return get_object_or_404(entries, pool=round_.pool_id, pk=pk)
+
+
+def open_rounds_of(user: User, project: Project) -> QuerySet[Round]:
+    """The open rounds in which this person was asked to judge, oldest first."""
+    return rounds_of(user, project).filter(state=RoundState.OPEN).order_by("number")
+
+
+def guidelines_in(project: Project) -> QuerySet[Guideline]:
+    """The versions of the project's guideline, newest first."""
+    return Guideline.objects.filter(project=project).select_related("published_by").order_by("-number")
+
+
+def guideline_in(project: Project, number: int) -> Guideline:
+    """The version of the guideline, or Http404."""
+    return get_object_or_404(guidelines_in(project), number=number)
+
+
+def latest_guideline(project: Project) -> Guideline | None:
+    """The version that new rounds are judged by."""
+    return guidelines_in(project).first()
+
+
+def pool_in(project: Project, pk: int) -> Pool:
+    """The pool, or Http404."""
+    return get_object_or_404(Pool, project=project, pk=pk)

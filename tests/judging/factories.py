@@ -1,0 +1,136 @@
+"""Rounds and judgements for tests, walked to through the real actions on a small corpus."""
+
+import hashlib
+import itertools
+from datetime import timedelta
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.judging.actions import Answer, claim_seats, give_judgement, open_round, publish_guideline
+from apps.judging.models import Guideline, Judgement, Round, Seat
+from apps.judging.plan import Plan
+from apps.queries.models import Query
+from apps.retrieval.enums import PoolKind, PoolState
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery
+from tests.factories import AT, lead_of, make_member, make_project
+
+TEXT = "Archives leave the source region encrypted with AES-256-GCM.\n\nDaily archives are kept for 35 days."
+_numbers = itertools.count(1)
+_keys = itertools.count(1)
+
+
+def make_snapshot(project: Project, *, blocks: int = 4) -> Snapshot:
+    lead, n = lead_of(project), next(_numbers)
+    corpus = Corpus.objects.create(project=project, slug=f"c{n}", name=f"Corpus {n}", created_by=lead, created_at=AT)
+    document = Document.objects.create(corpus=corpus, outside_id="handbook", title="Security handbook")
+    rows = [Block(corpus=corpus, document=document, outside_id=f"b{b:05}") for b in range(blocks)]
+    Block.objects.bulk_create(rows)
+    versions = [_version(block, position) for position, block in enumerate(rows)]
+    BlockVersion.objects.bulk_create(versions)
+    digest = hashlib.sha256(f"snapshot {n}".encode()).hexdigest()
+    snapshot = Snapshot.objects.create(
+        corpus=corpus, number=1, name=f"S{n}", digest=digest, block_count=blocks, document_count=1,
+        frozen_by=lead, frozen_at=AT,
+    )  # fmt: skip
+    SnapshotBlock.objects.bulk_create(
+        SnapshotBlock(snapshot=snapshot, position=position, block=version.block, version=version)
+        for position, version in enumerate(versions)
+    )
+    return snapshot
+
+
+def _version(block: Block, position: int) -> BlockVersion:
+    text = f"{TEXT}\n\nParagraph of block {position}."
+    digest = hashlib.sha256(f"{block.outside_id}{text}".encode()).hexdigest()
+    return BlockVersion(
+        block=block, digest=digest, text_digest=digest, title="Backups", text=text, created_at=AT,
+        section_path=["4 Data protection", "4.2 Backups"], page_start=31, page_end=32,
+    )  # fmt: skip
+
+
+def make_pool(project: Project, *, queries: int = 2, blocks: int = 4, snapshot: Snapshot | None = None) -> Pool:
+    """A complete pool in which every query meets every block."""
+    lead, n = lead_of(project), next(_numbers)
+    snapshot = snapshot or make_snapshot(project, blocks=blocks)
+    pool = Pool.objects.create(
+        project=project, snapshot=snapshot, name=f"Pool {n}", kind=PoolKind.DEPTH, depth=blocks, created_by=lead,
+        created_at=AT,
+    )  # fmt: skip
+    rows = [
+        Query(
+            project=project, outside_id=f"Q{n}-{q:04}", text=f"Which cipher are backups of {q} encrypted with?",
+            intent="Fill in a questionnaire.", created_by=lead, created_at=AT,
+        )
+        for q in range(queries)
+    ]  # fmt: skip
+    Query.objects.bulk_create(rows)
+    versions = [entry.version_id for entry in snapshot.entries.order_by("position")]
+    PoolQuery.objects.bulk_create(PoolQuery(pool=pool, query=query) for query in rows)
+    PoolEntry.objects.bulk_create(
+        (PoolEntry(pool=pool, query=query, version_id=pk, found_by=[[1, 1]]) for query in rows for pk in versions),
+        batch_size=500,
+    )
+    pool.state, pool.entry_count, pool.completed_at = PoolState.COMPLETE, len(rows) * len(versions), AT
+    pool.save()
+    return pool
+
+
+def grade_texts() -> list[dict]:
+    names = ("Not relevant", "Related", "Answers part", "Answers all")
+    return [
+        {"grade": grade, "name": name, "definition": f"What {name.lower()} means.", "examples": [f"Case {grade}"]}
+        for grade, name in enumerate(names)
+    ]
+
+
+def make_guideline(project: Project) -> Guideline:
+    latest = project.guidelines.order_by("-number").first()
+    return latest or publish_guideline(
+        project=project, actor=lead_of(project), grades=grade_texts(), markdown="Take the *lower* grade.", at=AT
+    )
+
+
+def make_round(
+    project: Project | None = None,
+    *,
+    queries: int = 2,
+    blocks: int = 4,
+    annotators: list[User] | int = 2,
+    pool: Pool | None = None,
+    **plan,
+) -> Round:
+    project = project or make_project()
+    if isinstance(annotators, int):
+        annotators = [make_member(project, Role.ANNOTATOR, name=f"Judge {n}") for n in range(annotators)]
+    return open_round(
+        project=project,
+        actor=lead_of(project),
+        pool=pool or make_pool(project, queries=queries, blocks=blocks),
+        guideline=make_guideline(project),
+        annotators=annotators,
+        plan=Plan(**{"seed": 7, **plan}),
+        at=AT,
+    )
+
+
+def people_of(round_: Round) -> list[User]:
+    return [place.annotator for place in round_.annotators.select_related("annotator").order_by("annotator")]
+
+
+def give(seat: Seat, annotator: User, grade: int | None = 2, *, key: str = "", at=AT, **more) -> Judgement:
+    answer = Answer(grade=grade, cant_judge="" if grade is not None else "unreadable", **more)
+    key = key or f"key-{next(_keys)}"
+    return give_judgement(seat=seat, annotator=annotator, answer=answer, idempotency_key=key, at=at)
+
+
+def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT) -> list[Judgement]:
+    """Everything this person can be given, graded by `grade_of(seat)`."""
+    given = []
+    while seats := claim_seats(round_=round_, annotator=annotator, n=10, at=at):
+        given += [give(seat, annotator, grade_of(seat), at=at) for seat in seats]
+    return given
+
+
+def later(minutes: int):
+    return AT + timedelta(minutes=minutes)

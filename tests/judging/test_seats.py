@@ -1,0 +1,140 @@
+"""Leasing seats: K-of-N is exact, one person never has two seats of a pair, orders are blind."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.common.errors import Refusal
+from apps.judging.actions import claim_seats, close_round, release_seats
+from apps.judging.enums import SeatState
+from apps.judging.models import Seat
+from tests.factories import AT, lead_of, make_member
+from tests.judging.factories import give, judge_all, later, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+def claim(round_, person, n=20, at=AT):
+    return claim_seats(round_=round_, annotator=person, n=n, at=at)
+
+
+def test_a_person_gets_as_many_pairs_as_asked_for_and_keeps_them():
+    round_ = make_round(queries=2, blocks=4)
+    mara = people_of(round_)[0]
+
+    first = claim(round_, mara, n=3)
+    again = claim(round_, mara, n=3)
+
+    assert [seat.pk for seat in first] == [seat.pk for seat in again]
+    assert len(first) == 3
+
+
+def test_a_person_never_holds_two_seats_of_one_pair():
+    round_ = make_round(queries=2, blocks=4, overlap=1.0)
+    mara = people_of(round_)[0]
+
+    seats = claim(round_, mara)
+
+    assert len({seat.entry_id for seat in seats}) == len(seats) == 8
+
+
+def test_two_people_never_hold_one_seat():
+    round_ = make_round(queries=2, blocks=4, overlap=0.5)
+    mara, sef = people_of(round_)
+
+    one, two = claim(round_, mara), claim(round_, sef)
+
+    assert not {seat.pk for seat in one} & {seat.pk for seat in two}
+    assert len(one) + len(two) == 12
+
+
+def test_queries_come_one_after_another_and_pairs_in_an_order_of_ones_own():
+    round_ = make_round(queries=3, blocks=5, overlap=1.0)
+    mara, sef = people_of(round_)
+
+    orders = {}
+    for person in (mara, sef):
+        seats = claim(round_, person, n=15)
+        queries = [seat.query_id for seat in seats]
+        assert [q for q, before in zip(queries, [None, *queries], strict=False) if q != before] == list(
+            dict.fromkeys(queries)
+        )
+        orders[person] = {q: [s.entry_id for s in seats if s.query_id == q] for q in dict.fromkeys(queries)}
+
+    assert any(orders[mara][query] != orders[sef][query] for query in orders[mara])
+    assert any(orders[mara][query] != sorted(orders[mara][query]) for query in orders[mara])
+
+
+def test_a_lapsed_lease_goes_to_somebody_else():
+    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    mara, sef = people_of(round_)
+    held = claim(round_, mara)
+
+    assert claim(round_, sef, at=later(29)) == []
+    assert {seat.pk for seat in claim(round_, sef, at=later(31))} == {seat.pk for seat in held}
+    assert claim(round_, mara, at=later(31)) == []
+
+
+def test_asking_again_extends_the_lease():
+    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    mara, sef = people_of(round_)
+    claim(round_, mara)
+    claim(round_, mara, at=later(20))
+
+    assert claim(round_, sef, at=later(40)) == []
+
+
+def test_released_seats_are_open_again():
+    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    mara, sef = people_of(round_)
+    claim(round_, mara)
+
+    assert release_seats(round_=round_, annotator=mara) == 2
+    assert len(claim(round_, sef)) == 2
+
+
+def test_a_person_who_was_not_asked_gets_nothing():
+    round_ = make_round()
+    stranger = make_member(round_.project, Role.ANNOTATOR)
+
+    with pytest.raises(Refusal, match="not asked to judge"):
+        claim(round_, stranger)
+
+
+def test_a_closed_round_hands_out_nothing():
+    round_ = make_round()
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+
+    with pytest.raises(Refusal, match="closed"):
+        claim(round_, people_of(round_)[0])
+
+
+def test_every_seat_is_filled_and_none_twice():
+    round_ = make_round(queries=3, blocks=4, annotators=3, overlap=0.5, judges=3)
+    people = people_of(round_)
+
+    for person in people:
+        judge_all(round_, person)
+
+    seats = Seat.objects.filter(round=round_)
+    assert seats.count() == 12 + 6 * 2
+    assert set(seats.values_list("state", flat=True)) == {SeatState.DONE}
+    assert round_.judgements.count() == seats.count()
+
+
+def test_a_graded_pair_leaves_the_pile():
+    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    mara = people_of(round_)[0]
+    seat, other = claim(round_, mara)
+
+    give(seat, mara)
+
+    assert [s.pk for s in claim(round_, mara)] == [other.pk]
+
+
+def test_the_statements_of_a_claim_do_not_grow_with_the_pool(django_assert_max_num_queries):
+    small, large = make_round(queries=2, blocks=3), make_round(queries=20, blocks=6)
+
+    for round_ in (small, large):
+        mara = people_of(round_)[0]
+        with django_assert_max_num_queries(14):
+            claim(round_, mara, n=3)
