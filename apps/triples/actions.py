@@ -8,10 +8,10 @@ from django.db.models import Max
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.models import Query, Source
 from apps.triples import rules
-from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.drafting import EMPTY, BlockChoice, Wording
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.evidence import moved
 from apps.triples.models import ExpectedBlock, Revision, Triple
@@ -38,7 +38,7 @@ def start_draft(
     author: User,
     snapshot: Snapshot,
     at: datetime,
-    wording: Wording = Wording(),
+    wording: Wording = EMPTY,
     query: Query | None = None,
     parent: Triple | None = None,
     is_machine_written: bool = False,
@@ -176,10 +176,16 @@ def repinned(snapshot: Snapshot, revision: Revision) -> tuple[BlockChoice, ...]:
         ).select_related("version")
     }
     return tuple(
-        BlockChoice(version.pk, tuple(moved(block.version.text, block.spans, version.text)))
+        BlockChoice(version.pk, _spans_in(version, block))
         for block in old
         if (version := new.get(block.version.block_id)) is not None
     )
+
+
+def _spans_in(version: BlockVersion, block: ExpectedBlock) -> tuple[tuple[int, int], ...]:
+    if version.text == block.version.text:
+        return tuple((start, end) for start, end in block.spans)
+    return tuple(moved(block.version.text, block.spans, version.text))
 
 
 def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:

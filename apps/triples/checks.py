@@ -100,9 +100,7 @@ def check_figures(answer: str, evidence: str) -> Check:
         level = STOP if any(character.isdigit() for character in figure.plain) else WARN
         near = _nearest(figure, there)
         if near is None:
-            return Check(
-                level, "figures", f"“{figure.shown}” is in the answer but not in the marked evidence."
-            )
+            return Check(level, "figures", f"“{figure.shown}” is in the answer but not in the marked evidence.")
         return Check(
             level,
             "figures",

@@ -35,6 +35,9 @@ class Wording(NamedTuple):
     source_id: int | None = None
 
 
+EMPTY = Wording()
+
+
 class Marked(NamedTuple):
     """A pinned text and the spans marked in it, each with the words that were marked."""
 
@@ -72,9 +75,7 @@ def run_checks(
         found.append(checks.check_figures(answer, evidence))
     if question.strip():
         text = "\n".join(block.text for block in blocks)
-        found.append(
-            checks.check_copied(question, text, int(policies.get("copied_run_limit", DEFAULT_RUN_LIMIT)))
-        )
+        found.append(checks.check_copied(question, text, int(policies.get("copied_run_limit", DEFAULT_RUN_LIMIT))))
         found.append(
             checks.check_duplicates(
                 question,

@@ -102,9 +102,7 @@ class ExpectedBlock(models.Model):
     spans = models.JSONField(default=list, help_text="[start, end] in code points of the block's text.")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["revision", "version"], name="expected_block_once_per_revision")
-        ]
+        constraints = [models.UniqueConstraint(fields=["revision", "version"], name="expected_block_once_per_revision")]
 
     def __str__(self) -> str:
         return f"{self.revision_id}–{self.version_id}"

@@ -49,9 +49,9 @@ def triple_in(project: Project, pk: int) -> Triple:
 
 def locked_triple(project: Project, pk: int) -> Triple:
     """The row, locked first of all: decisions are taken on it and never on one that was handed in."""
-    triple = Triple.objects.select_for_update(of=("self",)).select_related("project").filter(
-        project=project, pk=pk
-    ).first()
+    triple = (
+        Triple.objects.select_for_update(of=("self",)).select_related("project").filter(project=project, pk=pk).first()
+    )
     if triple is None:
         raise Http404("No such triple.")
     return triple
@@ -69,9 +69,7 @@ def authors_of(triple: Triple) -> frozenset[int]:
 
 
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
-    return list(
-        revision.expected_blocks.select_related("version__block__document").order_by("order", "pk")
-    )
+    return list(revision.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
 
 
 def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot | None:

@@ -8,24 +8,30 @@ _WORD = re.compile(r"\w+(?:[-.’'/]\w+)*")
 _FIGURE = re.compile(r"(?:\b[A-Z]\w*-)*[€$£]?\w*\d\w*(?:[-.,:/]\w+)*(?:\s?%)?")
 _ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])[A-Za-z][A-Za-z0-9]+(?:-[A-Z0-9][A-Za-z0-9]*)*\b")
 
-NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen twenty".split(),
-        start=2,
-    )
-} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90", "hundred": "100"}
-
-UNITS = frozenset(
-    "second minute hour day week month quarter year percent ms kb mb gb tb kib mib gib tib bit byte"
-    " km cm mm kg mg ml hz khz mhz ghz people person time copy".split()
+_FROM_TWO_ON = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
+    " nineteen twenty"
 )
+NUMBER_WORDS = {word: str(value) for value, word in enumerate(_FROM_TWO_ON.split(), start=2)} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "ninety": "90",
+    "hundred": "100",
+}
 
-STOP_WORDS = frozenset(
+_UNIT_WORDS = (
+    "second minute hour day week month quarter year percent ms kb mb gb tb kib mib gib tib bit byte km cm mm kg mg ml"
+    " hz khz mhz ghz people person time copy"
+)
+UNITS = frozenset(_UNIT_WORDS.split())
+
+_SMALL_WORDS = (
     "a an the of to in on at for by with and or is are was were be been do does did has have had it its this that"
-    " which what who whom whose when where why how from as".split()
+    " which what who whom whose when where why how from as"
 )
+STOP_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 class Figure(NamedTuple):

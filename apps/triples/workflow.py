@@ -77,9 +77,7 @@ def move(
         triple.resolution, triple.resolved_at = "", None
     for name, value in changes.items():
         setattr(triple, name, value)
-    triple.save(
-        update_fields=["state", "is_stale", "changed_at", "resolution", "resolved_at", *changes.keys()]
-    )
+    triple.save(update_fields=["state", "is_stale", "changed_at", "resolution", "resolved_at", *changes.keys()])
     after = {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
     if triple.resolution:
         after["resolution"] = triple.resolution

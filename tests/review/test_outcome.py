@@ -18,9 +18,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize(
-    "choices", [pair for size in range(3) for pair in itertools.product(Choice, repeat=size)]
-)
+@pytest.mark.parametrize("choices", [pair for size in range(3) for pair in itertools.product(Choice, repeat=size)])
 def test_two_verdicts_have_one_outcome(choices):
     assert (outcome_of(choices), step_after(choices)) == EXPECTED[choices]
 

@@ -1,3 +1,5 @@
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,4 +38,4 @@ def test_the_pieces_spell_both_texts(old, new):
 def test_neighbouring_pieces_are_of_different_kinds(old, new):
     kinds = [piece.kind for piece in word_diff(old, new)]
 
-    assert all(left != right for left, right in zip(kinds, kinds[1:], strict=False))
+    assert all(left != right for left, right in itertools.pairwise(kinds))

@@ -1,0 +1,75 @@
+"""What every action of a review shares: the lock, the opening of a round, and the record of its end."""
+
+from datetime import datetime
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
+from apps.common.errors import Refusal
+from apps.review.enums import ResolutionKind
+from apps.review.models import Resolution
+from apps.review.seats import open_seats, reviewers_for
+from apps.review.standing import REVIEWERS_PER_ROUND, Standing, standing_of
+from apps.triples.enums import Step
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors import locked_triple
+from apps.triples.workflow import move
+
+
+class SubmitRefused(Refusal):
+    """The revision cannot go to review."""
+
+
+def locked_with_standing(project: Project, triple_id: int, person: User) -> tuple[Triple, Standing]:
+    """The locked row, and what the person is to it, read after the lock."""
+    triple = locked_triple(project, triple_id)
+    return triple, standing_of(triple, person, roles_of(person, project))
+
+
+def start_round(
+    triple: Triple, revision: Revision, step: Step, *, actor: User, at: datetime, reason: str = ""
+) -> Triple:
+    """Fix the revision, open its two seats and walk `step`, which leads to review. The triple is locked."""
+    reviewers = reviewers_for(triple)
+    if len(reviewers) < REVIEWERS_PER_ROUND:
+        raise SubmitRefused(
+            "Two reviewers who did not write it are needed, and the project has "
+            f"{'one' if reviewers else 'none'}. A lead can invite one under People.",
+            code="too_few_reviewers",
+        )
+    revision.round, revision.submitted_at = triple.round + 1, at
+    revision.save(update_fields=["round", "submitted_at", "warnings"])
+    open_seats(revision, reviewers, at)
+    return move(
+        triple,
+        step,
+        actor=actor,
+        at=at,
+        reason=reason,
+        round=revision.round,
+        current=revision,
+        snapshot=revision.snapshot,
+    )
+
+
+def resolve(
+    triple: Triple,
+    kind: ResolutionKind,
+    *,
+    at: datetime,
+    decided_by: User | None = None,
+    category: str = "",
+    reason: str = "",
+) -> dict:
+    """Record what ended the round; returns the fields that an accepted triple carries for it."""
+    Resolution.objects.create(
+        triple=triple,
+        revision=triple.current,
+        round=triple.round,
+        kind=kind,
+        category=category,
+        decided_by=decided_by,
+        reason=reason,
+        resolved_at=at,
+    )
+    word = f"{kind.value}:{category}" if category else kind.value
+    return {"resolution": word, "resolved_at": at}

@@ -1,0 +1,88 @@
+"""Giving verdicts, and closing the round with the second one."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.common.errors import Refusal
+from apps.review import rules
+from apps.review.actions.rounds import locked_with_standing, resolve
+from apps.review.enums import Outcome, ResolutionKind
+from apps.review.models import Verdict
+from apps.review.outcome import STEP_AFTER, outcome_of
+from apps.review.standing import live_verdicts
+from apps.triples.models import Triple
+from apps.triples.workflow import move
+
+
+class VerdictRefused(Refusal):
+    """The verdict cannot be taken."""
+
+
+@transaction.atomic
+def give_verdict(
+    *,
+    project: Project,
+    triple_id: int,
+    revision_id: int,
+    reviewer: User,
+    choice: str,
+    reasons: list[str],
+    category: str = "",
+    note: str = "",
+    idempotency_key: str,
+    at: datetime,
+) -> Verdict:
+    """Confirm or flag the current revision. A second answer before the round closes supersedes the first.
+
+    The same key twice has one effect and the same answer. The second of two verdicts closes the round.
+    """
+    triple, standing = locked_with_standing(project, triple_id, reviewer)
+    sent = Verdict.objects.filter(reviewer=reviewer, idempotency_key=idempotency_key).first()
+    if sent is not None:
+        return _same_or_refused(sent, revision_id, choice, reasons)
+    if triple.current_id != revision_id:
+        raise VerdictRefused("This revision is no longer under review.", code="other_revision")
+    if reason := rules.verdict_refusal(triple, standing):
+        raise VerdictRefused(reason, code="no_verdict")
+    if reason := rules.flag_fault(choice, reasons, category, note):
+        raise VerdictRefused(reason, code="bad_verdict")
+    verdict = Verdict.objects.create(
+        revision=triple.current,
+        seat=standing.seat,
+        reviewer=reviewer,
+        choice=choice,
+        reasons=list(reasons),
+        category=category,
+        note=note.strip(),
+        idempotency_key=idempotency_key,
+        supersedes=standing.own,
+        given_at=at,
+    )
+    _close_if_both_in(triple, reviewer, at)
+    return verdict
+
+
+def _same_or_refused(sent: Verdict, revision_id: int, choice: str, reasons: list[str]) -> Verdict:
+    if (sent.revision_id, sent.choice, sent.reasons) != (revision_id, choice, list(reasons)):
+        raise VerdictRefused("This key was used for another verdict.", code="key_reused")
+    return sent
+
+
+def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
+    """Walk the step that two verdicts add up to. One verdict changes nothing that anybody else could see."""
+    verdicts = live_verdicts(triple.current)
+    outcome = outcome_of([verdict.choice for verdict in verdicts])
+    if outcome is Outcome.PENDING:
+        return
+    changes: dict = {}
+    if outcome is Outcome.CONSENSUS:
+        first_time = triple.round == 1 and not triple.was_disputed
+        kind = ResolutionKind.CONSENSUS if first_time else ResolutionKind.REVISED
+        changes = resolve(triple, kind, at=at)
+    elif outcome is Outcome.DISPUTE:
+        changes = {"was_disputed": True}
+    else:
+        resolve(triple, ResolutionKind.DROPPED, at=at, reason="Both reviewers flagged it.")
+    move(triple, STEP_AFTER[outcome], actor=last, at=at, **changes)

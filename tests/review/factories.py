@@ -1,0 +1,115 @@
+"""Reviewed triples for tests, walked to their state by the real actions."""
+
+import itertools
+
+from apps.accounts.models import Project, User
+from apps.review.actions import (
+    Claim,
+    Decision,
+    adjudicate,
+    drop_triple,
+    give_verdict,
+    split_triple,
+    submit_triple,
+    withdraw_flag,
+)
+from apps.review.enums import Category, Choice, Reason
+from apps.review.models import Verdict
+from apps.triples.actions import refresh_staleness, retire_triple, withdraw_draft
+from apps.triples.enums import RetireReason, State
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of
+from tests.triples.factories import TEXTS, make_draft, make_snapshot
+
+_keys = itertools.count(1)
+CHANGED = TEXTS | {"access": "A session lasts at most eight hours. It may be extended once."}
+
+
+def reload(triple: Triple) -> Triple:
+    return Triple.objects.select_related("project", "author", "current").get(pk=triple.pk)
+
+
+def reviewers_of(triple: Triple) -> list[User]:
+    return [seat.reviewer for seat in reload(triple).current.seats.filter(released_at=None).order_by("number")]
+
+
+def make_in_review(project: Project, **draft) -> Triple:
+    triple = make_draft(project, **draft)
+    return submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+
+def answer(triple: Triple, reviewer: User, choice: str = Choice.CONFIRM, **more) -> Verdict:
+    """The reviewer's verdict on the current revision; a flag is "overstated, numeric" unless told otherwise."""
+    if choice == Choice.FLAG:
+        more = {"reasons": [Reason.OVERSTATED], "category": Category.NUMERIC, "note": "Too much."} | more
+    return give_verdict(
+        project=triple.project,
+        triple_id=triple.pk,
+        revision_id=reload(triple).current_id,
+        reviewer=reviewer,
+        choice=choice,
+        idempotency_key=f"key-{next(_keys)}",
+        at=AT,
+        **({"reasons": []} | more),
+    )
+
+
+def answer_both(triple: Triple, first: str, second: str, **more) -> Triple:
+    one, two = reviewers_of(triple)
+    answer(triple, one, first, **(more if first == Choice.FLAG else {}))
+    answer(triple, two, second, **(more if second == Choice.FLAG else {}))
+    return reload(triple)
+
+
+def make_accepted(project: Project, **draft) -> Triple:
+    return answer_both(make_in_review(project, **draft), Choice.CONFIRM, Choice.CONFIRM)
+
+
+def make_disputed(project: Project, *, flag: dict | None = None, **draft) -> Triple:
+    """Confirmed from the first seat, flagged from the second."""
+    return answer_both(make_in_review(project, **draft), Choice.CONFIRM, Choice.FLAG, **(flag or {}))
+
+
+def make_triple(project: Project, state: State, *, stale: bool = False, **draft) -> Triple:
+    """A triple in `state`; `stale` goes with accepted."""
+    if state == State.DRAFT:
+        return make_draft(project, **draft)
+    if state == State.WITHDRAWN:
+        triple = make_draft(project, **draft)
+        return withdraw_draft(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+    if state == State.IN_REVIEW:
+        return make_in_review(project, **draft)
+    if state == State.DISPUTED:
+        return make_disputed(project, **draft)
+    if state == State.SPLIT:
+        triple = make_disputed(project, **draft)
+        claims = [Claim("How long may access last?", "Eight hours."), Claim("Who ends it?", "It closes by itself.")]
+        split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
+    elif state == State.DROPPED:
+        triple = make_disputed(project, **draft)
+        drop_triple(project=project, triple_id=triple.pk, author=triple.author, reason="Not needed.", at=AT)
+    else:
+        triple = make_accepted(project, **draft)
+        if stale:
+            snapshot = make_snapshot(project, CHANGED, corpus=triple.snapshot.corpus)
+            refresh_staleness(project=project, snapshot=snapshot, at=AT)
+        if state == State.RETIRED:
+            retire_triple(
+                project=project,
+                triple_id=triple.pk,
+                lead=lead_of(project),
+                roles=frozenset({"lead"}),
+                reason=RetireReason.OUT_OF_SCOPE,
+                at=AT,
+            )
+    return reload(triple)
+
+
+def decide(triple: Triple, lead: User, decision: Decision, reason: str = "Read it twice.") -> Triple:
+    return adjudicate(
+        project=triple.project, triple_id=triple.pk, lead=lead, decision=decision, reason=reason, at=AT
+    )
+
+
+def take_back(triple: Triple, reviewer: User, policy: Category = Category.SYNONYM) -> Triple:
+    return withdraw_flag(project=triple.project, triple_id=triple.pk, reviewer=reviewer, policy=policy, at=AT)

@@ -1,0 +1,107 @@
+"""Triples for tests, walked to their state by the real actions."""
+
+import itertools
+from datetime import datetime
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.digests import sha256_hex
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.triples.actions import start_draft
+from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_member, make_project
+
+TEXTS = {
+    "backups": "Every datastore is copied twice a day.\n\nArchives leave the region encrypted with AES-256-GCM, under a"
+    " data key generated for that archive alone. Nobody on the backup team can read a root key.",
+    "access": "A session lasts at most eight hours. It closes by itself at the end of the incident; it cannot be"
+    " extended, and a further session needs a fresh approval.",
+    "rotation": "A root key is rotated at least every twelve months, and at once when a custodian leaves.",
+}
+_numbers = itertools.count(1)
+
+
+def make_corpus(project: Project) -> Corpus:
+    return Corpus.objects.create(
+        project=project, slug=f"corpus-{next(_numbers)}", name="Handbook", created_by=lead_of(project), created_at=AT
+    )
+
+
+def make_snapshot(
+    project: Project, texts: dict[str, str] = TEXTS, *, corpus: Corpus | None = None, at: datetime = AT
+) -> Snapshot:
+    """A snapshot that holds one block a text; block ids are the keys, and stay across snapshots of one corpus."""
+    corpus = corpus or make_corpus(project)
+    number = corpus.snapshots.count() + 1
+    snapshot = Snapshot.objects.create(
+        corpus=corpus,
+        number=number,
+        name=f"v{number}",
+        digest=sha256_hex(repr((corpus.pk, sorted(texts.items()))).encode()),
+        block_count=len(texts),
+        document_count=1,
+        frozen_by=lead_of(project),
+        frozen_at=at,
+    )
+    document, _ = Document.objects.get_or_create(
+        corpus=corpus, outside_id="handbook", defaults={"title": "Security handbook"}
+    )
+    for position, (key, text) in enumerate(sorted(texts.items())):
+        block, _ = Block.objects.get_or_create(corpus=corpus, outside_id=key, defaults={"document": document})
+        digest = sha256_hex(text.encode())
+        version, _ = BlockVersion.objects.get_or_create(
+            block=block,
+            digest=digest,
+            defaults={
+                "text_digest": digest,
+                "title": key.capitalize(),
+                "section_path": ["4 Data protection"],
+                "page_start": 31,
+                "page_end": 32,
+                "text": text,
+                "created_at": at,
+            },
+        )
+        SnapshotBlock.objects.create(snapshot=snapshot, position=position, block=block, version=version)
+    return snapshot
+
+
+def version_of(snapshot: Snapshot, key: str) -> BlockVersion:
+    return SnapshotBlock.objects.select_related("version").get(snapshot=snapshot, block__outside_id=key).version
+
+
+def make_wording(
+    snapshot: Snapshot,
+    *,
+    key: str = "access",
+    evidence: str = "A session lasts at most eight hours.",
+    question: str = "",
+    answer: str = "At most eight hours.",
+    **more,
+) -> Wording:
+    version = version_of(snapshot, key)
+    start = version.text.index(evidence)
+    return Wording(
+        question=question or f"How long may emergency access number {next(_numbers)} last?",
+        answer=answer,
+        blocks=(BlockChoice(version.pk, ((start, start + len(evidence)),)),),
+        **more,
+    )
+
+
+def make_draft(project: Project, *, author: User | None = None, snapshot: Snapshot | None = None, **wording) -> Triple:
+    snapshot = snapshot or Snapshot.objects.filter(corpus__project=project).last() or make_snapshot(project)
+    author = author or make_member(project, Role.ANNOTATOR, name="Author")
+    return start_draft(
+        project=project, author=author, snapshot=snapshot, wording=make_wording(snapshot, **wording), at=AT
+    )
+
+
+def make_team(*, reviewers: int = 2) -> Project:
+    """A project with a lead, an author's room to fill, a snapshot and some reviewers."""
+    project = make_project()
+    make_snapshot(project)
+    for _ in range(reviewers):
+        make_member(project, Role.REVIEWER, name="Reviewer")
+    return project
