@@ -73,6 +73,7 @@ STATES = {
     "cancelled": Glyph(_BAR, "cancelled"),
     # rounds, invitations, tokens, memberships
     "planned": Glyph(_RING, "planned"),
+    "opening": Glyph(_RING, "opening"),
     "open": Glyph(_HALF, "open"),
     "closed": Glyph(_FULL, "closed"),
     "active": Glyph(_FULL, "active"),

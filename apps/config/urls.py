@@ -8,7 +8,6 @@ handler404 = "apps.dashboard.errors.not_found"
 handler500 = "apps.dashboard.errors.server_error"
 
 PROJECT_PAGES = [
-    path("", include("apps.dashboard.project_urls")),
     path("", include("apps.accounts.project_urls")),
     path("corpus/", include("apps.corpus.urls")),
     path("queries/", include("apps.queries.urls")),

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest
 
 from apps.accounts.enums import Role
+from apps.jobs.selectors import worker_notice
 
 NAV = (
     ("Home", ""),
@@ -47,6 +48,7 @@ def shell(request: HttpRequest) -> dict:
     if project is None or member is None:
         return {"shell": about}
     home = f"/p/{project.slug}/"
+    about["worker_notice"] = worker_notice()
     about["home"] = home
     about["nav"] = [Link(word, home + path) for word, path in NAV]
     about["menu"] = [Link(word, home + path) for word, path, roles in MENU if member.holds(*roles)]

@@ -1,0 +1,89 @@
+"""The settings of a project."""
+
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm
+
+MOST_GRADES = 6
+
+
+class SettingsForm(KaratForm):
+    """Name and policies. Each policy field carries the name of the policy it sets."""
+
+    name = forms.CharField(max_length=120)
+    copied_run_limit = forms.IntegerField(
+        label="Longest copied run",
+        min_value=2,
+        max_value=50,
+        help_text="Words in a row that a question may share with its block before the bench stops it.",
+    )
+    near_duplicate_limit = forms.FloatField(
+        label="Near-duplicate questions",
+        min_value=0.5,
+        max_value=1,
+        help_text="Likeness from 0.5 to 1 from which the bench warns that nearly the same question exists.",
+    )
+    calibrating_reviews = forms.IntegerField(
+        label="Calibrating",
+        min_value=0,
+        max_value=1000,
+        help_text="Reviews after which a new person is no longer marked as calibrating.",
+    )
+    regression_bar = forms.FloatField(
+        label="Drop that needs an explanation",
+        min_value=0.01,
+        max_value=1,
+        help_text="Fall of a query’s nDCG from which a comparison asks for a decision.",
+    )
+    lit_terms = forms.BooleanField(
+        label="Light the query’s words while judging",
+        required=False,
+        help_text="Helps to find the passage; switch it off where it draws judges to words instead of meaning.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"name": project.name, **project.policies})
+        super().__init__(*args, **kwargs)
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        return {name: value for name, value in self.cleaned_data.items() if name != "name"}
+
+
+class ScaleForm(KaratForm):
+    """Name and hint for each grade from 0 up; a grade without a name ends the scale."""
+
+    def __init__(self, *args: Any, scale: list[dict], **kwargs: Any) -> None:
+        start = {}
+        for entry in scale:
+            start[f"name_{entry['grade']}"] = entry["name"]
+            start[f"hint_{entry['grade']}"] = entry.get("hint", "")
+        super().__init__(*args, initial=start, **kwargs)
+        for grade in range(MOST_GRADES):
+            for part, length in (("name", 40), ("hint", 80)):
+                widget = forms.TextInput(attrs={"class": "input", "aria-label": f"Grade {grade}, {part}"})
+                self.fields[f"{part}_{grade}"] = forms.CharField(
+                    max_length=length, required=part == "name" and grade < 2, widget=widget
+                )
+
+    @property
+    def rows(self) -> list[tuple[int, forms.BoundField, forms.BoundField]]:
+        return [(grade, self[f"name_{grade}"], self[f"hint_{grade}"]) for grade in range(MOST_GRADES)]
+
+    @property
+    def scale(self) -> list[dict]:
+        return [
+            {"grade": grade, "name": name, "hint": self.cleaned_data[f"hint_{grade}"]}
+            for grade in range(MOST_GRADES)
+            if (name := self.cleaned_data[f"name_{grade}"])
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        named = [bool(values.get(f"name_{grade}")) for grade in range(MOST_GRADES)]
+        if named != sorted(named, reverse=True):
+            raise forms.ValidationError("Grades count up from 0 without a gap. Name the empty one in between.")
+        return values

@@ -1,0 +1,51 @@
+"""Pages that look across apps: all projects, a project's home, its settings."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.access import member_view
+from apps.accounts.actions import change_project
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.dashboard import actions, rules, selectors
+from apps.dashboard.forms import ScaleForm, SettingsForm
+
+
+@login_required
+def projects(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboard/projects.html", {"places": selectors.places_of(request.user)})
+
+
+@member_view()
+def home(request: HttpRequest, project: Project) -> HttpResponse:
+    return render(request, "dashboard/home.html", {"section": "Home"})
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "POST"])
+def settings(request: HttpRequest, project: Project) -> HttpResponse:
+    """Two forms on one page: name and policies, and the scale as long as nobody has graded."""
+    is_scale = request.POST.get("form") == "scale"
+    data = request.POST or None
+    form = SettingsForm(None if is_scale else data, project=project)
+    scale_form = ScaleForm(data if is_scale else None, scale=project.scale)
+    sent = scale_form if is_scale else form
+    if request.method == "POST" and sent.is_valid():
+        if is_scale:
+            actions.change_scale(project_id=project.pk, scale=scale_form.scale, actor=request.user, at=timezone.now())
+        else:
+            change_project(
+                project_id=project.pk,
+                name=form.cleaned_data["name"],
+                policies=form.policies,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        messages.success(request, "The settings are saved.")
+        return redirect("dashboard:settings", slug=project.slug)
+    context = {"form": form, "scale_form": scale_form, "scale_refusal": rules.scale_refusal(project)}
+    return render(request, "dashboard/settings.html", context, status=400 if sent.errors else 200)

@@ -1,0 +1,389 @@
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts import actions
+from apps.accounts.enums import Role
+from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
+from apps.accounts.selectors import roles_of
+from tests.factories import PASSWORD, lead_of, make_member, make_project, make_user
+
+pytestmark = pytest.mark.django_db
+NEW = {"name": "Ada New", "email": "ada@example.org", "password": "plum orchard tin whistle"}
+
+
+def people_url(project, name="people", **kwargs):
+    return reverse(f"people:{name}", kwargs={"slug": project.slug, **kwargs})
+
+
+def secret_on(response):
+    return re.search(r"<code>([^<]+)</code>", response.content.decode()).group(1)
+
+
+class TestLogin:
+    def test_right_words_lead_to_the_page_that_was_wanted(self, client):
+        project = make_project()
+        wanted = reverse("dashboard:home", kwargs={"slug": project.slug})
+
+        response = client.post(f"/login/?next={wanted}", {"email": lead_of(project).email, "password": PASSWORD})
+
+        assert response.status_code == 302
+        assert response.url == wanted
+
+    @pytest.mark.parametrize("next_", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+    def test_never_to_another_site(self, client, next_):
+        user = make_user()
+
+        response = client.post("/login/", {"email": user.email, "password": PASSWORD, "next": next_})
+
+        assert response.url == reverse("dashboard:projects")
+
+    def test_wrong_words_are_told_on_the_page(self, client):
+        response = client.post("/login/", {"email": "nobody@example.org", "password": "x"})
+
+        assert "do not belong together" in response.content.decode()
+        assert "_auth_user_id" not in client.session
+
+    def test_twenty_tries_are_too_many(self, client):
+        user = make_user()
+        for _ in range(20):
+            client.post("/login/", {"email": user.email, "password": "wrong"})
+
+        response = client.post("/login/", {"email": user.email, "password": PASSWORD})
+
+        assert "Too many tries" in response.content.decode()
+
+    def test_pages_send_strangers_to_the_login_page(self, client):
+        assert client.get("/").url == "/login/?next=/"
+
+    def test_logout_is_a_post_and_ends_the_session(self, client):
+        client.force_login(make_user())
+        key = client.session.session_key
+
+        assert client.get("/logout/").status_code == 405
+        client.post("/logout/")
+
+        assert not client.session.exists(key)
+
+    def test_deactivated_people_are_out_at_once(self, client):
+        user = make_user()
+        client.force_login(user)
+        actions.deactivate_user(user_id=user.pk, actor=make_user(is_operator=True), at=timezone.now())
+
+        assert client.get("/").status_code == 302
+
+
+class TestSetUp:
+    def test_the_link_makes_the_operator_and_the_first_project(self, client):
+        token = actions.create_setup_link(at=timezone.now())
+
+        response = client.post(f"/setup/{token}/", {**NEW, "project_name": "Handbook"})
+
+        assert response.status_code == 302
+        assert User.objects.get().is_operator
+        assert roles_of(User.objects.get(), Project.objects.get(slug="handbook")) == {Role.LEAD}
+        assert client.get("/").status_code == 200
+
+    def test_it_works_once(self, client):
+        token = actions.create_setup_link(at=timezone.now())
+        client.post(f"/setup/{token}/", NEW)
+
+        assert client.get(f"/setup/{token}/").status_code == 404
+
+    def test_weak_passwords_are_refused_in_words(self, client):
+        token = actions.create_setup_link(at=timezone.now())
+
+        response = client.post(f"/setup/{token}/", {**NEW, "password": "password"})
+
+        assert response.status_code == 200
+        assert 'class="error"' in response.content.decode()
+        assert not User.objects.exists()
+
+    def test_an_invitation_is_no_set_up_link(self, client):
+        project = make_project()
+        _, token = actions.invite(project=project, actor=lead_of(project), roles=["lead"], at=timezone.now())
+
+        assert client.get(f"/setup/{token}/").status_code == 404
+
+
+class TestJoin:
+    def invite(self, project, **kwargs):
+        return actions.invite(
+            project=project, actor=lead_of(project), roles=[Role.ANNOTATOR], at=timezone.now(), **kwargs
+        )[1]
+
+    def test_a_new_person_joins_with_name_and_password(self, client):
+        project = make_project()
+
+        response = client.post(f"/join/{self.invite(project)}/", NEW)
+
+        assert response.url == reverse("dashboard:home", kwargs={"slug": project.slug})
+        assert roles_of(User.objects.get(email=NEW["email"]), project) == {Role.ANNOTATOR}
+
+    def test_the_address_of_the_invitation_wins(self, client):
+        token = self.invite(make_project(), email="asked@example.org")
+
+        client.post(f"/join/{token}/", NEW)
+
+        assert User.objects.filter(email="asked@example.org").exists()
+        assert not User.objects.filter(email=NEW["email"]).exists()
+
+    def test_a_signed_in_person_joins_as_themselves(self, client):
+        project, user = make_project(), make_user()
+        client.force_login(user)
+
+        client.post(f"/join/{self.invite(project)}/")
+
+        assert roles_of(user, project) == {Role.ANNOTATOR}
+
+    def test_taken_addresses_are_told_to_sign_in(self, client):
+        user = make_user()
+
+        response = client.post(f"/join/{self.invite(make_project())}/", {**NEW, "email": user.email})
+
+        assert "has an account already" in response.content.decode()
+
+    def test_used_and_unknown_links_give_one_answer(self, client):
+        token = self.invite(make_project())
+        client.post(f"/join/{token}/", NEW)
+        client.post("/logout/")
+
+        used, unknown = client.get(f"/join/{token}/"), client.get("/join/nonsense/")
+
+        assert used.status_code == unknown.status_code == 404
+        assert used.content == unknown.content
+
+
+class TestPeople:
+    def test_a_lead_invites_and_sees_the_link_once(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        response = client.post(people_url(project, "invite"), {"roles": ["annotator", "reviewer"]})
+
+        link = secret_on(response)
+        assert link.startswith("http://testserver/join/")
+        assert link not in client.get(people_url(project)).content.decode()
+        assert Invitation.objects.get().roles == ["annotator", "reviewer"]
+
+    def test_no_role_is_told_under_the_choices(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        response = client.post(people_url(project, "invite"), {"email": "x@example.org"})
+
+        assert response.status_code == 400
+        assert "Choose at least one role." in response.content.decode()
+
+    def test_a_withdrawn_invitation_no_longer_opens(self, client):
+        project = make_project()
+        invitation, token = actions.invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+        client.force_login(lead_of(project))
+
+        client.post(people_url(project, "revoke-invitation", invitation_id=invitation.pk))
+
+        client.post("/logout/")
+        assert client.get(f"/join/{token}/").status_code == 404
+
+    def test_a_lead_changes_roles_and_ends_memberships(self, client):
+        project = make_project()
+        member = make_member(project, Role.ANNOTATOR)
+        client.force_login(lead_of(project))
+
+        client.post(people_url(project, "roles", user_id=member.pk), {"roles": ["reviewer", "viewer"]})
+        assert roles_of(member, project) == {Role.REVIEWER, Role.VIEWER}
+
+        client.post(people_url(project, "roles", user_id=member.pk), {})
+        assert roles_of(member, project) == frozenset()
+
+    def test_the_last_lead_stays(self, client):
+        project = make_project()
+        lead = lead_of(project)
+        client.force_login(lead)
+
+        response = client.post(people_url(project, "roles", user_id=lead.pk), {"roles": ["viewer"]})
+
+        assert response.status_code == 409
+        assert "keeps at least one lead" in response.content.decode()
+
+    def test_members_see_names_but_no_addresses_and_no_doors(self, client):
+        project = make_project()
+        annotator = make_member(project, Role.ANNOTATOR)
+        client.force_login(annotator)
+
+        page = client.get(people_url(project)).content.decode()
+
+        assert lead_of(project).name in page
+        assert lead_of(project).email not in page
+        assert "invite" not in page.lower().replace("invited", "")
+
+    @pytest.mark.parametrize("name", ["invite", "roles", "revoke-invitation"])
+    def test_only_leads_change_who_belongs(self, client, name):
+        project = make_project()
+        invitation, _ = actions.invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+        annotator = make_member(project, Role.ANNOTATOR)
+        client.force_login(annotator)
+        kwargs = {"roles": {"user_id": annotator.pk}, "revoke-invitation": {"invitation_id": invitation.pk}}
+
+        response = client.post(people_url(project, name, **kwargs.get(name, {})), {"roles": ["lead"]})
+
+        assert response.status_code == 403
+        assert roles_of(annotator, project) == {Role.ANNOTATOR}
+
+    def test_people_of_another_project_are_not_found(self, client):
+        project, other = make_project(), make_project()
+        stranger = make_member(other, Role.ANNOTATOR)
+        client.force_login(lead_of(project))
+
+        response = client.post(people_url(project, "roles", user_id=stranger.pk), {"roles": ["lead"]})
+
+        assert response.status_code == 404
+        assert not Membership.objects.filter(project=project, user=stranger).exists()
+
+    @pytest.mark.parametrize("members", [1, 3])
+    def test_the_list_takes_the_same_queries_for_few_and_many(self, client, members, django_assert_num_queries):
+        project = make_project()
+        for _ in range(members):
+            make_member(project, Role.ANNOTATOR, Role.REVIEWER)
+        client.force_login(lead_of(project))
+        client.get(people_url(project))
+
+        with django_assert_num_queries(6):
+            client.get(people_url(project))
+
+
+class TestTokens:
+    FORM = {"name": "pipeline", "scopes": ["runs:write", "versions:read"], "days": "30"}
+
+    def test_a_token_is_shown_once_and_kept_as_a_digest(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        secret = secret_on(client.post(people_url(project, "tokens"), self.FORM))
+
+        assert secret.startswith("karat_")
+        assert secret not in client.get(people_url(project, "tokens")).content.decode()
+        assert secret not in str(ApiToken.objects.values().get())
+
+    def test_people_see_and_revoke_their_own_tokens_only(self, client):
+        project = make_project()
+        lead, annotator = lead_of(project), make_member(project, Role.ANNOTATOR)
+        client.force_login(lead)
+        client.post(people_url(project, "tokens"), self.FORM)
+        token = ApiToken.objects.get()
+
+        client.force_login(annotator)
+        assert "pipeline" not in client.get(people_url(project, "tokens")).content.decode().split("<form")[0]
+        assert client.post(people_url(project, "revoke-token", token_id=token.pk)).status_code == 404
+
+        client.force_login(lead)
+        client.post(people_url(project, "revoke-token", token_id=token.pk))
+        token.refresh_from_db()
+        assert token.revoked_at is not None
+
+    @pytest.mark.parametrize("wrong", [{"scopes": ["everything"]}, {"scopes": []}, {"days": "4000"}, {"name": ""}])
+    def test_wrong_forms_make_no_token(self, client, wrong):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        response = client.post(people_url(project, "tokens"), {**self.FORM, **wrong})
+
+        assert response.status_code == 400
+        assert not ApiToken.objects.exists()
+
+
+class TestProfile:
+    def test_name_and_zone_are_saved(self, client):
+        user = make_user()
+        client.force_login(user)
+
+        client.post("/profile/", {"name": "Mara Quill", "time_zone": "Europe/Oslo"})
+
+        user.refresh_from_db()
+        assert (user.name, user.time_zone) == ("Mara Quill", "Europe/Oslo")
+
+    def test_times_are_shown_in_the_readers_zone(self, client):
+        user = make_user()
+        client.force_login(user)
+        client.post("/profile/", {"name": user.name, "time_zone": "Pacific/Kiritimati"})
+
+        assert "Pacific/Kiritimati" in client.get("/profile/").content.decode()
+
+    def test_a_new_password_needs_the_old_one_and_ends_other_sessions(self, client, django_user_model):
+        from django.test import Client
+
+        user, other = make_user(), Client()
+        client.force_login(user)
+        other.force_login(user)
+        new = "plum orchard tin whistle"
+
+        assert client.post("/profile/password/", {"current": "no", "new": new}).status_code == 400
+        client.post("/profile/password/", {"current": PASSWORD, "new": new})
+
+        assert client.get("/profile/").status_code == 200
+        assert other.get("/profile/").status_code == 302
+
+    def test_fields_that_are_not_on_the_form_are_not_set(self, client):
+        user = make_user()
+        client.force_login(user)
+
+        client.post(
+            "/profile/",
+            {"name": "X", "time_zone": "UTC", "is_operator": "on", "email": "e@example.org", "is_active": ""},
+        )
+
+        user.refresh_from_db()
+        assert not user.is_operator
+        assert user.email != "e@example.org"
+
+
+class TestOperators:
+    def test_an_operator_makes_a_project_and_leads_it(self, client):
+        operator = make_user(is_operator=True)
+        client.force_login(operator)
+
+        response = client.post("/projects/new/", {"name": "Handbook"})
+
+        assert response.url == "/p/handbook/"
+        assert roles_of(operator, Project.objects.get()) == {Role.LEAD}
+
+    def test_others_do_not(self, client):
+        client.force_login(make_user())
+
+        assert client.post("/projects/new/", {"name": "Handbook"}).status_code == 403
+        assert client.get("/people/").status_code == 403
+        assert client.post(f"/people/{make_user().pk}/deactivate/").status_code == 403
+
+    def test_deactivating_keeps_the_person_in_the_list(self, client):
+        operator, user = make_user(is_operator=True), make_user("Sef Arden")
+        client.force_login(operator)
+
+        client.post(f"/people/{user.pk}/deactivate/")
+
+        page = client.get("/people/").content.decode()
+        assert "Sef Arden" in page
+        assert "deactivated" in page
+
+    @pytest.mark.parametrize("people", [1, 3])
+    def test_the_list_of_everybody_takes_two_queries(self, client, people, django_assert_num_queries):
+        operator = make_user(is_operator=True)
+        for _ in range(people):
+            make_user()
+        client.force_login(operator)
+
+        with django_assert_num_queries(3):
+            client.get("/people/")
+
+
+def test_names_are_shown_not_obeyed(client):
+    project = make_project("<script>alert(1)</script>")
+    member = make_member(project, Role.ANNOTATOR)
+    actions.change_profile(user=member, name='"><img src=x onerror=alert(1)>', time_zone="UTC", at=timezone.now())
+    client.force_login(lead_of(project))
+
+    page = client.get(people_url(project)).content.decode()
+
+    assert "<script>alert" not in page
+    assert "<img" not in page
