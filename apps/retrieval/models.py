@@ -42,9 +42,7 @@ class Run(models.Model):
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.PENDING)
     digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
     query_count = models.PositiveIntegerField(default=0)
-    latency = models.JSONField(
-        default=dict, help_text="Milliseconds: p50, p95, p99, mean; empty when unknown."
-    )
+    latency = models.JSONField(default=dict, help_text="Milliseconds: p50, p95, p99, mean; empty when unknown.")
     note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
     origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")
@@ -78,9 +76,7 @@ class Ranking(models.Model):
     latency_ms = models.FloatField(null=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["run", "query"], name="ranking_once_per_run_and_query")
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "query"], name="ranking_once_per_run_and_query")]
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.query_id}"
@@ -95,9 +91,7 @@ class Pool(models.Model):
     kind = models.CharField(max_length=10, choices=PoolKind.choices, default=PoolKind.DEPTH)
     depth = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=PoolState.choices, default=PoolState.PENDING)
-    origin = models.CharField(
-        max_length=300, blank=True, help_text="File name and digest of imported judgements."
-    )
+    origin = models.CharField(max_length=300, blank=True, help_text="File name and digest of imported judgements.")
     entry_count = models.PositiveIntegerField(default=0)
     summary = models.JSONField(
         default=dict,

@@ -47,9 +47,7 @@ def move_pool(pool_id: int, step: Step, *, actor: User | None, at: datetime, **c
 
 
 @transaction.atomic
-def _move(
-    model: Any, edges: Any, pk: int, step: Step, *, actor: User | None, at: datetime, **changes: Any
-) -> Any:
+def _move(model: Any, edges: Any, pk: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Any:
     row = model.objects.select_for_update(of=("self",)).select_related("project").get(pk=pk)
     target, before = edges.get((row.state, step)), row.state
     what = model._meta.verbose_name

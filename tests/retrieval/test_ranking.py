@@ -5,9 +5,7 @@ from hypothesis import strategies as st
 
 from apps.retrieval import ranking
 
-entries = st.dictionaries(
-    st.integers(0, 2**31 - 1), st.floats(allow_nan=False, allow_infinity=False), max_size=30
-)
+entries = st.dictionaries(st.integers(0, 2**31 - 1), st.floats(allow_nan=False, allow_infinity=False), max_size=30)
 
 
 @given(entries)

@@ -174,9 +174,7 @@ def test_the_best_k_are_the_first_k_of_the_whole_order(crowd, name, k):
         assert cut.of(number)[1].tolist() == scores[:k].tolist()
 
 
-words = st.lists(st.sampled_from(["key", "keys", "door", "the", "ключ", "東京", "x1"]), max_size=8).map(
-    " ".join
-)
+words = st.lists(st.sampled_from(["key", "keys", "door", "the", "ключ", "東京", "x1"]), max_size=8).map(" ".join)
 
 
 @pytest.mark.parametrize("name", ["bm25", "tfidf"])

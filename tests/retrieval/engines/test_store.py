@@ -21,9 +21,7 @@ def test_an_index_is_built_once_and_found_again(tmp_path):
     again = open_index(tmp_path, "a1", engine, blocks)
 
     assert len(asked) == 1
-    assert (
-        engine.search(first, ["red"], 5).scores.tobytes() == engine.search(again, ["red"], 5).scores.tobytes()
-    )
+    assert engine.search(first, ["red"], 5).scores.tobytes() == engine.search(again, ["red"], 5).scores.tobytes()
 
 
 def test_a_build_that_fails_leaves_no_index_and_the_next_one_cleans_up(tmp_path):

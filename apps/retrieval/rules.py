@@ -1,0 +1,51 @@
+"""Why something may not be done with systems, runs and pools, or None."""
+
+from apps.accounts.enums import Role
+from apps.corpus.models import Snapshot
+from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
+from apps.retrieval.models import Pool, Run, System
+
+DEEPEST = 10_000
+
+
+def depth_refusal(depth: int) -> str | None:
+    if not 1 <= depth <= DEEPEST:
+        return f"A depth is a whole number from 1 to {DEEPEST:,}; {depth} is not."
+    return None
+
+
+def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) -> str | None:
+    """Why `system` cannot be run on `snapshot` for that many queries."""
+    if system.kind == SystemKind.UPLOADED:
+        return f"{system.name} is known by uploaded runs only. Upload its next run instead."
+    if snapshot.block_count == 0:
+        return f"The snapshot {snapshot.name} holds no blocks."
+    if queries == 0:
+        return "No query was chosen, so there is nothing to run."
+    return depth_refusal(depth)
+
+
+def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
+    """Why a pool on `snapshot` cannot draw from `run`."""
+    if run.state != RunState.COMPLETE:
+        return f"The run {run.tag} is {run.get_state_display()}; a pool draws from complete runs."
+    if run.snapshot_id != snapshot.pk:
+        return f"The run {run.tag} was made on another snapshot; its ranks mean other texts."
+    return None
+
+
+def grow_refusal(pool: Pool) -> str | None:
+    if pool.kind != PoolKind.DEPTH:
+        return "This pool was made from imported judgements and does not grow by runs."
+    if pool.state != PoolState.COMPLETE:
+        return f"This pool is {pool.get_state_display()}. It can grow once it is complete."
+    return None
+
+
+def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str | None:
+    """Why a person may not see which runs found a pair, and at which rank."""
+    if Role.LEAD not in roles:
+        return "Ranks are shown to leads only."
+    if has_pairs_to_judge:
+        return "You still have pairs of this pool to judge. Their ranks are shown once you have judged them."
+    return None

@@ -1,0 +1,188 @@
+"""Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.queries.models import Query
+from apps.retrieval.enums import BlockText, PoolKind, RunState, SystemKind
+from apps.retrieval.models import Pool, PoolEntry, PoolRun, Ranking, Run, System
+
+IDS_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True)
+class QueryChoice:
+    """Which of a project's queries are meant; what is empty does not narrow the choice."""
+
+    source_id: int | None = None
+    domain: str = ""
+    difficulty: str = ""
+    query_type: str = ""
+
+
+ALL_QUERIES = QueryChoice()
+
+
+def batches(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
+    """The ids in order, at most `size` at a time: a statement takes only so many parameters."""
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+def systems_in(project: Project) -> QuerySet[System]:
+    """The project's systems by name, each with `run_count`."""
+    return System.objects.filter(project=project).annotate(run_count=Count("runs")).order_by("name")
+
+
+def system_in(project: Project, pk: int) -> System:
+    return _found(System.objects.filter(project=project, pk=pk))
+
+
+def engines_in(project: Project) -> QuerySet[System]:
+    """Systems that Karat can run itself."""
+    return System.objects.filter(project=project).exclude(kind=SystemKind.UPLOADED).order_by("name")
+
+
+def runs_in(project: Project) -> QuerySet[Run]:
+    """The project's runs, newest first."""
+    runs = Run.objects.filter(project=project)
+    return runs.select_related("system", "snapshot__corpus", "created_by", "job").order_by("-pk")
+
+
+def run_in(project: Project, pk: int) -> Run:
+    return _found(runs_in(project).filter(pk=pk))
+
+
+def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
+    runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
+    return runs.select_related("system").order_by("tag")
+
+
+def pools_in(project: Project) -> QuerySet[Pool]:
+    """The project's pools, newest first, each with `query_count` and `run_count`."""
+    pools = Pool.objects.filter(project=project).select_related("snapshot__corpus", "created_by", "job")
+    return pools.annotate(
+        query_count=Count("pool_queries", distinct=True), run_count=Count("pool_runs", distinct=True)
+    ).order_by("-pk")
+
+
+def pool_in(project: Project, pk: int) -> Pool:
+    return _found(pools_in(project).filter(pk=pk))
+
+
+def snapshots_in(project: Project) -> QuerySet[Snapshot]:
+    """The project's snapshots, newest first."""
+    snapshots = Snapshot.objects.filter(corpus__project=project)
+    return snapshots.select_related("corpus").order_by("-frozen_at", "-pk")
+
+
+def snapshot_in(project: Project, pk: int) -> Snapshot:
+    return _found(snapshots_in(project).filter(pk=pk))
+
+
+def snapshot_named(project: Project, name: str) -> Snapshot | None:
+    """The snapshot people mean by `name`: its digest or at least 8 characters of it, `corpus@number`, or its
+    name when only one has it. None when there is none, or more than one.
+    """
+    corpus, _, number = name.rpartition("@")
+    meant = Q(name=name)
+    if corpus and number.isdecimal() and len(number) < 9:
+        meant |= Q(corpus__slug=corpus, number=int(number))
+    if len(name) >= 8:
+        meant |= Q(digest__startswith=name.lower())
+    found = list(snapshots_in(project).filter(meant)[:2])
+    return found[0] if len(found) == 1 else None
+
+
+def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[Query]:
+    """The chosen queries that are not retired, by outside id."""
+    queries = Query.objects.filter(project=project, retired_at=None).order_by("outside_id")
+    if choice.source_id is not None:
+        queries = queries.filter(source_id=choice.source_id)
+    for field in ("domain", "difficulty", "query_type"):
+        if value := getattr(choice, field):
+            queries = queries.filter(**{field: value})
+    return queries
+
+
+def query_strata(project: Project, field: str) -> list[str]:
+    """The values of a stratum field that live queries have, in order."""
+    values = Query.objects.filter(project=project, retired_at=None).exclude(**{field: ""})
+    return sorted(set(values.values_list(field, flat=True)))
+
+
+def query_texts(query_ids: Sequence[int]) -> list[str]:
+    """The words of the queries, in the order of the ids."""
+    texts: dict[int, str] = {}
+    for part in batches(query_ids):
+        texts.update(Query.objects.filter(pk__in=part).values_list("pk", "text"))
+    return [texts[pk] for pk in query_ids]
+
+
+def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
+    """What a system reads of each block, in the order of positions."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
+    if words == BlockText.TEXT:
+        yield from rows.values_list("version__text", flat=True).iterator(chunk_size=2_000)
+        return
+    columns = rows.values_list("version__title", "version__section_path", "version__text")
+    for title, section_path, text in columns.iterator(chunk_size=2_000):
+        yield "\n".join([title, *section_path, text])
+
+
+def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:
+    """The block version at each position."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
+    return np.fromiter(rows.values_list("version_id", flat=True).iterator(), dtype=np.int64)
+
+
+def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:
+    """Position by the block's outside id."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot)
+    return dict(rows.values_list("block__outside_id", "position").iterator())
+
+
+def ranked_queries(run_id: int) -> set[int]:
+    """The queries a run has answered so far."""
+    return set(Ranking.objects.filter(run_id=run_id).values_list("query_id", flat=True))
+
+
+def result_counts(run_id: int) -> dict[int, int]:
+    """How many blocks a run returned for each query it answered."""
+    return dict(Ranking.objects.filter(run_id=run_id).values_list("query_id", "length"))
+
+
+def pool_query_ids(pool: Pool) -> list[int]:
+    """The queries a pool covers, ascending."""
+    return list(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True))
+
+
+def pool_runs(pool: Pool) -> list[Run]:
+    """The runs a pool draws from, ascending by id."""
+    links = PoolRun.objects.filter(pool=pool).select_related("run__system", "run__snapshot")
+    return [link.run for link in links.order_by("run_id")]
+
+
+def pools_with(run: Run) -> QuerySet[Pool]:
+    return Pool.objects.filter(pool_runs__run=run, kind=PoolKind.DEPTH).order_by("-pk")
+
+
+def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:
+    """The pairs of one query, by the block's outside id."""
+    entries = PoolEntry.objects.filter(pool=pool, query_id=query_id)
+    return entries.select_related("version__block").order_by("version__block__outside_id")
+
+
+def _found(rows: QuerySet[Any]) -> Any:
+    row = rows.first()
+    if row is None:
+        raise Http404("Not found in this project.")
+    return row

@@ -1,0 +1,142 @@
+"""Corpora, queries, systems, runs and pools for tests."""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+from apps.accounts.models import Project
+from apps.corpus.blocks import block_digests, snapshot_digest
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.jobs.testing import run_jobs
+from apps.queries.models import Query
+from apps.retrieval import actions, selectors
+from apps.retrieval.imports import Draft, read_run
+from apps.retrieval.models import Pool, Run, System
+from tests.factories import AT, lead_of
+
+TEXTS = {
+    "a": "red key opens the red door",
+    "b": "green door",
+    "c": "blue window and green wall",
+    "d": "the key to the window",
+}
+QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
+
+
+def make_snapshot(project: Project, texts: Mapping[str, str] = TEXTS, name: str = "") -> Snapshot:
+    """A frozen snapshot of a new corpus: one document, one block a text."""
+    lead, number = lead_of(project), Corpus.objects.count() + 1
+    corpus = Corpus.objects.create(
+        project=project, slug=f"corpus-{number}", name="Handbook", created_by=lead, created_at=AT
+    )
+    document = Document.objects.create(corpus=corpus, outside_id="doc", title="Handbook")
+    ids = sorted(texts, key=str.encode)
+    blocks = Block.objects.bulk_create(
+        [Block(corpus=corpus, document=document, outside_id=outside_id) for outside_id in ids]
+    )
+    digests = [
+        block_digests(title="", section_path=[], page_start=None, page_end=None, text=texts[outside_id])
+        for outside_id in ids
+    ]
+    versions = BlockVersion.objects.bulk_create(
+        BlockVersion(
+            block=block,
+            digest=names.version,
+            text_digest=names.text,
+            text=texts[block.outside_id],
+            created_at=AT,
+        )
+        for block, names in zip(blocks, digests, strict=True)
+    )
+    snapshot = Snapshot.objects.create(
+        corpus=corpus,
+        number=1,
+        name=name or "Spring",
+        digest=snapshot_digest((block.outside_id, "doc", v.digest) for block, v in zip(blocks, versions, strict=True)),
+        block_count=len(ids),
+        document_count=1,
+        frozen_by=lead,
+        frozen_at=AT,
+    )
+    SnapshotBlock.objects.bulk_create(
+        SnapshotBlock(snapshot=snapshot, position=position, block=version.block, version=version)
+        for position, version in enumerate(versions)
+    )
+    return snapshot
+
+
+def make_queries(project: Project, texts: Mapping[str, str] = QUESTIONS, **fields) -> list[Query]:
+    lead = lead_of(project)
+    return Query.objects.bulk_create(
+        Query(project=project, outside_id=key, text=text, created_by=lead, created_at=AT, **fields)
+        for key, text in texts.items()
+    )
+
+
+def make_system(project: Project, name: str = "BM25", kind: str = "bm25", **parameters) -> System:
+    return actions.create_system(
+        project=project, name=name, kind=kind, parameters=parameters, actor=lead_of(project), at=AT
+    )
+
+
+def make_run(project: Project, snapshot: Snapshot, system: System | None = None, **options) -> Run:
+    """A complete run of all the project's queries, made by its job."""
+    run = actions.request_run(
+        project=project,
+        system_id=(system or make_system(project)).pk,
+        snapshot_id=snapshot.pk,
+        actor=lead_of(project),
+        at=AT,
+        **options,
+    )
+    run_jobs()
+    run.refresh_from_db()
+    return run
+
+
+def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: str = "run.txt") -> Draft:
+    return read_run(
+        (line.encode() for line in lines),
+        name,
+        queries=dict(Query.objects.filter(project=project).values_list("outside_id", "pk")),
+        blocks=selectors.position_of_blocks(snapshot),
+    )
+
+
+def trec(rows: Sequence[tuple[str, str, float]], tag: str = "theirs") -> list[str]:
+    """The lines of a run file; ranks count up within each query."""
+    ranks: dict[str, int] = {}
+    lines = []
+    for query, block, score in rows:
+        ranks[query] = ranks.get(query, 0) + 1
+        lines.append(f"{query} Q0 {block} {ranks[query]} {score} {tag}")
+    return lines
+
+
+def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> actions.Imported:
+    draft = draft_of(project, snapshot, lines)
+    return actions.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
+
+
+def make_pool(project: Project, snapshot: Snapshot, *, name: str = "First pool", depth: int = 2, **sources) -> Pool:
+    """A complete pool, made by its job; drawn from a BM25 system unless `system_ids` or `run_ids` are given."""
+    if not sources:
+        systems = selectors.engines_in(project)
+        sources = {"system_ids": [systems[0].pk if systems else make_system(project).pk]}
+    pool = actions.request_pool(
+        project=project,
+        name=name,
+        snapshot_id=snapshot.pk,
+        depth=depth,
+        actor=lead_of(project),
+        at=AT,
+        **sources,
+    )
+    run_jobs()
+    pool.refresh_from_db()
+    return pool
+
+
+def as_upload(lines: Iterable[str], name: str = "run.txt") -> io.BytesIO:
+    file = io.BytesIO("\n".join(lines).encode() + b"\n")
+    file.name = name
+    return file
