@@ -1,0 +1,101 @@
+"""Looking at pages: sign-in by cookie, axe, and screenshots to be hard on."""
+
+import re
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from playwright.sync_api import BrowserContext, Page
+
+from apps.accounts.models import User
+
+RESULTS = Path(__file__).resolve().parent.parent.parent / "test-results"
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+NARROW = {"width": 390, "height": 844}
+WIDE = {"width": 1440, "height": 900}
+WATCH = """
+window.karatViolations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.karatViolations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`);
+});
+"""
+
+
+def sign_in(context: BrowserContext, live_server_url: str, user: User) -> None:
+    """A session cookie for `user`, as the login page would set it."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": live_server_url}
+    context.add_cookies([cookie])
+
+
+def axe_faults(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 A and AA, one line a node; empty when the page is clean."""
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+    return [
+        f"{rule['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary'].splitlines()[-1].strip()}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+def axe_clean(page: Page) -> None:
+    assert axe_faults(page) == [], page.url
+
+
+def theme(page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+
+def look_at(page: Page, name: str, *, full: bool = True) -> None:
+    """Screenshots light, dark and 390 px wide, as test-results/NAME-light.png and so on."""
+    RESULTS.mkdir(exist_ok=True)
+    safe = re.sub(r"[^a-z0-9-]+", "-", name.lower())
+    before = page.viewport_size
+    for size, suffix in ((WIDE, ""), (NARROW, "-narrow")):
+        page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            theme(page, scheme)
+            page.screenshot(path=RESULTS / f"{safe}{suffix}-{scheme}.png", full_page=full)
+    theme(page, "light")
+    page.set_viewport_size(before or WIDE)
+
+
+class Witness:
+    """Everything a page complains about: console errors, uncaught errors, dialogs, policy violations, failed loads."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+        page.on("requestfailed", self._failed)
+        page.on("response", self._response)
+        page.on("dialog", self._dialog)
+
+    def _console(self, message) -> None:
+        if message.type == "error":
+            self.complaints.append(f"console: {message.text}")
+
+    def _failed(self, request) -> None:
+        if "ERR_ABORTED" not in (request.failure or ""):
+            self.complaints.append(f"failed: {request.url} {request.failure}")
+
+    def _response(self, response) -> None:
+        if response.status >= 500:
+            self.complaints.append(f"{response.status}: {response.url}")
+
+    def _dialog(self, dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def drain(self) -> list[str]:
+        """The complaints since the last call, policy violations of the page that is open included."""
+        violations = self.page.evaluate("window.karatViolations ?? []")
+        complaints, self.complaints = self.complaints, []
+        return complaints + [f"policy: {violation}" for violation in violations]

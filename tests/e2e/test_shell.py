@@ -1,0 +1,123 @@
+"""The shell around every page: keys, theme, menu, dialogs, focus, and targets for fingers."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.accounts.enums import Role
+from tests.factories import PASSWORD, lead_of, make_member, make_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project():
+    project = make_project("Tarnwick Handbook")
+    make_member(project, Role.ANNOTATOR, name="Mara Quill")
+    return project
+
+
+@pytest.fixture
+def people(page, project, signed_in):
+    signed_in(lead_of(project))
+    page.goto(f"/p/{project.slug}/people/")
+    return page
+
+
+def test_a_person_signs_in_and_out_by_keyboard(page, project):
+    lead = lead_of(project)
+    page.goto("/")
+    page.get_by_label("E-mail").fill(lead.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+
+    page.locator("summary", has_text=lead.name).click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_the_theme_is_remembered_and_stands_before_the_first_paint(people):
+    people.get_by_role("button", name="Switch between light and dark").click()
+
+    assert people.locator("html").get_attribute("data-theme") == "dark"
+    people.reload()
+    assert people.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_the_question_mark_lists_the_keys_and_escape_leaves(people):
+    people.keyboard.press("?")
+    dialog = people.get_by_role("dialog", name="Keys of this page")
+
+    expect(dialog).to_be_visible()
+    people.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_keys_rest_inside_text_fields_and_with_modifiers(people):
+    field = people.get_by_label("E-mail")
+    field.focus()
+    people.keyboard.type("?")
+    expect(people.locator("#keys")).to_be_hidden()
+    assert field.input_value() == "?"
+
+    people.keyboard.press("Escape")
+    people.keyboard.press("Alt+?")
+    expect(people.locator("#keys")).to_be_hidden()
+
+
+def test_roles_change_in_a_dialog_that_the_browser_opens_itself(people, project):
+    people.get_by_role("button", name="Change roles of Mara Quill").click()
+    dialog = people.get_by_role("dialog", name="Roles of Mara Quill")
+    dialog.get_by_label(re.compile("^Reviewer")).check()
+    dialog.get_by_role("button", name="Save roles").click()
+
+    expect(people.get_by_role("status")).to_contain_text("Mara Quill is now annotator, reviewer.")
+
+
+def test_focus_is_always_a_ring(people):
+    for _ in range(12):
+        people.keyboard.press("Tab")
+        ring = people.evaluate(
+            """() => {
+                const style = getComputedStyle(document.activeElement);
+                return [style.outlineStyle, parseFloat(style.outlineWidth), document.activeElement.outerHTML];
+            }"""
+        )
+        assert ring[0] == "solid", ring
+        assert ring[1] >= 2, ring
+
+
+def test_the_skip_link_comes_first_and_leads_to_the_content(people):
+    people.keyboard.press("Tab")
+    expect(people.get_by_role("link", name="Skip to the content")).to_be_focused()
+
+    people.keyboard.press("Enter")
+    expect(people.locator("main")).to_be_focused()
+
+
+def test_targets_are_44_px_where_fingers_point(browser, live_server, project):
+    from tests.e2e import looking
+
+    context = browser.new_context(base_url=live_server.url, viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(context, live_server.url, lead_of(project))
+    page = context.new_page()
+    page.goto(f"/p/{project.slug}/people/")
+
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("button, summary, .button, nav a, input:not([type=hidden])")]
+            .filter((element) => element.getClientRects().length && !element.closest("label, td, .skip"))
+            .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect().height])
+            .filter(([, height]) => height < 43.5)"""
+    )
+
+    context.close()
+    assert small == []
+
+
+def test_nothing_scrolls_sideways_on_a_phone(people):
+    people.set_viewport_size({"width": 390, "height": 844})
+
+    assert people.evaluate("document.documentElement.scrollWidth") <= 390
