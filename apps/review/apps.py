@@ -4,3 +4,8 @@ from django.apps import AppConfig
 class ReviewConfig(AppConfig):
     name = "apps.review"
     label = "review"
+
+    def ready(self) -> None:
+        from apps.review import sealing
+
+        sealing.register()

@@ -106,9 +106,7 @@ def make_triple(project: Project, state: State, *, stale: bool = False, **draft)
 
 
 def decide(triple: Triple, lead: User, decision: Decision, reason: str = "Read it twice.") -> Triple:
-    return adjudicate(
-        project=triple.project, triple_id=triple.pk, lead=lead, decision=decision, reason=reason, at=AT
-    )
+    return adjudicate(project=triple.project, triple_id=triple.pk, lead=lead, decision=decision, reason=reason, at=AT)
 
 
 def take_back(triple: Triple, reviewer: User, policy: Category = Category.SYNONYM) -> Triple:

@@ -1,0 +1,56 @@
+"""What of a verdict, a message and a resolution goes into the hash chain."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from apps.audit.registry import sealed_kind
+from apps.review.models import DisputeMessage, Resolution, Verdict
+
+
+def register() -> None:
+    """Seal what is append-only and therefore its own record."""
+    sealed_kind("verdict", Verdict, project_path="revision__triple__project", payload=verdict_payload)
+    sealed_kind("message", DisputeMessage, project_path="triple__project", payload=message_payload)
+    sealed_kind("resolution", Resolution, project_path="triple__project", payload=resolution_payload)
+
+
+def verdict_payload(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "revision": verdict.revision_id,
+        "seat": verdict.seat_id,
+        "reviewer": verdict.reviewer_id,
+        "choice": verdict.choice,
+        "reasons": verdict.reasons,
+        "category": verdict.category,
+        "note": verdict.note,
+        "key": verdict.idempotency_key,
+        "supersedes": verdict.supersedes_id,
+        "given_at": _utc(verdict.given_at),
+    }
+
+
+def message_payload(message: DisputeMessage) -> dict[str, Any]:
+    return {
+        "triple": message.triple_id,
+        "round": message.round,
+        "author": message.author_id,
+        "text": message.text,
+        "posted_at": _utc(message.posted_at),
+    }
+
+
+def resolution_payload(resolution: Resolution) -> dict[str, Any]:
+    return {
+        "triple": resolution.triple_id,
+        "revision": resolution.revision_id,
+        "round": resolution.round,
+        "kind": resolution.kind,
+        "category": resolution.category,
+        "decided_by": resolution.decided_by_id,
+        "reason": resolution.reason,
+        "resolved_at": _utc(resolution.resolved_at),
+    }
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
