@@ -1,0 +1,173 @@
+"""Adjudication: only what needs it, only by somebody who has no part in it, always with a reason."""
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from apps.accounts import actions as people
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.common.errors import Refusal
+from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.models import Adjudication
+from apps.judging.resolution import PairState, Resolution
+from apps.judging.selectors import adjudicable, pair_of, resolved_grades
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import give, judge_all, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round_():
+    """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
+    round_ = make_round(queries=1, blocks=3, overlap=1.0)
+    mara, sef = people_of(round_)
+    entries = list(round_.pool.entries.order_by("pk"))
+    grades = {mara: (0, 1, 2), sef: (3, 2, 2)}
+    for person, given in grades.items():
+        by_entry = dict(zip([e.pk for e in entries], given, strict=True))
+        judge_all(round_, person, lambda seat, g=by_entry: g[seat.entry_id])
+    return round_
+
+
+def entries_of(round_):
+    return list(round_.pool.entries.order_by("pk"))
+
+
+def decide(round_, entry, person=None, grade=1, reason="The block names no cipher.", error_type="slip"):
+    return adjudicate(
+        round_=round_,
+        entry=entry,
+        adjudicator=person or lead_of(round_.project),
+        grade=grade,
+        reason=reason,
+        error_type=error_type,
+        at=AT,
+    )
+
+
+def test_pairs_wait_with_the_lowest_agreement_first(round_):
+    far, near, _ = entries_of(round_)
+
+    assert [p.entry_id for p in adjudicable(round_, lead_of(round_.project))] == [far.pk, near.pk]
+
+
+def test_a_decision_settles_the_pair_and_is_on_record(round_):
+    far = entries_of(round_)[0]
+
+    decision = decide(round_, far, grade=1)
+
+    resolved = pair_of(round_, far).resolved
+    assert resolved == (PairState.ADJUDICATED, Resolution.ADJUDICATED, 1)
+    event = Event.objects.get(action="pair.adjudicated", object_id=str(decision.pk))
+    assert event.after == {"grade": 1, "reason": "The block names no cipher.", "error_type": "slip"}
+    assert [p.entry_id for p in adjudicable(round_, lead_of(round_.project))] == [entries_of(round_)[1].pk]
+
+
+def test_a_pair_that_cannot_be_judged_is_left_out_of_the_grades(round_):
+    far, near, agreed = entries_of(round_)
+
+    decide(round_, far, grade=None)
+    decide(round_, near, grade=2)
+
+    found = {pair.entry_id: (pair.grade, pair.resolution) for pair in resolved_grades(round_)}
+    assert found == {near.pk: (2, Resolution.ADJUDICATED), agreed.pk: (2, Resolution.UNANIMOUS)}
+
+
+def test_a_pair_whose_judges_agree_is_not_adjudicated(round_):
+    with pytest.raises(Refusal, match="agree"):
+        decide(round_, entries_of(round_)[2])
+
+
+def test_a_pair_somebody_still_judges_is_not_adjudicated():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    mara = people_of(round_)[0]
+    give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara, 0)
+
+    with pytest.raises(Refusal, match="Not every judge"):
+        decide(round_, entries_of(round_)[0])
+
+
+def test_a_lead_who_judged_the_pair_does_not_decide_it(round_):
+    mara = people_of(round_)[0]
+    people.set_roles(
+        project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(round_.project), at=AT
+    )
+
+    assert adjudicable(round_, mara) == []
+    with pytest.raises(Refusal, match="You judged this pair"):
+        decide(round_, entries_of(round_)[0], mara)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"reason": "  "}, "reason_missing"),
+        ({"error_type": "weather"}, "error_type_missing"),
+        ({"grade": 7}, "not_an_answer"),
+    ],
+)
+def test_a_decision_needs_a_reason_an_error_type_and_a_grade_of_the_scale(round_, wrong, code):
+    with pytest.raises(Refusal) as refusal:
+        decide(round_, entries_of(round_)[0], **wrong)
+
+    assert refusal.value.code == code
+    assert not Adjudication.objects.exists()
+
+
+def test_a_decision_taken_again_supersedes(round_):
+    far = entries_of(round_)[0]
+    first = decide(round_, far, grade=1)
+    second = decide(round_, far, make_member(round_.project, Role.LEAD), grade=2)
+
+    assert second.supersedes == first
+    assert pair_of(round_, far).resolved.grade == 2
+
+
+def test_a_judge_cannot_change_a_grade_after_the_decision(round_):
+    far = entries_of(round_)[0]
+    mara = people_of(round_)[0]
+    decide(round_, far)
+    seat = round_.seats.get(entry=far, annotator=mara)
+
+    with pytest.raises(Refusal, match="adjudicated"):
+        give(seat, mara, 2)
+
+
+def test_judges_who_all_could_not_judge_agree_and_still_need_a_lead():
+    round_ = make_round(make_project(), queries=1, blocks=1, overlap=1.0)
+    for person in people_of(round_):
+        judge_all(round_, person, lambda seat: None)
+
+    pair = adjudicable(round_, lead_of(round_.project))[0]
+
+    assert pair.resolved == (PairState.AGREED, Resolution.UNRESOLVED, None)
+    decide(round_, entries_of(round_)[0], grade=0, error_type="unreadable")
+
+
+def test_two_of_three_settle_a_pair_without_a_lead():
+    round_ = make_round(queries=1, blocks=1, annotators=3, overlap=1.0, judges=3)
+    for person, grade in zip(people_of(round_), (1, 1, 3), strict=True):
+        judge_all(round_, person, lambda seat, g=grade: g)
+
+    assert adjudicable(round_, lead_of(round_.project)) == []
+    assert [(p.grade, p.resolution) for p in resolved_grades(round_)] == [(1, Resolution.MAJORITY)]
+
+
+def test_closing_a_round_lets_pairs_resolve_on_what_they_have():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    mara = people_of(round_)[0]
+    judge_all(round_, mara)
+    assert [p.state for p in resolved_grades(round_)] == [PairState.PARTLY]
+
+    closed = close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+
+    assert [(p.grade, p.resolution) for p in resolved_grades(closed)] == [(2, Resolution.SINGLE)]
+
+
+@pytest.mark.parametrize("sql", ["UPDATE judging_adjudication SET grade = 0", "DELETE FROM judging_adjudication"])
+def test_the_database_refuses_to_change_a_decision(round_, sql):
+    decide(round_, entries_of(round_)[0])
+
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql)

@@ -1,0 +1,113 @@
+"""Thirty-two people on one pile, with real connections: no error, no pair over or under its plan."""
+
+import random
+import threading
+from collections import Counter
+
+import pytest
+from django.db import connection
+
+from apps.common.errors import Refusal
+from apps.judging.actions import claim_seats
+from apps.judging.enums import SeatState
+from apps.judging.models import Judgement, Seat
+from apps.judging.selectors import live_judgements
+from tests.factories import AT
+from tests.judging.factories import give, make_round, people_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HANDS = 32
+
+
+def in_threads(work, items):
+    """Run `work(item)` for every item at once, each on its own connection; return what went wrong."""
+    failures, barrier = [], threading.Barrier(len(items))
+
+    def run(item):
+        try:
+            barrier.wait(30)
+            work(item)
+        except Exception as failure:
+            failures.append(repr(failure))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(item,)) for item in items]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    return failures
+
+
+def check_exact(round_, planned):
+    """Every seat filled once, every pair with exactly its planned judges, nobody twice on a pair."""
+    seats = list(Seat.objects.filter(round=round_).values_list("entry", "annotator", "state"))
+    assert {state for *_, state in seats} == {SeatState.DONE}
+    given = list(live_judgements(round_).values_list("entry", "annotator"))
+    assert Counter(entry for entry, _ in given) == Counter(planned)
+    assert len(set(given)) == len(given)
+    assert sorted(given) == sorted((entry, annotator) for entry, annotator, _ in seats)
+
+
+def test_thirty_two_people_fill_every_seat_exactly_once():
+    round_ = make_round(queries=4, blocks=12, annotators=HANDS, overlap=0.5, judges=5)
+    planned = list(Seat.objects.filter(round=round_).values_list("entry", flat=True))
+
+    def work(person):
+        while seats := claim_seats(round_=round_, annotator=person, n=3, at=AT):
+            for seat in seats:
+                give(seat, person, random.randrange(4), key=f"{person.pk}-{seat.pk}")
+
+    assert in_threads(work, people_of(round_)) == []
+    check_exact(round_, planned)
+
+
+def test_thirty_two_people_want_the_last_seats_of_one_pair():
+    round_ = make_round(queries=1, blocks=1, annotators=HANDS, overlap=1.0, judges=3)
+    got = []
+
+    def work(person):
+        got.extend((seat.pk, person.pk) for seat in claim_seats(round_=round_, annotator=person, n=5, at=AT))
+
+    assert in_threads(work, people_of(round_)) == []
+    assert len(got) == len({seat for seat, _ in got}) == len({person for _, person in got}) == 3
+
+
+def test_one_person_in_many_tabs_never_gets_two_seats_of_a_pair():
+    round_ = make_round(queries=2, blocks=4, annotators=2, overlap=1.0)
+    mara = people_of(round_)[0]
+
+    assert in_threads(lambda _: claim_seats(round_=round_, annotator=mara, n=8, at=AT), range(8)) == []
+
+    held = Seat.objects.filter(round=round_, annotator=mara).values_list("entry", flat=True)
+    assert len(held) == len(set(held)) == 8
+
+
+def test_one_grade_sent_many_times_at_once_is_one_judgement():
+    round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+    mara = people_of(round_)[0]
+    seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
+    answers = []
+
+    failures = in_threads(lambda _: answers.append(give(seat, mara, 3, key="k").pk), range(HANDS))
+
+    assert failures == []
+    assert len(set(answers)) == Judgement.objects.count() == 1
+
+
+def test_everybody_sends_a_late_grade_for_one_pair():
+    round_ = make_round(queries=1, blocks=1, annotators=HANDS, overlap=1.0, judges=4)
+    seat = Seat.objects.filter(round=round_).first()
+    taken, refused = [], []
+
+    def work(person):
+        try:
+            taken.append(give(seat, person, 1, key="late").pk)
+        except Refusal as refusal:
+            refused.append(refusal.code)
+
+    assert in_threads(work, people_of(round_)) == []
+    assert (len(taken), set(refused)) == (4, {"seat_lapsed"})
+    check_exact(round_, [seat.entry_id] * 4)
