@@ -3,6 +3,8 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
+from apps.corpus.enums import ImportState
+from apps.jobs.models import Job, Upload
 
 
 class Corpus(models.Model):
@@ -38,7 +40,10 @@ class Document(models.Model):
 
 
 class Block(models.Model):
-    """The retrievable unit. Its texts are versions; `current` is the latest imported, empty when it is gone."""
+    """The retrievable unit. Its texts are versions; `current` is the latest imported, empty when it is gone.
+
+    A block stays with its document for good: snapshots name both.
+    """
 
     corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="blocks")
     document = models.ForeignKey(Document, models.PROTECT, related_name="blocks")
@@ -55,8 +60,8 @@ class Block(models.Model):
 class BlockVersion(models.Model):
     """The exact text of a block at one time; never changed, except that a redaction leaves a tombstone.
 
-    `digest` names the canonical bytes of all that a reader sees (title, section path, pages, text); `text_digest`
-    those of title and text alone: a block that only moved to another page is not a changed text.
+    `digest` names the canonical bytes of all that a reader sees (title, section path, pages, text);
+    `text_digest` those of title and text alone: a block that only moved to another page is not a changed text.
     """
 
     block = models.ForeignKey(Block, models.PROTECT, related_name="versions")
@@ -114,8 +119,8 @@ class Snapshot(models.Model):
 class SnapshotBlock(models.Model):
     """One block version in a snapshot.
 
-    `position` counts from 0 in the bytewise order of outside ids, without gaps: engines and rankings use it as the
-    block's integer name, and "ties by id descending" is "position descending".
+    `position` counts from 0 in the bytewise order of outside ids, without gaps: engines and rankings use it as
+    the block's integer name, and "ties by id descending" is "position descending".
     """
 
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="entries")
@@ -131,3 +136,39 @@ class SnapshotBlock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.snapshot_id}:{self.position}"
+
+
+class Import(models.Model):
+    """One file on its way into a project: what it is, what it would change, and what became of it.
+
+    `kind` names who reads it ("corpus", "queries", …), `options` how, as the person said. `plan` is what the
+    preview shows; `result` the same figures once it is applied.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="imports")
+    kind = models.CharField(max_length=32)
+    upload = models.OneToOneField(Upload, models.PROTECT, related_name="+")
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=12, choices=ImportState.choices, default=ImportState.READING)
+    plan = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    failure = models.TextField(blank=True)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    applied_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="import_state_is_known", condition=Q(state__in=ImportState.values)),
+            models.CheckConstraint(
+                name="import_applied_at_goes_with_applied",
+                condition=Q(state=ImportState.APPLIED, applied_at__isnull=False, applied_by__isnull=False)
+                | (~Q(state=ImportState.APPLIED) & Q(applied_at=None, applied_by=None)),
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "-id"], name="import_newest_first")]
+
+    def __str__(self) -> str:
+        return str(self.upload)

@@ -33,9 +33,7 @@ def test_jsonl_gives_every_field():
 
     rows, errors = read(json.dumps(value), format="jsonl")
 
-    assert rows == [
-        BlockRow(1, "b1", "d1", "Keys", "Rotate keys.", ("Security", "Keys"), 3, 4, {"owner": "it"})
-    ]
+    assert rows == [BlockRow(1, "b1", "d1", "Keys", "Rotate keys.", ("Security", "Keys"), 3, 4, {"owner": "it"})]
     assert not errors
 
 

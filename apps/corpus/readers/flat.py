@@ -7,7 +7,18 @@ from apps.common.inputs import ErrorList
 from apps.common.tabular import Source, read_csv
 from apps.corpus.readers.rows import BlockRow, pages, rows_from
 
-KNOWN = frozenset({"block_id", "document_id", "title", "text", "section", "page_start", "page_end"})
+KNOWN = frozenset(
+    {
+        "block_id",
+        "document_id",
+        "document_title",
+        "title",
+        "text",
+        "section",
+        "page_start",
+        "page_end",
+    }
+)
 METADATA = "metadata."
 
 
@@ -29,6 +40,7 @@ def _row(fields: Fields) -> BlockRow:
         document_id=fields.outside_id("document_id"),
         title=fields.text("title"),
         text=fields.text("text"),
+        document_title=fields.text("document_title"),
         section_path=tuple(part.strip() for part in fields.text("section").split(" > ") if part.strip()),
         page_start=first,
         page_end=last,

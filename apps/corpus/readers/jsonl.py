@@ -1,6 +1,6 @@
 """JSONL: `block_id`, `document_id`, `title`, `text`, and what else is known of a block.
 
-Optional are `section`, `page_start`, `page_end` and `metadata`.
+Optional are `title`, `document_title`, `section`, `page_start`, `page_end` and `metadata`.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,17 @@ from apps.common.tabular import Source, read_jsonl
 from apps.corpus.readers.rows import BlockRow, pages, rows_from
 
 KNOWN = frozenset(
-    {"block_id", "document_id", "title", "text", "section", "page_start", "page_end", "metadata"}
+    {
+        "block_id",
+        "document_id",
+        "document_title",
+        "title",
+        "text",
+        "section",
+        "page_start",
+        "page_end",
+        "metadata",
+    }
 )
 
 
@@ -30,6 +40,7 @@ def _row(fields: Fields) -> BlockRow:
         document_id=fields.outside_id("document_id"),
         title=fields.text("title"),
         text=fields.text("text"),
+        document_title=fields.text("document_title"),
         section_path=_section(fields),
         page_start=first,
         page_end=last,

@@ -21,6 +21,7 @@ class BlockRow(NamedTuple):
     page_start: int | None = None
     page_end: int | None = None
     metadata: dict = {}
+    document_title: str = ""
 
 
 def rows_from(

@@ -1,0 +1,20 @@
+from django.db import models
+
+
+class ImportState(models.TextChoices):
+    """How far a file has come. Ready, faulty and applying wait; applied, failed and discarded are ends."""
+
+    READING = "reading", "being read"
+    READY = "ready", "waiting for a yes"
+    FAULTY = "faulty", "has mistakes"
+    APPLYING = "applying", "being applied"
+    APPLIED = "applied", "applied"
+    FAILED = "failed", "failed"
+    DISCARDED = "discarded", "discarded"
+
+
+class ImportMode(models.TextChoices):
+    """What becomes of blocks that the file does not name."""
+
+    REPLACE = "replace", "The file is the whole corpus: blocks it does not name are gone"
+    MERGE = "merge", "The file adds to the corpus: blocks it does not name stay"

@@ -1,0 +1,57 @@
+"""What an import would do, or did: figures, a few samples, and the mistakes that stop it."""
+
+from typing import Any
+
+from apps.common.inputs import ErrorList, as_row
+
+SAMPLES = 5
+SAMPLE_LENGTH = 240
+UNTOUCHED = "unchanged"
+
+
+class Plan:
+    """Counts by word ("new", "changed", "unchanged", "gone"), in the order in which they are shown."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.counts: dict[str, int] = dict.fromkeys(words, 0)
+        self.samples: list[dict[str, str]] = []
+        self.notes: list[str] = []
+        self.rows = 0
+        self.errors = ErrorList()
+        self._sampled = dict.fromkeys(words, 0)
+
+    def add(self, word: str, outside_id: str, title: str, text: str) -> None:
+        """Count one row, and keep it as a sample when it is among the first of its kind."""
+        self.rows += 1
+        self.counts[word] += 1
+        if word != UNTOUCHED and self._sampled[word] < SAMPLES:
+            self._sampled[word] += 1
+            sample = {"change": word, "id": outside_id, "title": title, "text": text[:SAMPLE_LENGTH]}
+            self.samples.append(sample)
+
+    def take_errors(self, errors: ErrorList) -> None:
+        self.errors = errors
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not any(number for word, number in self.counts.items() if word != UNTOUCHED)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "counts": self.counts,
+            "rows": self.rows,
+            "samples": self.samples,
+            "notes": self.notes,
+            "errors": [as_row(error) for error in self.errors],
+            "errors_total": self.errors.total,
+            "warnings": [as_row(warning) for warning in self.errors.warnings],
+            "warnings_total": self.errors.warnings_total,
+            "changes_nothing": self.changes_nothing,
+        }
+
+    def sentence(self, one: str, many: str) -> str:
+        """The figures in words: "80 blocks: 3 new, 1 changed, 76 unchanged, 0 gone." """
+        if self.changes_nothing:
+            return f"{self.rows:,} {one if self.rows == 1 else many}: nothing changed."
+        figures = ", ".join(f"{number:,} {word}" for word, number in self.counts.items())
+        return f"{self.rows:,} {one if self.rows == 1 else many}: {figures}."

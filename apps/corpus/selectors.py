@@ -1,0 +1,94 @@
+"""Reads of corpora, all scoped to one project: another project's object does not exist."""
+
+from django.db.models import Count, F, Max, Q, QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
+
+
+def corpora_in(project: Project) -> QuerySet[Corpus]:
+    return Corpus.objects.filter(project=project).order_by("name", "pk")
+
+
+def corpus_in(project: Project, slug: str) -> Corpus:
+    try:
+        return Corpus.objects.get(project=project, slug=slug)
+    except Corpus.DoesNotExist:
+        raise Http404("No such corpus.") from None
+
+
+def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:
+    """With `block_count`, `snapshot_count` and `frozen_at`, the time of the last snapshot."""
+    return corpora.annotate(
+        block_count=Count("blocks", filter=Q(blocks__current__isnull=False), distinct=True),
+        snapshot_count=Count("snapshots", distinct=True),
+        frozen_at=Max("snapshots__frozen_at"),
+    )
+
+
+def snapshots_in(project: Project) -> QuerySet[Snapshot]:
+    """Newest first."""
+    found = Snapshot.objects.filter(corpus__project=project)
+    return found.select_related("corpus", "frozen_by").order_by("-frozen_at", "-pk")
+
+
+def snapshot_in(project: Project, pk: int) -> Snapshot:
+    try:
+        return snapshots_in(project).get(pk=pk)
+    except Snapshot.DoesNotExist:
+        raise Http404("No such snapshot.") from None
+
+
+def latest_snapshot(corpus: Corpus) -> Snapshot | None:
+    return Snapshot.objects.filter(corpus=corpus).order_by("-number").first()
+
+
+def snapshot_before(snapshot: Snapshot) -> Snapshot | None:
+    earlier = Snapshot.objects.filter(corpus=snapshot.corpus_id, number__lt=snapshot.number)
+    return earlier.order_by("-number").first()
+
+
+def current_blocks(corpus: Corpus) -> QuerySet[Block]:
+    """The blocks of the corpus as it is now, document by document, in reading order."""
+    found = Block.objects.filter(corpus=corpus, current__isnull=False).select_related("document", "current")
+    return found.order_by("document__outside_id", F("current__page_start").asc(nulls_last=True), "outside_id")
+
+
+def block_in(corpus: Corpus, outside_id: str) -> Block:
+    found = Block.objects.filter(corpus=corpus, outside_id=outside_id)
+    block = found.select_related("document", "current", "corpus").first()
+    if block is None:
+        raise Http404("No such block.")
+    return block
+
+
+def versions_of(block: Block) -> QuerySet[BlockVersion]:
+    """Newest first."""
+    return block.versions.order_by("-created_at", "-pk")
+
+
+def snapshots_holding(block: Block) -> dict[int, list[Snapshot]]:
+    """The snapshots that hold each version of a block, oldest first, by version key."""
+    holding: dict[int, list[Snapshot]] = {}
+    entries = SnapshotBlock.objects.filter(block=block).select_related("snapshot")
+    for entry in entries.order_by("snapshot__number"):
+        holding.setdefault(entry.version_id, []).append(entry.snapshot)
+    return holding
+
+
+def entries_of(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
+    """The blocks of a snapshot in its order."""
+    return snapshot.entries.select_related("version", "block__document").order_by("position")
+
+
+def imports_in(project: Project) -> QuerySet[Import]:
+    found = Import.objects.filter(project=project).select_related("upload", "created_by", "applied_by", "job")
+    return found.order_by("-pk")
+
+
+def import_in(project: Project, pk: int) -> Import:
+    try:
+        return imports_in(project).get(pk=pk)
+    except Import.DoesNotExist:
+        raise Http404("No such import.") from None

@@ -1,0 +1,106 @@
+"""Freezing a corpus, and what differs between two snapshots. Both are done in the database, set by set."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Collate
+
+from apps.accounts.models import User
+from apps.corpus.blocks import snapshot_digest
+from apps.corpus.models import Block, Corpus, Snapshot, SnapshotBlock
+
+
+class Difference(NamedTuple):
+    """Blocks by what became of them. `moved` are those whose title and text stayed and whose place did not."""
+
+    added: QuerySet[SnapshotBlock]
+    gone: QuerySet[SnapshotBlock]
+    changed: QuerySet[SnapshotBlock]
+    moved: QuerySet[SnapshotBlock]
+
+    def counts(self) -> dict[str, int]:
+        return {word: entries.count() for word, entries in self._asdict().items()}
+
+
+class Measured(NamedTuple):
+    digest: str
+    blocks: int
+    documents: int
+
+
+def bytewise() -> Collate:
+    """Outside ids in the order of their bytes, which no locale changes."""
+    return Collate("outside_id", "C" if connection.vendor == "postgresql" else "BINARY")
+
+
+def current_blocks(corpus: Corpus) -> QuerySet[Block]:
+    return Block.objects.filter(corpus=corpus, current__isnull=False)
+
+
+def measure(corpus: Corpus) -> Measured:
+    """The digest and the counts that a snapshot of the corpus would have now. Streams; memory stays flat."""
+    documents: set[str] = set()
+    count = 0
+    rows = current_blocks(corpus).order_by(bytewise())
+    columns = rows.values_list("outside_id", "document__outside_id", "current__digest")
+
+    def entries() -> Iterator[tuple[str, str, str]]:
+        nonlocal count
+        for row in columns.iterator(chunk_size=5_000):
+            count += 1
+            documents.add(row[1])
+            yield row
+
+    digest = snapshot_digest(entries())
+    return Measured(digest, count, len(documents))
+
+
+def write_snapshot(
+    *, corpus: Corpus, measured: Measured, number: int, name: str, actor: User, at: datetime
+) -> Snapshot:
+    """The snapshot's row and its list, in one statement each. The caller holds the corpus."""
+    snapshot = Snapshot.objects.create(
+        corpus=corpus,
+        number=number,
+        name=name,
+        digest=measured.digest,
+        block_count=measured.blocks,
+        document_count=measured.documents,
+        frozen_by=actor,
+        frozen_at=at,
+    )
+    order = 'outside_id COLLATE "C"' if connection.vendor == "postgresql" else "outside_id COLLATE BINARY"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO corpus_snapshotblock (snapshot_id, position, block_id, version_id)"
+            f" SELECT %s, ROW_NUMBER() OVER (ORDER BY {order}) - 1, id, current_id"
+            " FROM corpus_block WHERE corpus_id = %s AND current_id IS NOT NULL",
+            [snapshot.pk, corpus.pk],
+        )
+    return snapshot
+
+
+def difference(old: Snapshot, new: Snapshot) -> Difference:
+    """What became of the blocks from `old` to `new`, as querysets ordered by position.
+
+    Entries of `gone` belong to `old`, all others to `new`; those of `changed` and `moved` carry the key of the
+    version before as `old_version_id`.
+    """
+    before = SnapshotBlock.objects.filter(snapshot=old, block=OuterRef("block"))
+    after = SnapshotBlock.objects.filter(snapshot=new, block=OuterRef("block"))
+    entries = SnapshotBlock.objects.select_related("version", "block__document").order_by("position")
+    in_new = entries.filter(snapshot=new)
+    other = in_new.annotate(
+        old_version_id=before.values("version")[:1],
+        old_text_digest=before.values("version__text_digest")[:1],
+    ).filter(old_version_id__isnull=False)
+    other = other.exclude(old_version_id=F("version_id"))
+    return Difference(
+        added=in_new.filter(~Exists(before)),
+        gone=entries.filter(snapshot=old).filter(~Exists(after)),
+        changed=other.exclude(old_text_digest=F("version__text_digest")),
+        moved=other.filter(old_text_digest=F("version__text_digest")),
+    )

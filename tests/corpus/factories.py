@@ -1,0 +1,68 @@
+"""Corpora for tests, made by the real actions."""
+
+import io
+import itertools
+import json
+from datetime import datetime
+
+from apps.accounts.models import Project
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
+from apps.corpus import actions
+from apps.corpus.enums import ImportMode
+from apps.corpus.importing.plans import Plan
+from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.readers import read_blocks
+from tests.factories import AT, lead_of, make_project
+
+_numbers = itertools.count(1)
+TEXTS = {
+    "b1": "Keys are rotated every 90 days.",
+    "b2": "Backups are kept for one year.",
+    "b3": "Visitors sign in at the front desk.",
+}
+
+
+def make_corpus(project: Project | None = None, texts: dict[str, str] | None = None) -> Corpus:
+    """A corpus of one document; `texts` maps block ids to texts."""
+    project = project or make_project()
+    corpus = actions.create_corpus(project=project, name=f"Handbook {next(_numbers)}", actor=lead_of(project), at=AT)
+    if texts != {}:
+        import_texts(corpus, TEXTS if texts is None else texts)
+    return corpus
+
+
+def import_texts(corpus: Corpus, texts: dict[str, str], *, mode: str = ImportMode.REPLACE, at: datetime = AT) -> Plan:
+    lines = [
+        json.dumps({"block_id": block_id, "document_id": "d1", "title": f"Title {block_id}", "text": text})
+        for block_id, text in texts.items()
+    ]
+    return import_text(corpus, "\n".join(lines), mode=mode, at=at)
+
+
+def import_text(
+    corpus: Corpus,
+    text: str,
+    *,
+    format: str = "jsonl",
+    mode: str = ImportMode.REPLACE,
+    at: datetime = AT,
+) -> Plan:
+    errors = ErrorList()
+    source = Source("blocks.jsonl", io.BytesIO(text.encode()))
+    return actions.import_blocks(
+        corpus_id=corpus.pk,
+        rows=read_blocks(source, errors, format=format),
+        source=source,
+        errors=errors,
+        mode=mode,
+        actor=lead_of(corpus.project),
+        at=at,
+    )
+
+
+def make_snapshot(
+    project: Project | None = None, texts: dict[str, str] | None = None, *, corpus: Corpus | None = None
+) -> Snapshot:
+    corpus = corpus or make_corpus(project, texts)
+    return actions.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=AT)

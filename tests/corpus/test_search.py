@@ -1,0 +1,71 @@
+import pytest
+
+from apps.corpus import actions
+from apps.corpus.search import search_blocks
+from tests.corpus.factories import import_texts, make_corpus, make_snapshot
+from tests.factories import AT, lead_of
+
+pytestmark = pytest.mark.django_db
+
+
+def ids(snapshot, text, **options):
+    return [entry.block.outside_id for entry in search_blocks(snapshot, text, **options)]
+
+
+def test_search_finds_blocks_by_any_word_best_first():
+    snapshot = make_snapshot(texts={"b1": "rotate keys", "b2": "keys and doors and windows", "b3": "lunch"})
+
+    assert ids(snapshot, "rotate keys") == ["b1", "b2"]
+
+
+def test_search_knows_other_forms_of_a_word():
+    snapshot = make_snapshot(texts={"b1": "Keys are rotated every quarter.", "b2": "lunch"})
+
+    assert ids(snapshot, "rotating key") == ["b1"]
+
+
+def test_the_last_word_counts_as_a_beginning():
+    snapshot = make_snapshot(texts={"b1": "encryption at rest", "b2": "lunch"})
+
+    assert ids(snapshot, "encr") == ["b1"]
+
+
+def test_a_typed_id_comes_first():
+    snapshot = make_snapshot(texts={"b1": "see b2 b2 b2", "b2": "lunch"})
+
+    assert ids(snapshot, "b2")[0] == "b2"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "'", '"', "keys' OR 1=1 --", 'keys" AND (', "keys:*", "NEAR(keys", "a & | ! (", "-keys"]
+)
+def test_signs_in_the_words_are_only_words(text):
+    snapshot = make_snapshot(texts={"b1": "keys", "b2": "lunch"})
+
+    assert ids(snapshot, text) == (["b1"] if "keys" in text else [])
+
+
+def test_search_stays_within_its_snapshot():
+    corpus = make_corpus(texts={"b1": "old words"})
+    first = make_snapshot(corpus=corpus)
+    import_texts(corpus, {"b1": "new words", "b9": "more words"})
+    second = make_snapshot(corpus=corpus)
+
+    assert ids(first, "words") == ["b1"]
+    assert [entry.version.text for entry in search_blocks(first, "words")] == ["old words"]
+    assert sorted(ids(second, "words")) == ["b1", "b9"]
+
+
+def test_a_redacted_text_is_found_no_more():
+    snapshot = make_snapshot(texts={"b1": "secret words", "b2": "other words"})
+    version = snapshot.entries.get(position=0).version
+
+    actions.redact_version(version_id=version.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
+
+    assert ids(snapshot, "secret words") == ["b2"]
+
+
+def test_limit_holds():
+    snapshot = make_snapshot(texts={f"b{n}": "words" for n in range(30)})
+
+    assert len(ids(snapshot, "words", limit=7)) == 7
