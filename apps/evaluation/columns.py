@@ -7,6 +7,8 @@ a query have the same score, their ids decide (descending), and only those ids a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +17,47 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+MOST_PADDING = 4
 
-class Judged(NamedTuple):
-    """One row a judgement. `queries[i]` is the id of query i."""
+
+BLOCK_BITS = 32
+
+
+@dataclass(eq=False)
+class Judged:
+    """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known."""
 
     queries: tuple[str, ...]
     query: Ints
     block: Ints
     grade: Ints
+
+    @cached_property
+    def lookup(self) -> tuple[Ints, Ints]:
+        """One sorted number for each judged pair, and the grades in that order."""
+        keys = pair_keys(self.query, self.block)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], self.grade[order]
+
+    @cached_property
+    def ideal(self) -> tuple[Ints, Ints, Ints]:
+        """Query, rank from 0 and grade of the blocks that gain something, in their best order."""
+        gains = self.grade > 0
+        query, grade = self.query[gains], self.grade[gains]
+        order = np.lexsort((-grade, query))
+        query = query[order]
+        return query, place_within(query, len(self.queries)), grade[order]
+
+    @cached_property
+    def _relevant(self) -> dict[int, Ints]:
+        return {}
+
+    def relevant(self, rel: int) -> Ints:
+        """How many relevant blocks each query has."""
+        if rel not in self._relevant:
+            chosen = self.query[self.grade >= rel]
+            self._relevant[rel] = np.bincount(chosen, minlength=len(self.queries))
+        return self._relevant[rel]
 
 
 class Ranked(NamedTuple):
@@ -71,6 +106,17 @@ def ranked_columns(
     return Ranked(_ints(query), _ints(block), np.array(score, dtype=np.float64)), tuple(sorted(unjudged))
 
 
+def pair_keys(query: Ints, block: Ints) -> Ints:
+    """One number for each query-block pair, in the order of queries and then blocks."""
+    return (query << BLOCK_BITS) | block
+
+
+def place_within(query: Ints, size: int) -> Ints:
+    """Place from 0 of each row within its query; the rows stand by query, and there are `size` queries."""
+    counts = np.bincount(query, minlength=size)
+    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+
+
 def _ints(values: list[int]) -> Ints:
     return np.array(values, dtype=np.int64)
 
@@ -83,33 +129,51 @@ def in_rank_order(ranked: Ranked, block_ids: Sequence[str]) -> Ranked:
     """
     query, block, score = ranked
     if not _is_ordered(query, score):
-        order = np.lexsort((-score, query))
+        order = _order_by_score(query, score)
         query, block, score = query[order], block[order], score[order]
-    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    same = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
     if same.any():
-        block = _with_ties_broken(query, block, score, same, block_ids)
+        block = _with_ties_broken(block, same, block_ids)
     return Ranked(query, block, score)
 
 
 def _is_ordered(query: Ints, score: Floats) -> bool:
-    step = np.diff(query)
-    return bool(np.all((step > 0) | ((step == 0) & (score[1:] <= score[:-1]))))
+    before, after = query[:-1], query[1:]
+    return bool(np.all((after > before) | ((after == before) & (score[1:] <= score[:-1]))))
 
 
-def _with_ties_broken(
-    query: Ints, block: Ints, score: Floats, same: NDArray[np.bool_], block_ids: Sequence[str]
-) -> Ints:
-    """Blocks with those of equal score put in order; only they are looked at."""
-    tied = np.zeros(len(block), dtype=bool)
-    tied[1:] |= same
-    tied[:-1] |= same
-    places = np.flatnonzero(tied)
-    numbers, inverse = np.unique(block[places], return_inverse=True)
-    by_id = sorted(range(len(numbers)), key=lambda place: block_ids[int(numbers[place])])
-    rank_of_id = np.empty(len(numbers), dtype=np.int64)
-    rank_of_id[by_id] = np.arange(len(numbers))
-    group = np.cumsum(np.concatenate(([True], ~same)))[places]
-    order = np.lexsort((-rank_of_id[inverse], group))
+def _order_by_score(query: Ints, score: Floats) -> Ints:
+    """Places of the rows by query and score descending, ties in any order.
+
+    Queries of much the same length are sorted side by side, as rows of one array, which is several times faster.
+    """
+    if not np.all(query[1:] >= query[:-1]):
+        by_query = np.argsort(query, kind="stable")
+        return by_query[_order_by_score(query[by_query], score[by_query])]
+    lengths = np.bincount(query)
+    lengths = lengths[lengths > 0]
+    width = int(lengths.max())
+    if width * len(lengths) > MOST_PADDING * len(query):
+        return np.lexsort((-score, query))
+    starts = np.cumsum(lengths) - lengths
+    filled = np.arange(width) < lengths[:, None]
+    table = np.full(filled.shape, np.inf)
+    table[filled] = -score
+    return (np.argsort(table, axis=1) + starts[:, None])[filled]
+
+
+def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: Sequence[str]) -> Ints:
+    """Blocks with those of equal score put in order; `same[i]` says that row i + 1 is tied with row i."""
+    firsts = np.flatnonzero(same & ~np.concatenate(([False], same[:-1])))
+    lasts = np.flatnonzero(same & ~np.concatenate((same[1:], [False]))) + 1
     ordered = block.copy()
-    ordered[places] = block[places][order]
+    pairs = firsts[lasts - firsts == 1]
+    left, right = block[pairs], block[pairs + 1]
+    turned = np.array(
+        [block_ids[a] < block_ids[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)], dtype=bool
+    )
+    ordered[pairs[turned]], ordered[pairs[turned] + 1] = right[turned], left[turned]
+    longer = lasts - firsts > 1
+    for first, last in zip(firsts[longer].tolist(), (lasts[longer] + 1).tolist(), strict=True):
+        ordered[first:last] = sorted(block[first:last].tolist(), key=block_ids.__getitem__, reverse=True)
     return ordered

@@ -11,12 +11,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import Floats, Ints, Judged, Ranked, in_rank_order
+from apps.evaluation.columns import Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
 from apps.evaluation.notation import MeasureError, Value, split_measures, take_apart, written
 
 DCG_FORMS = ("log2", "exp-log2")
@@ -71,7 +70,7 @@ class Pass:
         ordered = in_rank_order(ranked, block_ids)
         self.returned = np.bincount(ordered.query, minlength=self.size)
         starts = np.cumsum(self.returned) - self.returned
-        found, grades = _looked_up(judged, ordered, len(block_ids))
+        found, grades = _looked_up(judged, ordered)
         self.query = ordered.query[found]
         self.rank = found - starts[self.query]
         self.grade = grades
@@ -87,42 +86,20 @@ class Pass:
         """How many relevant blocks each query has down to the cutoff."""
         return np.bincount(self.rows(rel, cutoff)[0], minlength=self.size)
 
-    @lru_cache(maxsize=8)  # noqa: B019 - a pass lives as long as one call
-    def relevant(self, rel: int) -> Ints:
-        """How many relevant blocks each query has in the judgements."""
-        return np.bincount(self.judged.query[self.judged.grade >= rel], minlength=self.size)
-
-    @cached_property
-    def ideal(self) -> tuple[Ints, Ints, Ints]:
-        """Query, rank and grade of the judged blocks that gain something, in their best order."""
-        gains = self.judged.grade > 0
-        query, grade = self.judged.query[gains], self.judged.grade[gains]
-        order = np.lexsort((-grade, query))
-        query, grade = query[order], grade[order]
-        return query, _place_within(query, self.size), grade
-
     def sums(self, query: Ints, weights: Floats) -> Floats:
         """The weights added up by query."""
         return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
 
 
-def _looked_up(judged: Judged, ranked: Ranked, width: int) -> tuple[Ints, Ints]:
+def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
     """Places of the rows of the ranking that were judged, and their grades."""
-    if not len(judged.query):
+    keys, grades = judged.lookup
+    if not len(keys):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    keys = judged.query * width + judged.block
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    wanted = ranked.query * width + ranked.block
+    wanted = pair_keys(ranked.query, ranked.block)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     found = np.flatnonzero(keys[places] == wanted)
-    return found, judged.grade[order][places[found]]
-
-
-def _place_within(query: Ints, size: int) -> Ints:
-    """Place from 0 of each row within its query; the rows stand by query."""
-    counts = np.bincount(query, minlength=size)
-    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+    return found, grades[places[found]]
 
 
 def _ratio(above: Floats | Ints, below: Floats | Ints | int) -> Floats:
@@ -136,11 +113,11 @@ def _precision(run: Pass, measure: Measure) -> Floats:
 
 
 def _recall(run: Pass, measure: Measure) -> Floats:
-    return _ratio(run.hits(measure.rel, measure.cutoff), run.relevant(measure.rel))
+    return _ratio(run.hits(measure.rel, measure.cutoff), run.judged.relevant(measure.rel))
 
 
 def _f1(run: Pass, measure: Measure) -> Floats:
-    relevant = run.relevant(measure.rel)
+    relevant = run.judged.relevant(measure.rel)
     both = _ratio(2 * run.hits(measure.rel, measure.cutoff), relevant + (measure.cutoff or 0))
     return np.where(relevant > 0, both, 0.0)
 
@@ -158,31 +135,31 @@ def _reciprocal_rank(run: Pass, measure: Measure) -> Floats:
 
 def _average_precision(run: Pass, measure: Measure) -> Floats:
     query, rank = run.rows(measure.rel, measure.cutoff)
-    precision = (_place_within(query, run.size) + 1) / (rank + 1)
-    return _ratio(run.sums(query, precision), run.relevant(measure.rel))
+    precision = (place_within(query, run.size) + 1) / (rank + 1)
+    return _ratio(run.sums(query, precision), run.judged.relevant(measure.rel))
 
 
 def _r_precision(run: Pass, measure: Measure) -> Floats:
-    relevant = run.relevant(measure.rel)
+    relevant = run.judged.relevant(measure.rel)
     query, rank = run.rows(measure.rel, None)
     hits = np.bincount(query[rank < relevant[query]], minlength=run.size)
     return _ratio(hits, relevant)
 
 
 def _bpref(run: Pass, measure: Measure) -> Floats:
-    relevant = run.relevant(measure.rel)
+    relevant = run.judged.relevant(measure.rel)
     others = np.bincount(run.judged.query, minlength=run.size) - relevant
     hit = run.grade >= measure.rel
-    place = _place_within(run.query, run.size)
+    place = place_within(run.query, run.size)
     query = run.query[hit]
-    above = place[hit] - _place_within(query, run.size)
+    above = place[hit] - place_within(query, run.size)
     limit = relevant[query]
     lost = _ratio(np.minimum(above, limit), np.minimum(others[query], limit))
     return _ratio(run.sums(query, 1.0 - lost), relevant)
 
 
 def _ndcg(run: Pass, measure: Measure) -> Floats:
-    query, rank, grade = run.ideal
+    query, rank, grade = run.judged.ideal
     best = _dcg(run, measure, query, rank, grade)
     return _ratio(_dcg(run, measure, run.query, run.rank, run.grade), best)
 

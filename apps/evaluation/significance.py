@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-RESAMPLES = 10_000
+RESAMPLES = 1_000
+COMPARED_RESAMPLES = 10_000
 DEFAULT_SEED = 20
 DEFAULT_CONFIDENCE = 0.95
-CELLS_AT_ONCE = 2_000_000
+CELLS_AT_ONCE = 500_000
 
 
 class Summary(NamedTuple):
@@ -110,7 +111,7 @@ def differences(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
+    resamples: int = COMPARED_RESAMPLES,
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
 
@@ -139,7 +140,7 @@ def differences(
     ]
 
 
-def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[float]:
+def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = COMPARED_RESAMPLES) -> list[float]:
     """Two-sided p of each column's mean under random signs: (1 + hits) / (resamples + 1), never zero.
 
     Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean counts as a hit when it
