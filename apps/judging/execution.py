@@ -70,14 +70,13 @@ def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
     round_.state = RoundState.OPEN
     round_.opened_at = at
     round_.save(update_fields=["state", "opened_at"])
-    preview = plan_of(round_).preview(round_.pool.entry_count)
     record(
         project=round_.project,
         actor=actor,
         action="round.opened",
         obj=round_,
         before={"state": RoundState.OPENING},
-        after={"state": RoundState.OPEN, "pairs": preview.pairs, "judgements": preview.judgements},
+        after={"state": RoundState.OPEN, "judgements": Seat.objects.filter(round=round_).count()},
         at=at,
     )
 

@@ -12,9 +12,10 @@ from apps.common.errors import Refusal
 from apps.jobs.actions import enqueue
 from apps.judging import rules
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.execution import create_seats, finish_opening, plan_of, seat_counts
+from apps.judging.execution import create_seats, finish_opening, seat_counts
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
 from apps.judging.plan import Plan
+from apps.retrieval.actions import lock_queries
 from apps.retrieval.models import Pool
 
 MOST_PAIRS_AT_ONCE = 5_000
@@ -65,6 +66,7 @@ def open_round(
     RoundAnnotator.objects.bulk_create(
         RoundAnnotator(round=round_, annotator=person) for person in sorted(people, key=lambda p: p.pk)
     )
+    lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
     record(
         project=project,
         actor=actor,
@@ -90,7 +92,7 @@ def next_number(project: Project) -> int:
 @transaction.atomic
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Seats that nobody filled stay empty, and pairs resolve on the answers they have."""
-    round_ = Round.objects.select_for_update(of=("self",)).select_related("project", "pool").get(pk=round_id)
+    round_ = Round.objects.select_for_update(of=("self",)).select_related("project").get(pk=round_id)
     if reason := rules.close_refusal(round_):
         raise RoundRefused(reason, code="round_not_closable")
     seats = Seat.objects.filter(round=round_)
@@ -106,7 +108,7 @@ def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
         before={"state": RoundState.OPEN},
         after={
             "state": RoundState.CLOSED,
-            "planned": plan_of(round_).preview(round_.pool.entry_count).judgements,
+            "planned": seats.count(),
             "given": seats.filter(state=SeatState.DONE).count(),
         },
         at=at,

@@ -3,8 +3,7 @@ from django.db import migrations
 from apps.common.triggers import Guard, InstallGuards, append_only, same
 
 PLAN = [
-    "project_id", "pool_id", "guideline_id", "number", "kind", "judges_per_pair", "overlap_share",
-    "overlap_judges", "seed",
+    "project_id", "pool_id", "guideline_id", "number", "kind", "judges", "overlap_share", "seed",
 ]
 GUARDS = [
     *append_only("judging_judgement", "a judgement"),

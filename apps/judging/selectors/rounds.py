@@ -67,3 +67,9 @@ def latest_guideline(project: Project) -> Guideline | None:
 def pool_in(project: Project, pk: int) -> Pool:
     """The pool, or Http404."""
     return get_object_or_404(Pool, project=project, pk=pk)
+
+
+def is_judging_from(user: User, pool: Pool) -> bool:
+    """Whether this person may still be given pairs of the pool: then its ranks stay hidden from them."""
+    places = RoundAnnotator.objects.filter(annotator=user, round__pool=pool)
+    return places.exclude(round__state=RoundState.CLOSED).exists()

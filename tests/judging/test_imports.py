@@ -1,0 +1,134 @@
+"""Judgements from outside: explicit grade maps, unknown ids named, all or nothing, the same file once."""
+
+import io
+
+import pytest
+
+from apps.audit.models import Event
+from apps.common.errors import InputErrors, Refusal
+from apps.common.tabular import Source
+from apps.judging.actions import import_judgements
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.imports import read_draft
+from apps.judging.models import Judgement
+from apps.judging.readers import parse_grade_map
+from apps.judging.resolution import Resolution
+from apps.judging.selectors import resolved_grades
+from apps.retrieval.models import Pool
+from tests.factories import AT, lead_of, make_project
+from tests.judging.factories import make_pool
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pool():
+    return make_pool(make_project(), queries=2, blocks=3)
+
+
+def ids(pool):
+    return [entry.query.outside_id for entry in pool.pool_queries.order_by("query_id")]
+
+
+def read(pool, text, format="qrels", **more):
+    source = Source("old.qrels", io.BytesIO(text.encode()))
+    return read_draft(source, project=pool.project, snapshot=pool.snapshot, format=format, **more)
+
+
+def take(pool, draft, **more):
+    lead = lead_of(pool.project)
+    return import_judgements(
+        project=pool.project, snapshot=pool.snapshot, draft=draft, actor=lead, at=AT, origin="old.qrels", **more
+    )
+
+
+def test_qrels_become_a_closed_round_with_the_importer_recorded(pool):
+    one, two = ids(pool)
+    draft = read(pool, f"{one} 0 b00000 3\n{one} 0 b00001 0\n{two} 0 b00002 1\n")
+
+    done = take(pool, draft)
+
+    assert done.is_new
+    assert (done.round.kind, done.round.state) == (RoundKind.IMPORTED, RoundState.CLOSED)
+    assert set(done.round.judgements.values_list("annotator", flat=True)) == {lead_of(pool.project).pk}
+    assert [(p.grade, p.resolution) for p in resolved_grades(done.round)] == [
+        (3, Resolution.SINGLE),
+        (0, Resolution.SINGLE),
+        (1, Resolution.SINGLE),
+    ]
+    assert Event.objects.get(action="judgements.imported").after["judgements"] == 3
+
+
+def test_the_same_judgements_again_change_nothing(pool):
+    text = f"{ids(pool)[0]} 0 b00000 3\n"
+    first = take(pool, read(pool, text))
+
+    again = take(pool, read(pool, "# a comment\n" + text))
+
+    assert (again.round, again.is_new) == (first.round, False)
+    assert Judgement.objects.count() == 1
+
+
+def test_a_downward_scale_is_turned_round_by_an_explicit_map(pool):
+    query = ids(pool)[0]
+    grades = parse_grade_map("1=3,2=2,3=1,4=0,-1=skip")
+
+    draft = read(pool, f"{query} 0 b00000 1\n{query} 0 b00001 4\n{query} 0 b00002 -1\n", grades=grades)
+
+    assert (draft.by_grade, draft.skipped, len(draft.errors)) == ({0: 1, 3: 1}, 1, 0)
+
+
+def test_a_grade_off_the_scale_is_named_and_never_guessed(pool):
+    query = ids(pool)[0]
+    draft = read(pool, f"{query} 0 b00000 2\n{query} 0 b00001 4\n")
+
+    with pytest.raises(InputErrors) as errors:
+        take(pool, draft)
+
+    (error,) = errors.value.errors
+    assert (error.file, error.line, error.field, error.value) == ("old.qrels", 2, "grade", "4")
+    assert not Judgement.objects.exists()
+
+
+def test_unknown_queries_and_blocks_are_named_and_stop_the_import(pool):
+    query = ids(pool)[0]
+    draft = read(pool, f"{query} 0 b00000 2\nQX 0 b00001 1\n{query} 0 nowhere 1\n")
+
+    with pytest.raises(InputErrors) as errors:
+        take(pool, draft)
+
+    assert [(e.line, e.field, e.value) for e in errors.value.errors] == [
+        (2, "query_id", "QX"),
+        (3, "doc_id", "nowhere"),
+    ]
+    assert Pool.objects.count() == 1
+
+
+def test_unknown_ids_may_be_left_out_on_request(pool):
+    draft = read(pool, f"{ids(pool)[0]} 0 b00000 2\nQX 0 b00001 1\n")
+
+    assert take(pool, draft, skip_unknown=True).round.judgements.count() == 1
+
+
+def test_the_flat_csv_layout_brings_its_notes(pool):
+    query = ids(pool)[0]
+    text = f'query_id,doc_id,grade,notes\n{query},b00000,2,"Names, but no mode"\n'
+
+    done = take(pool, read(pool, text, format="csv"))
+
+    assert done.round.judgements.get().note == "Names, but no mode"
+
+
+def test_a_file_that_cannot_be_read_leaves_nothing(pool):
+    draft = read(pool, "query_id,doc\nQ1,b1\n", format="csv")
+
+    with pytest.raises(InputErrors, match="this column is missing"):
+        take(pool, draft)
+
+
+def test_an_empty_file_and_one_with_every_row_left_out_are_refused(pool):
+    with pytest.raises(InputErrors, match="no judgement"):
+        take(pool, read(pool, ""))
+    skipped = read(pool, f"{ids(pool)[0]} 0 b00000 9\n", grades={"9": None})
+    with pytest.raises(Refusal, match="every row was left out"):
+        take(pool, skipped)
