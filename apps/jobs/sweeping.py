@@ -4,6 +4,7 @@ import logging
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -15,7 +16,7 @@ from apps.jobs.models import Job, Outbox, WorkerBeat
 
 log = logging.getLogger(__name__)
 
-NUDGE_AGAIN_SECONDS = 10
+NUDGE_AGAIN_SWEEPS = 5
 NUDGES_A_SWEEP = 20
 FORGET_WORKER_SECONDS = 86_400
 
@@ -52,7 +53,7 @@ def _close(job: Job, *, at: datetime) -> None:
 def jobs_to_nudge() -> list[int]:
     """Jobs that could be claimed and that no message is known to be on its way for; marks them as nudged now.
     """
-    quiet = Q(nudged_at=None) | Q(nudged_at__lt=from_now(-NUDGE_AGAIN_SECONDS))
+    quiet = Q(nudged_at=None) | Q(nudged_at__lt=from_now(-NUDGE_AGAIN_SWEEPS * settings.JOB_SWEEP_SECONDS))
     due = Job.objects.filter(CAN_BE_CLAIMED & quiet, attempt__lt=F("max_attempts")).order_by("pk")
     ids = list(due.values_list("pk", flat=True)[:NUDGES_A_SWEEP])
     if ids:

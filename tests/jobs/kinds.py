@@ -15,9 +15,7 @@ EFFECT = "test.effect"
 
 
 def effect(ctx: JobContext, name: str) -> None:
-    record(
-        project=ctx.project, actor=None, action=EFFECT, after={"job": ctx.job_id, "name": name}, at=timezone.now()
-    )
+    record(project=ctx.project, actor=None, action=EFFECT, after={"job": ctx.job_id, "name": name}, at=timezone.now())
 
 
 def effects(job_id: int) -> list[str]:
