@@ -1,0 +1,66 @@
+"""`karat user`: people from the command line, for the first hour and for lost passwords."""
+
+import getpass
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts import actions
+from apps.accounts.models import User
+from apps.common.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = "Make, list or deactivate people; make a one-time set-up link; set a password."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        steps = parser.add_subparsers(dest="step", required=True)
+        add = steps.add_parser("add", help="make a person")
+        add.add_argument("email")
+        add.add_argument("--name", required=True)
+        add.add_argument("--operator", action="store_true", help="may make projects")
+        steps.add_parser("list", help="list people")
+        for step, summary in (("password", "set a person's password"), ("deactivate", "close a person's account")):
+            one = steps.add_parser(step, help=summary)
+            one.add_argument("email")
+        steps.add_parser("setup-link", help="make a one-time link for the first operator")
+
+    def handle(self, *args: Any, step: str, **options: Any) -> None:
+        try:
+            getattr(self, f"_{step.replace('-', '_')}")(**options)
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence, returncode=2) from refusal
+
+    def _add(self, *, email: str, name: str, operator: bool, **options: Any) -> None:
+        password = secrets.token_urlsafe(12)
+        user = actions.create_user(
+            email=email, name=name, password=password, at=timezone.now(), is_operator=operator
+        )
+        self.stdout.write(f"{user.email}\t{password}")
+        self.stderr.write("This password is shown once. Change it after the first sign-in.")
+
+    def _list(self, **options: Any) -> None:
+        for user in User.objects.order_by("email"):
+            standing = "operator" if user.is_operator else "person"
+            self.stdout.write("\t".join([user.email, user.name, standing if user.is_active else "deactivated"]))
+
+    def _password(self, *, email: str, **options: Any) -> None:
+        actions.change_password(user=self._person(email), password=getpass.getpass("New password: "), at=timezone.now())
+        self.stdout.write(f"{email} can sign in with the new password.")
+
+    def _deactivate(self, *, email: str, **options: Any) -> None:
+        actions.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())
+        self.stdout.write(f"{email} is deactivated. Their work and their name stay.")
+
+    def _setup_link(self, **options: Any) -> None:
+        token = actions.create_setup_link(at=timezone.now())
+        self.stdout.write(f"/setup/{token}/")
+
+    def _person(self, email: str) -> User:
+        user = User.objects.filter(email__iexact=email).first()
+        if user is None:
+            raise CommandError(f"There is nobody with the address {email}. `karat user list` shows all.", returncode=2)
+        return user
