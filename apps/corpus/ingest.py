@@ -13,7 +13,7 @@ from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus.blocks import BlockDigests, block_digests
 from apps.corpus.enums import ImportMode
-from apps.corpus.importing.plans import Plan
+from apps.corpus.importing.plans import Plan, until_broken
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 from apps.corpus.readers import BlockRow
 
@@ -94,7 +94,7 @@ def _compared(
     corpus: Corpus | None, rows: Iterable[BlockRow], source: Source, errors: ErrorList
 ) -> Iterator[list[Change]]:
     lines: dict[str, int] = {}
-    for chunk in chunks(rows, CHUNK):
+    for chunk in chunks(until_broken(rows, errors), CHUNK):
         known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus else {}
         changes = []
         for row in chunk:

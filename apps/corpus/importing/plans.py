@@ -1,9 +1,12 @@
 """What an import would do, or did: figures, a few samples, and the mistakes that stop it."""
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
+from apps.common.errors import InputError
 from apps.common.inputs import ErrorList, as_row
 
+T = TypeVar("T")
 SAMPLES = 5
 SAMPLE_LENGTH = 240
 UNTOUCHED = "unchanged"
@@ -55,3 +58,11 @@ class Plan:
             return f"{self.rows:,} {one if self.rows == 1 else many}: nothing changed."
         figures = ", ".join(f"{number:,} {word}" for word, number in self.counts.items())
         return f"{self.rows:,} {one if self.rows == 1 else many}: {figures}."
+
+
+def until_broken(rows: Iterable[T], errors: ErrorList) -> Iterator[T]:
+    """The rows up to a mistake after which the file cannot be read on; that mistake goes to the list."""
+    try:
+        yield from rows
+    except InputError as error:
+        errors.add(error)

@@ -1,0 +1,99 @@
+"""What a person does with an import: hand in a file, look, say yes or no."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import InputErrors
+from apps.corpus import execution
+from apps.corpus.enums import ImportState
+from apps.corpus.importing import steps
+from apps.corpus.importing.kinds import kind_named
+from apps.corpus.importing.reading import preview
+from apps.corpus.importing.steps import ImportRefused
+from apps.corpus.models import Import
+from apps.jobs.actions import enqueue
+from apps.jobs.uploads import discard_upload, store_upload
+
+READ_AT_ONCE_BYTES = 4_000_000
+APPLY_AT_ONCE_ROWS = 2_000
+
+
+def start_import(
+    *,
+    project: Project,
+    kind: str,
+    file: UploadedFile,
+    options: dict[str, Any],
+    actor: User,
+    at: datetime,
+) -> Import:
+    """Keep the file and read it: at once when it is small, else in a job. Nothing of the project changes yet."""
+    upload = store_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
+    item = _start(project=project, kind=kind, upload=upload, options=options, actor=actor, at=at)
+    if item.job_id is None:
+        item = steps.keep_plan(import_id=item.pk, plan=preview(item))
+    return item
+
+
+@transaction.atomic
+def _start(**fields: Any) -> Import:
+    """The import's row, and the job that reads its file when it is large."""
+    project, kind, upload, options = (fields[name] for name in ("project", "kind", "upload", "options"))
+    actor, at = fields["actor"], fields["at"]
+    item = Import.objects.create(
+        project=project, kind=kind, upload=upload, options=options, created_by=actor, created_at=at
+    )
+    if upload.size > READ_AT_ONCE_BYTES:
+        _enqueue(item, execution.READ, f"Read {upload.filename}", actor, at)
+    return item
+
+
+@transaction.atomic
+def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Take the file in: at once when it is small, else in a job.
+
+    When what the file is compared with has changed since the preview so that it has mistakes now, the import
+    becomes faulty and says which.
+    """
+    item = steps.locked(import_id)
+    if item.state != ImportState.READY:
+        raise ImportRefused(f"This import {_is(item)}; there is nothing to confirm.", code="import_not_ready")
+    if item.plan["rows"] > APPLY_AT_ONCE_ROWS:
+        item.state = ImportState.APPLYING
+        item.save(update_fields=["state"])
+        title = f"{kind_named(item.kind).title}: {item.upload.filename}"
+        _enqueue(item, execution.APPLY, title, actor, at)
+        return item
+    try:
+        return steps.apply_import(import_id=item.pk, actor=actor, at=at)
+    except InputErrors as errors:
+        return steps.note_faults(import_id=item.pk, errors=errors)
+
+
+@transaction.atomic
+def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Say no: the file is thrown away, nothing was changed."""
+    item = steps.locked(import_id)
+    if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
+        raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
+    discard_upload(upload_id=item.upload_id, actor=actor, at=at)
+    item.state = ImportState.DISCARDED
+    item.save(update_fields=["state"])
+    record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
+    return item
+
+
+def _enqueue(item: Import, kind: str, title: str, actor: User, at: datetime) -> None:
+    params = {"import_id": item.pk}
+    item.job = enqueue(kind=kind, params=params, project=item.project, actor=actor, at=at, title=title[:200])
+    item.save(update_fields=["job"])
+
+
+def _is(item: Import) -> str:
+    words = item.get_state_display()
+    return words if words.startswith("has ") else f"is {words}"

@@ -1,0 +1,82 @@
+"""The kinds of files people import. An app that takes files registers its kind in a module `imports.py`."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import Http404
+from django.utils.module_loading import autodiscover_modules
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.tabular import Source
+from apps.corpus.importing.plans import Plan
+
+Progress = Callable[[int], None]
+
+
+class ImportForm(forms.Form):
+    """The file and how it is to be read. Subclasses add their options; `options()` must be plain JSON."""
+
+    file = forms.FileField(label="File", help_text="UTF-8, plain or gzip.")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def options(self) -> dict[str, Any]:
+        return {name: value for name, value in self.cleaned_data.items() if name != "file"}
+
+
+class ImportKind:
+    """How one kind of file is previewed and taken in.
+
+    `preview` writes nothing. `apply` runs inside a transaction and raises InputErrors when the file has mistakes.
+    Both read the file from its beginning, so what is applied is what the file says then, not what was previewed.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    one: ClassVar[str]
+    many: ClassVar[str]
+    section: ClassVar[str]
+    hint: ClassVar[str] = ""
+    roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
+    form_class: ClassVar[type[ImportForm]] = ImportForm
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        raise NotImplementedError
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        raise NotImplementedError
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        """Where the rows go, in words: "the corpus Handbook"."""
+        return project.name
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        """The page to look at once it is applied."""
+        raise NotImplementedError
+
+
+_kinds: dict[str, ImportKind] = {}
+
+
+def register(kind: type[ImportKind]) -> type[ImportKind]:
+    _kinds[kind.name] = kind()
+    return kind
+
+
+def kind_named(name: str) -> ImportKind:
+    """The kind, or Http404: the name comes from a URL."""
+    _load_all()
+    if name not in _kinds:
+        raise Http404("No such kind of import.")
+    return _kinds[name]
+
+
+@cache
+def _load_all() -> None:
+    autodiscover_modules("imports")
