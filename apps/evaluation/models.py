@@ -3,13 +3,18 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
+from apps.evaluation.significance import DEFAULT_SEED
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
 from apps.retrieval.models import Run
 
 
 class Evaluation(models.Model):
-    """The scores of one run against one version for one list of measures. Scoring again adds no rows."""
+    """The scores of one run against one version for one list of measures. Scoring again adds no rows.
+
+    Once scored it never changes. `counts` holds judged, with_relevant, in_run and missing, and `judged_to`, the share
+    of judged blocks in the first 1, 2, … results.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
     run = models.ForeignKey(Run, models.PROTECT, related_name="evaluations")
@@ -17,8 +22,8 @@ class Evaluation(models.Model):
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
     measures = models.JSONField(help_text="Measure names in the order asked for.")
     measures_digest = models.CharField(max_length=64)
-    seed = models.BigIntegerField(default=0)
-    counts = models.JSONField(default=dict, help_text="Queries judged, with_relevant, in_run, missing.")
+    seed = models.BigIntegerField(default=DEFAULT_SEED)
+    counts = models.JSONField(default=dict)
     query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
@@ -35,14 +40,22 @@ class Evaluation(models.Model):
     def __str__(self) -> str:
         return f"{self.run_id} on {self.version_id}"
 
+    @property
+    def is_scored(self) -> bool:
+        return self.scored_at is not None
+
 
 class Score(models.Model):
-    """The value of one measure: its mean with interval, and each query's value as little-endian float64."""
+    """The value of one measure: its mean with interval, and each query's value as `packing.pack` writes them.
+
+    `mean` is empty when no query has a value, the interval when fewer than two have one. Judged@10 stands last in
+    every evaluation, asked for or not.
+    """
 
     evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="scores")
     measure = models.CharField(max_length=80)
     order = models.PositiveSmallIntegerField()
-    mean = models.FloatField()
+    mean = models.FloatField(null=True)
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
     n = models.PositiveIntegerField()

@@ -1,8 +1,11 @@
 from django.db import migrations
 
-from apps.common.triggers import InstallGuards, append_only
+from apps.common.triggers import InstallGuards, append_only, frozen_when
 
-GUARDS = append_only("evaluation_score", "a score")
+GUARDS = [
+    *append_only("evaluation_score", "a score"),
+    *frozen_when("evaluation_evaluation", 'OLD."scored_at" IS NOT NULL', "a finished evaluation"),
+]
 
 
 class Migration(migrations.Migration):
