@@ -11,13 +11,14 @@ from django.utils.module_loading import autodiscover_modules
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.forms import KaratForm
 from apps.common.tabular import Source
 from apps.corpus.importing.plans import Plan
 
 Progress = Callable[[int], None]
 
 
-class ImportForm(forms.Form):
+class ImportForm(KaratForm):
     """The file and how it is to be read. Subclasses add their options; `options()` must be plain JSON."""
 
     file = forms.FileField(label="File", help_text="UTF-8, plain or gzip.")

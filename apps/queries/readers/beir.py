@@ -20,5 +20,5 @@ def _row(fields: Fields) -> QueryRow:
         line=fields.line,
         query_id=fields.outside_id("_id"),
         text=fields.text("text", required=True).strip(),
-        metadata=fields.mapping("metadata") | others,
+        metadata=fields.mapping("metadata") | others if others or "metadata" in fields.values else None,
     )

@@ -10,21 +10,24 @@ from apps.common.tabular import Source
 
 
 class QueryRow(NamedTuple):
-    """One query as a file gives it. `source` is the slug of a source, "" when the file names none."""
+    """One query as a file gives it. None: the file says nothing of it, and what is known stays.
+
+    `source` is the slug of a source.
+    """
 
     line: int
     query_id: str
     text: str
-    label: str = ""
-    intent: str = ""
-    description: str = ""
-    source: str = ""
-    difficulty: str = ""
-    domain: str = ""
-    query_type: str = ""
-    group_key: str = ""
-    tags: tuple[str, ...] = ()
-    metadata: dict = {}
+    label: str | None = None
+    intent: str | None = None
+    description: str | None = None
+    source: str | None = None
+    difficulty: str | None = None
+    domain: str | None = None
+    query_type: str | None = None
+    group_key: str | None = None
+    tags: tuple[str, ...] | None = None
+    metadata: dict | None = None
 
 
 def rows_from(

@@ -32,6 +32,6 @@ def _row(fields: Fields) -> QueryRow:
         line=fields.line,
         query_id=query_id,
         text=fields.text("text", required=True),
-        description=fields.text("description"),
-        metadata={} if file_id == query_id else {"file_id": file_id},
+        description=fields.text("description") or None,
+        metadata=None if file_id == query_id else {"file_id": file_id},
     )

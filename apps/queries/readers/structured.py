@@ -42,11 +42,7 @@ def read_query_lines(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
 
 def _gather_metadata(cells: dict[str, str]) -> dict:
     values: dict = {name: cell for name, cell in cells.items() if not name.startswith(METADATA)}
-    metadata = {
-        name.removeprefix(METADATA): cell
-        for name, cell in cells.items()
-        if cell and name.startswith(METADATA)
-    }
+    metadata = {name.removeprefix(METADATA): cell for name, cell in cells.items() if cell and name.startswith(METADATA)}
     return values | ({"metadata": metadata} if metadata else {})
 
 
@@ -55,18 +51,23 @@ def _row(fields: Fields) -> QueryRow:
     difficulty = fields.word("difficulty")
     if difficulty and difficulty not in Difficulty.values:
         raise fields.wrong("difficulty", f"must be one of {', '.join(Difficulty.values)}")
+    given = {
+        "label": lambda: fields.word("label"),
+        "intent": lambda: fields.text("intent").strip(),
+        "description": lambda: fields.text("description").strip(),
+        "source": lambda: fields.word("source", limit=60),
+        "difficulty": lambda: difficulty,
+        "domain": lambda: fields.word("domain", limit=80),
+        "query_type": lambda: fields.word("query_type", limit=40),
+        "group": lambda: fields.word("group", limit=120),
+        "tags": lambda: tuple(fields.words("tags")),
+        "metadata": lambda: fields.mapping("metadata"),
+    }
+    values = {name: value() for name, value in given.items() if name in fields.values}
     return QueryRow(
         line=fields.line,
         query_id=fields.outside_id("query_id"),
         text=fields.text("text", required=True).strip(),
-        label=fields.word("label"),
-        intent=fields.text("intent").strip(),
-        description=fields.text("description").strip(),
-        source=fields.word("source", limit=60),
-        difficulty=difficulty,
-        domain=fields.word("domain", limit=80),
-        query_type=fields.word("query_type", limit=40),
-        group_key=fields.word("group", limit=120),
-        tags=tuple(fields.words("tags")),
-        metadata=fields.mapping("metadata"),
+        group_key=values.pop("group", None),
+        **values,
     )

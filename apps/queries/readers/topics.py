@@ -78,6 +78,6 @@ def _row(fields: Fields) -> QueryRow:
         line=fields.line,
         query_id=fields.outside_id("num"),
         text=fields.text("title", required=True),
-        description=fields.text("desc"),
-        intent=fields.text("narr"),
+        description=fields.text("desc") or None,
+        intent=fields.text("narr") or None,
     )

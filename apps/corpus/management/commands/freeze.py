@@ -1,0 +1,34 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from apps.corpus.actions import freeze_snapshot
+from apps.corpus.importing.commands import BAD_INPUT, ProjectCommand
+from apps.corpus.selectors import corpora_in
+
+
+class Command(ProjectCommand):
+    help = "Freeze a snapshot of a corpus."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--corpus", required=True, help="slug of the corpus")
+        parser.add_argument("--name", default="", help="name of the snapshot (default: the corpus and a number)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options)
+        corpora = corpora_in(project)
+        corpus = corpora.filter(slug=options["corpus"]).first()
+        if corpus is None:
+            known = ", ".join(corpora.values_list("slug", flat=True)) or "none yet"
+            said = f"There is no corpus {options['corpus']} in {project.name}. There are: {known}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        snapshot = freeze_snapshot(
+            corpus_id=corpus.pk, actor=self.actor(project, options), at=timezone.now(), name=options["name"]
+        )
+        counts = f"{snapshot.block_count:,} blocks in {snapshot.document_count:,} documents"
+        self.stdout.write(
+            f"Frozen, {corpus.slug}@{snapshot.number} ({snapshot.name}): {counts}, sha256 {snapshot.digest}"
+        )

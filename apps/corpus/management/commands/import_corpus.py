@@ -1,0 +1,37 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from apps.accounts.models import Project
+from apps.corpus.enums import ImportMode
+from apps.corpus.importing.commands import ImportCommand
+from apps.corpus.readers import FORMATS, IDS
+from apps.corpus.selectors import corpora_in
+
+
+class Command(ImportCommand):
+    help = "Import a corpus file into a project. A corpus that is not there yet is made."
+    kind = "corpus"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--corpus", required=True, help="slug of the corpus, or the name of a new one")
+        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument(
+            "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
+        )
+        parser.add_argument(
+            "--mode",
+            choices=ImportMode.values,
+            default=ImportMode.REPLACE,
+            help="what becomes of blocks the file does not name: replace, they are gone (default); merge, they stay",
+        )
+
+    def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
+        known = corpora_in(project).filter(slug=options["corpus"]).exists()
+        return {
+            "format": options["format"],
+            "ids": options["ids"],
+            "mode": options["mode"],
+            "corpus": options["corpus"] if known else "",
+            "name": "" if known else options["corpus"],
+        }

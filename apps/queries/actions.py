@@ -1,0 +1,242 @@
+"""What people do with queries and the sources they come from."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import InputErrors, Refusal
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source as File
+from apps.corpus.importing.plans import Plan
+from apps.queries import rules, selectors
+from apps.queries.ingest import Comparison, take_queries
+from apps.queries.models import Permission, Query, Source
+from apps.queries.readers import QueryRow
+
+EDITABLE = (
+    "text",
+    "label",
+    "intent",
+    "description",
+    "source",
+    "difficulty",
+    "domain",
+    "query_type",
+    "group_key",
+    "tags",
+    "metadata",
+)
+
+
+class QueryRefused(Refusal):
+    """A query cannot be made, changed or retired like this."""
+
+
+class SourceRefused(Refusal):
+    """A source cannot be made, or a permission not revoked, like this."""
+
+
+@transaction.atomic
+def create_query(*, project: Project, outside_id: str, text: str, actor: User, at: datetime, **fields: Any) -> Query:
+    """Add one query. `fields` are any of EDITABLE."""
+    if Query.objects.filter(project=project, outside_id=outside_id).exists():
+        raise QueryRefused(f"There is a query {outside_id} in this project already.", code="query_exists")
+    query = Query.objects.create(
+        project=project,
+        outside_id=outside_id,
+        text=text.strip(),
+        created_by=actor,
+        created_at=at,
+        **_editable(fields),
+    )
+    after = {"text": query.text}
+    record(project=project, actor=actor, action="query.created", obj=query, after=after, at=at)
+    return query
+
+
+@transaction.atomic
+def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Query:
+    """Change fields of a query. Its words can be changed until its first run or grade."""
+    query = Query.objects.select_for_update().get(pk=query_id)
+    changes = {name: value for name, value in _editable(changes).items() if value != getattr(query, name)}
+    if reason := rules.edit_refusal(query, changes):
+        raise QueryRefused(reason, code="query_fixed")
+    if not changes:
+        return query
+    before = {name: _plain(getattr(query, name)) for name in changes}
+    for name, value in changes.items():
+        setattr(query, name, value)
+    query.save(update_fields=list(changes))
+    after = {name: _plain(value) for name, value in changes.items()}
+    record(
+        project=query.project,
+        actor=actor,
+        action="query.edited",
+        obj=query,
+        before=before,
+        after=after,
+        at=at,
+    )
+    return query
+
+
+@transaction.atomic
+def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Query:
+    """Take a query out of everything that is made from now on. What was made with it stays."""
+    query = Query.objects.select_for_update().get(pk=query_id)
+    if refusal := rules.retire_refusal(query, reason):
+        raise QueryRefused(refusal, code="query_not_retirable")
+    return _retire(query, reason.strip(), actor, at)
+
+
+@transaction.atomic
+def lock_queries(*, project: Project, query_ids: Iterable[int], at: datetime) -> int:
+    """Fix the words of queries that are being used, those that are not fixed yet. Answers how many that were."""
+    fresh = Query.objects.filter(project=project, pk__in=list(query_ids), locked_at=None)
+    return fresh.update(locked_at=at)
+
+
+@transaction.atomic
+def import_queries(
+    *,
+    project: Project,
+    rows: Iterable[QueryRow],
+    file: File,
+    errors: ErrorList,
+    default_source: Source | None = None,
+    actor: User,
+    at: datetime,
+) -> Plan:
+    """Take a file's queries in: all of them, or, when one is wrong, none. Queries it does not name stay.
+
+    Raises InputErrors: also for a query whose words would change after it was used. A file that changes nothing
+    leaves no trace.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    comparison = Comparison(project=project, file=file, errors=errors, default_source=default_source)
+    plan = take_queries(comparison, rows, actor=actor, at=at)
+    if errors:
+        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    if not plan.changes_nothing:
+        after = {"file": file.name, **plan.counts}
+        record(project=project, actor=actor, action="queries.imported", obj=project, after=after, at=at)
+    return plan
+
+
+@transaction.atomic
+def create_source(
+    *,
+    project: Project,
+    name: str,
+    kind: str,
+    actor: User,
+    at: datetime,
+    slug: str = "",
+    target_share: float | None = None,
+) -> Source:
+    slug = slug or slugify(name)[:60]
+    if not slug:
+        raise SourceRefused("A source needs a name with a letter or a digit in it.", code="source_unnamed")
+    if Source.objects.filter(project=project, slug=slug).exists():
+        raise SourceRefused(f"There is a source {slug} in this project already.", code="source_exists")
+    source = Source.objects.create(
+        project=project, slug=slug, name=name.strip(), kind=kind, target_share=target_share, created_at=at
+    )
+    after = {"slug": slug, "kind": str(kind), "target_share": target_share}
+    record(project=project, actor=actor, action="source.created", obj=source, after=after, at=at)
+    return source
+
+
+@transaction.atomic
+def edit_source(
+    *, source_id: int, name: str, kind: str, target_share: float | None, actor: User, at: datetime
+) -> Source:
+    source = Source.objects.select_for_update().get(pk=source_id)
+    before = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
+    after = {"name": name.strip(), "kind": str(kind), "target_share": target_share}
+    if before == after:
+        return source
+    source.name, source.kind, source.target_share = name.strip(), kind, target_share
+    source.save(update_fields=["name", "kind", "target_share"])
+    record(
+        project=source.project,
+        actor=actor,
+        action="source.edited",
+        obj=source,
+        before=before,
+        after=after,
+        at=at,
+    )
+    return source
+
+
+@transaction.atomic
+def grant_permission(
+    *,
+    source_id: int,
+    owner: str,
+    scope: str,
+    actor: User,
+    at: datetime,
+    evidence: str = "",
+    licence: str = "",
+    granted_at: datetime | None = None,
+    expires_at: datetime | None = None,
+) -> Permission:
+    """Write down under which terms a source may be used. The latest that stands is the one that counts."""
+    source = Source.objects.select_for_update().get(pk=source_id)
+    permission = Permission.objects.create(
+        source=source,
+        owner=owner.strip(),
+        scope=scope,
+        evidence=evidence.strip(),
+        licence=licence.strip(),
+        granted_at=granted_at or at,
+        expires_at=expires_at,
+    )
+    after = {"source": source.slug, "owner": permission.owner, "scope": str(scope), "expires_at": expires_at}
+    record(project=source.project, actor=actor, action="permission.granted", obj=permission, after=after, at=at)
+    return permission
+
+
+@transaction.atomic
+def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> list[Query]:
+    """Take a permission back. When the source rests on no other, its queries are retired; these are returned."""
+    permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
+    if refusal := rules.revoke_refusal(permission, reason):
+        raise SourceRefused(refusal, code="permission_not_revocable")
+    permission.revoked_at, permission.revoked_by = at, actor
+    permission.revocation_reason = reason.strip()
+    permission.save(update_fields=["revoked_at", "revoked_by", "revocation_reason"])
+    source = permission.source
+    after = {"source": source.slug, "owner": permission.owner, "reason": permission.revocation_reason}
+    record(project=source.project, actor=actor, action="permission.revoked", obj=permission, after=after, at=at)
+    if selectors.standing_permission(source, at) is not None:
+        return []
+    live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
+    said = f"permission of {permission.owner} revoked"
+    return [_retire(query, said, actor, at) for query in live]
+
+
+def _retire(query: Query, reason: str, actor: User, at: datetime) -> Query:
+    query.retired_at, query.retired_reason = at, reason[:200]
+    query.save(update_fields=["retired_at", "retired_reason"])
+    after = {"reason": query.retired_reason}
+    record(project=query.project, actor=actor, action="query.retired", obj=query, after=after, at=at)
+    return query
+
+
+def _editable(fields: dict[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(fields) - set(EDITABLE))
+    if unknown:
+        raise TypeError(f"not a field of a query: {', '.join(unknown)}")
+    return fields
+
+
+def _plain(value: Any) -> Any:
+    return value.slug if isinstance(value, Source) else value

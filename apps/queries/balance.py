@@ -1,0 +1,62 @@
+"""How a set of queries is made up, against what the team aims at. Pure: counts in, shares out."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+UNNAMED = ""
+
+
+class Share(NamedTuple):
+    """One value of a stratum. `share` is of all queries; `short` is how many more the target asks for."""
+
+    value: str
+    number: int
+    share: float
+    target: float | None = None
+    short: int = 0
+
+
+class Cell(NamedTuple):
+    row: str
+    column: str
+    number: int
+
+
+def shares(
+    counts: Mapping[str, int],
+    targets: Mapping[str, float] | None = None,
+    order: Iterable[str] = (),
+) -> list[Share]:
+    """The values with their shares: those of `order` first, then the largest, and what has no value at the end.
+
+    Targets are shares of the whole set as it is now, so `short` says how many are missing today; values that
+    have a target and no query are listed with 0. No queries: every share is 0.
+    """
+    targets = targets or {}
+    total = sum(counts.values())
+    known = [value for value in order if value in counts or value in targets]
+    rest = sorted((set(counts) | set(targets)) - set(known) - {UNNAMED}, key=lambda v: (-counts.get(v, 0), v))
+    values = known + rest + ([UNNAMED] if counts.get(UNNAMED) else [])
+    result = []
+    for value in values:
+        number, target = counts.get(value, 0), targets.get(value)
+        short = max(0, round((target or 0) * total) - number)
+        result.append(Share(value, number, number / total if total else 0.0, target, short))
+    return result
+
+
+def tally(rows: Iterable[tuple], place: int) -> Counter[str]:
+    """Counts by the value in one place of rows that end in a number."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row[place]] += row[-1]
+    return counts
+
+
+def crossed(rows: Iterable[tuple], row_place: int, column_place: int) -> Counter[tuple[str, str]]:
+    """Counts by two places at once."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        counts[row[row_place], row[column_place]] += row[-1]
+    return counts

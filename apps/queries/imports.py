@@ -1,0 +1,93 @@
+"""Importing queries."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source as File
+from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
+from apps.corpus.importing.plans import Plan
+from apps.queries import actions
+from apps.queries.ingest import Comparison, plan_queries
+from apps.queries.models import Source
+from apps.queries.readers import FORMATS, IDS, read_queries
+
+
+class QueryImportForm(ImportForm):
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    ids = forms.ChoiceField(
+        label="Query ids",
+        choices=list(IDS.items()),
+        widget=forms.RadioSelect,
+        initial="file",
+        help_text=(
+            "SMART files only: some number their queries with gaps while their judgements count places."
+            " Nobody can see which; say what the judgements count."
+        ),
+    )
+    source = forms.ChoiceField(
+        label="Source of new queries that name none",
+        required=False,
+        help_text="A version for the public needs a source, and its permission, for every query.",
+    )
+    field_order = ["file", "format", "ids", "source"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
+        self.fields["source"].choices = [("", "none"), *known]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("ids") == "position" and values.get("format") != "smart":
+            self.add_error("ids", "Ids by position are for SMART files only.")
+        return values
+
+
+@register
+class QueryImport(ImportKind):
+    name = "queries"
+    title = "Import queries"
+    one = "query"
+    many = "queries"
+    section = "Queries"
+    hint = (
+        "CSV and JSONL need query_id and text; they may give label, intent, description, source, difficulty,"
+        " domain, query_type, group and tags. What a file does not name stays as it is."
+    )
+    form_class = QueryImportForm
+
+    def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> Plan:
+        errors = ErrorList()
+        comparison = Comparison(project=project, file=source, errors=errors, default_source=_source(project, options))
+        return plan_queries(comparison, _rows(source, errors, options), progress)
+
+    def apply(self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        errors = ErrorList()
+        return actions.import_queries(
+            project=project,
+            rows=_rows(source, errors, options),
+            file=source,
+            errors=errors,
+            default_source=_source(project, options),
+            actor=actor,
+            at=at,
+        )
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return "the queries of this project"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("queries:list", args=[project.slug])
+
+
+def _source(project: Project, options: dict[str, Any]) -> Source | None:
+    return Source.objects.filter(project=project, slug=options["source"]).first()
+
+
+def _rows(source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
+    return read_queries(source, errors, format=options["format"], ids=options["ids"])

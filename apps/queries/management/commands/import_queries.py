@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from apps.accounts.models import Project
+from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
+from apps.queries.models import Source
+from apps.queries.readers import FORMATS, IDS
+
+
+class Command(ImportCommand):
+    help = "Import a query file into a project. Queries the file does not name stay as they are."
+    kind = "queries"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument(
+            "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
+        )
+        parser.add_argument("--source", default="", help="slug of the source of new queries that name none")
+
+    def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
+        source = options["source"]
+        known = list(Source.objects.filter(project=project).order_by("slug").values_list("slug", flat=True))
+        if source and source not in known:
+            said = f"There is no source {source}. There are: {', '.join(known) or 'none yet'}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        return {name: options[name] for name in ("format", "ids", "source")}

@@ -1,0 +1,33 @@
+"""Why an act on a query or a source is refused, in a sentence; None when it is not."""
+
+from collections.abc import Mapping
+
+from apps.queries.models import Permission, Query
+
+WORDS = frozenset({"text", "intent", "description"})
+
+
+def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
+    """Why these fields of the query cannot take these values."""
+    if query.retired_at is not None:
+        return f"{query.outside_id} is retired. Add another query instead."
+    worded = [name for name, value in changes.items() if name in WORDS and value != getattr(query, name)]
+    if query.locked_at is not None and worded:
+        return f"The words of {query.outside_id} are fixed: it was used in a run. Retire it and add another query."
+    return None
+
+
+def retire_refusal(query: Query, reason: str) -> str | None:
+    if query.retired_at is not None:
+        return f"{query.outside_id} is retired already."
+    if not reason.strip():
+        return "Retiring a query needs its reason."
+    return None
+
+
+def revoke_refusal(permission: Permission, reason: str) -> str | None:
+    if permission.revoked_at is not None:
+        return "This permission was revoked already."
+    if not reason.strip():
+        return "Revoking a permission needs its reason."
+    return None

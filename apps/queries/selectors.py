@@ -1,0 +1,114 @@
+"""Reads of queries and sources, all scoped to one project: another project's object does not exist."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.queries.models import Permission, Query, Source
+
+STRATA = {
+    "source": "Source",
+    "query_type": "Type",
+    "difficulty": "Difficulty",
+    "domain": "Domain",
+}
+
+
+class Filters(NamedTuple):
+    """What a list of queries may be narrowed by. `source` is a slug, `state` one of STATES, `text` any words."""
+
+    text: str = ""
+    state: str = "live"
+    source: str = ""
+    difficulty: str = ""
+    domain: str = ""
+    query_type: str = ""
+
+
+STATES = {"live": "live", "used": "used", "retired": "retired", "all": "all"}
+
+
+def queries_in(project: Project) -> QuerySet[Query]:
+    return Query.objects.filter(project=project).select_related("source").order_by("outside_id")
+
+
+def live_queries(project: Project) -> QuerySet[Query]:
+    """Those that are not retired: what runs, pools and versions are made from."""
+    return queries_in(project).filter(retired_at=None)
+
+
+def query_in(project: Project, pk: int) -> Query:
+    try:
+        return queries_in(project).select_related("created_by").get(pk=pk)
+    except Query.DoesNotExist:
+        raise Http404("No such query.") from None
+
+
+def narrowed(queries: QuerySet[Query], filters: Filters) -> QuerySet[Query]:
+    if filters.state == "live":
+        queries = queries.filter(retired_at=None)
+    elif filters.state == "used":
+        queries = queries.filter(retired_at=None, locked_at__isnull=False)
+    elif filters.state == "retired":
+        queries = queries.filter(retired_at__isnull=False)
+    if filters.source:
+        queries = queries.filter(source__slug=filters.source)
+    for name in ("difficulty", "domain", "query_type"):
+        if value := getattr(filters, name):
+            queries = queries.filter(**{name: value})
+    if filters.text:
+        words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
+        queries = queries.filter(words | Q(label__icontains=filters.text))
+    return queries
+
+
+def choices_in(project: Project) -> dict[str, list[str]]:
+    """The values that domains and types have, for the filter's lists."""
+    live = Query.objects.filter(project=project)
+    return {
+        name: list(live.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
+        for name in ("domain", "query_type")
+    }
+
+
+def sources_in(project: Project) -> QuerySet[Source]:
+    """By name, with `live_count` queries and their permissions, newest first, as `permissions.all()`."""
+    newest_first = Permission.objects.select_related("revoked_by").order_by("-granted_at", "-pk")
+    found = Source.objects.filter(project=project).prefetch_related(Prefetch("permissions", newest_first))
+    live = Count("queries", filter=Q(queries__retired_at=None))
+    return found.annotate(live_count=live).order_by("name", "pk")
+
+
+def source_in(project: Project, pk: int) -> Source:
+    try:
+        return sources_in(project).get(pk=pk)
+    except Source.DoesNotExist:
+        raise Http404("No such source.") from None
+
+
+def permission_in(project: Project, pk: int) -> Permission:
+    try:
+        return Permission.objects.select_related("source").get(source__project=project, pk=pk)
+    except Permission.DoesNotExist:
+        raise Http404("No such permission.") from None
+
+
+def standing_permission(source: Source, at: datetime) -> Permission | None:
+    """What the source rests on at this time: its latest permission that is neither revoked nor expired."""
+    standing = [
+        permission
+        for permission in source.permissions.all()
+        if permission.revoked_at is None and (permission.expires_at is None or permission.expires_at > at)
+    ]
+    return max(standing, key=lambda permission: (permission.granted_at, permission.pk), default=None)
+
+
+def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
+    """(source, type, difficulty, domain, live queries), one row for each combination there is."""
+    live = Query.objects.filter(project=project, retired_at=None).order_by()
+    columns = ("source__slug", "query_type", "difficulty", "domain")
+    rows = live.values_list(*columns).annotate(number=Count("pk"))
+    return [(source or "", kind, difficulty, domain, number) for source, kind, difficulty, domain, number in rows]
