@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 from apps.accounts.models import Membership, Project, User
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshots_in
 
 
 class Place(NamedTuple):
@@ -24,3 +26,7 @@ def places_of(user: User) -> list[Place]:
     for row in rows:
         held.setdefault(row.project_id, []).append(row)
     return [Place(group[0].project, tuple(row.role for row in group)) for group in held.values()]
+
+
+def newest_snapshot(project: Project) -> Snapshot | None:
+    return snapshots_in(project).first()

@@ -11,7 +11,7 @@ from apps.accounts.access import member_view
 from apps.accounts.actions import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.dashboard import actions, rules, selectors
+from apps.dashboard import actions, checklist, progress, releases, rules, selectors, waiting
 from apps.dashboard.forms import ScaleForm, SettingsForm
 
 
@@ -22,7 +22,24 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 @member_view()
 def home(request: HttpRequest, project: Project) -> HttpResponse:
-    return render(request, "dashboard/home.html", {"section": "Home"})
+    """What waits for this person, and how the project is doing; health is for those who steer and those who watch."""
+    member = request.member
+    now = timezone.now()
+    watches = member.holds(Role.LEAD, Role.VIEWER)
+    context = {
+        "section": "Home",
+        "today": timezone.localdate(),
+        "waiting": waiting.rows(member, now),
+        "steps": checklist.steps(project) if member.is_lead else [],
+        "snapshot": selectors.newest_snapshot(project),
+        "release": releases.latest(project, with_draft=member.is_lead),
+        "states": progress.states(project),
+        "judging": progress.judging_progress(project),
+        "agreement": progress.agreement_chart(member) if watches else None,
+        "flags": progress.flag_rates(member) if watches else None,
+        "mix": progress.source_mix(project),
+    }
+    return render(request, "dashboard/home.html", context)
 
 
 @member_view(Role.LEAD)

@@ -1,0 +1,221 @@
+"""How a project is doing: states, progress, agreement, flag rates, source mix. Numbers and their charts."""
+
+import math
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+from django.core.cache import cache
+from django.db.models import Count, Max, Q
+from django.utils.safestring import SafeString
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.agreement import selectors as agreement
+from apps.agreement.coefficients import Coefficient
+from apps.common import charts
+from apps.common.intervals import wilson
+from apps.judging import selectors as judging
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Judgement, Round
+from apps.queries.models import Source
+from apps.review import selectors as review
+from apps.review.enums import Choice
+from apps.review.models import Verdict
+from apps.triples import selectors as triples
+
+STATE_FILLS = {
+    "accepted": "part-accepted",
+    "stale": "part-stale",
+    "in_review": "part-review",
+    "disputed": "part-disputed",
+    "draft": "part-draft",
+    "dropped": "part-dropped",
+}
+MOST_PAIRS_OF_PEOPLE = 4
+WEEKS = 12
+LEAST_WEEKS = 3
+KEPT_SECONDS = 24 * 3600
+
+
+class StateCount(NamedTuple):
+    state: str
+    count: int
+
+
+class States(NamedTuple):
+    """Triples by state; `stale` are taken out of `accepted`, so that the parts add up to `total`."""
+
+    total: int
+    counts: list[StateCount]
+    bar: SafeString
+
+
+def states(project: Project) -> States | None:
+    """The triples of a project by state, or None when there is none."""
+    found = triples.states_of(project)
+    found["accepted"] -= found["stale"]
+    total = sum(found.values())
+    if not total:
+        return None
+    usual = [StateCount(state, found[state]) for state in STATE_FILLS]
+    others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
+    parts = [charts.Part(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    return States(total, usual + others, charts.parts_bar(f"{total:,} triples by state", parts))
+
+
+class Judging(NamedTuple):
+    """How far the newest round is."""
+
+    round: Round
+    done: int
+    planned: int
+    held: int
+    bar: SafeString
+
+
+def judging_progress(project: Project) -> Judging | None:
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING)
+    newest = rounds.exclude(state=RoundState.OPENING).order_by("-number").first()
+    if newest is None:
+        return None
+    seats = judging.totals(newest)
+    name = f"{seats.done:,} of {seats.planned:,} judgements of {newest} are given"
+    return Judging(newest, seats.done, seats.planned, seats.held, charts.meter(name, seats.done, seats.planned))
+
+
+class Chart(NamedTuple):
+    drawing: SafeString
+    figures: SafeString
+
+
+def agreement_chart(member: Member) -> Chart | None:
+    """Agreement of everybody, of the pairs of people who share most, and of reviewers; None before any was shared."""
+    rows = _coefficients(member.project)
+    if not any(coefficient.n for _, _, coefficient in rows):
+        return None
+    short = _short(agreement.names_for(member, {pk for people, _, _ in rows for pk in people}))
+    estimates = []
+    for people, measure, coefficient in rows:
+        label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
+        low, high = coefficient.interval or (None, None)
+        estimates.append(
+            charts.Estimate(
+                charts.clip(label, 20),
+                coefficient.value,
+                low,
+                high,
+                coefficient.n,
+                measure,
+                strong=not people,
+                why=coefficient.reason,
+            )
+        )
+    drawing = charts.estimates("Agreement with 95 % intervals", estimates)
+    return Chart(charts.plot(drawing), charts.estimate_figures(estimates))
+
+
+def _short(names: dict[int, str]) -> dict[int, str]:
+    """First names where they tell people apart, else whole names; of "Person A" the letter."""
+    bare = {pk: name.removeprefix("Person ") for pk, name in names.items()}
+    first = Counter(name.split()[0] for name in bare.values())
+    return {pk: name.split()[0] if first[name.split()[0]] == 1 else name for pk, name in bare.items()}
+
+
+ALPHA, QUADRATIC, FLEISS = "α ordinal", "κ quadratic", "κ Fleiss"
+WHO = {ALPHA: "All judges", FLEISS: "Reviewers"}
+Line = tuple[tuple[int, ...], str, Coefficient]
+
+
+def _coefficients(project: Project) -> list[Line]:
+    """The coefficients of the chart. They depend on grades and verdicts alone, so they are kept until one comes."""
+    grade = Judgement.objects.filter(round__project=project).aggregate(last=Max("pk"))["last"]
+    verdict = Verdict.objects.filter(revision__triple__project=project).aggregate(last=Max("pk"))["last"]
+    key = f"agreement:{project.pk}:{grade}:{verdict}"
+    found: list[Line] | None = cache.get(key)
+    if found is None:
+        grades = agreement.grade_agreement(project)
+        pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs]
+        verdicts = agreement.verdict_agreement(project).kappa
+        found = [((), ALPHA, grades.overall), *pairs[:MOST_PAIRS_OF_PEOPLE], ((), FLEISS, verdicts)]
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+class AuthorRate(NamedTuple):
+    """Flags that first revisions of one author received."""
+
+    name: str
+    flags: int
+    reviews: int
+    rate: float
+    interval: tuple[float, float] | None
+    is_calibrating: bool
+
+
+class FlagRates(NamedTuple):
+    authors: list[AuthorRate]
+    weeks: Chart | None
+
+
+def flag_rates(member: Member) -> FlagRates | None:
+    """First-round flag rates by author and by week; None before any first round closed."""
+    counts = review.flag_counts_by_author(member.project)
+    if not counts:
+        return None
+    names = agreement.names_for(member, [count.person.pk for count in counts])
+    few = member.project.policies["calibrating_reviews"]
+    authors = [
+        AuthorRate(
+            names[count.person.pk],
+            count.flags,
+            count.reviews,
+            count.flags / count.reviews,
+            wilson(count.flags, count.reviews),
+            count.reviews < few,
+        )
+        for count in counts
+    ]
+    return FlagRates(authors, _by_week(member.project))
+
+
+def _by_week(project: Project) -> Chart | None:
+    """The control chart of the last weeks, when there are enough of them."""
+    weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    for row in review.verdict_matrix(project):
+        year, week, _ = row.closed_at.isocalendar()
+        weeks[year, week][0] += sum(choice == Choice.FLAG for choice in row.choices.values())
+        weeks[year, week][1] += len(row.choices)
+    if len(weeks) < LEAST_WEEKS:
+        return None
+    mean = sum(flags for flags, _ in weeks.values()) / sum(n for _, n in weeks.values())
+    periods = [
+        charts.Period(str(week), flags, n, min(1.0, mean + 3 * math.sqrt(mean * (1 - mean) / n)))
+        for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
+    ]
+    outside = ", ".join(period.label for period in periods if period.is_outside)
+    words = f"outside: week {outside}" if outside else "no week lies outside"
+    chart = charts.control_chart(f"Flag rate by week with control limits; {words}", periods, mean)
+    figures = charts.figures(
+        ["Week", "Reviewed", "Flagged", "Rate", "Limit"],
+        [[p.label, p.n, p.hits, f"{p.hits / p.n * 100:.1f} %", f"{(p.limit or 0) * 100:.1f} %"] for p in periods],
+    )
+    return Chart(charts.plot(chart), figures)
+
+
+class Mix(NamedTuple):
+    total: int
+    chart: SafeString
+    has_targets: bool
+
+
+def source_mix(project: Project) -> Mix | None:
+    """Queries by source against the targets of the sources; None before queries name their source."""
+    live = Q(queries__retired_at=None, queries__isnull=False)
+    counted = Source.objects.filter(project=project).annotate(n=Count("queries", filter=live))
+    sources = list(counted.order_by("-n", "name"))
+    total = sum(source.n for source in sources)
+    if not total:
+        return None
+    bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
+    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
+    return Mix(total, chart, any(source.target_share is not None for source in sources))

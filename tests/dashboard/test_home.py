@@ -1,0 +1,210 @@
+"""The home of a project: what waits, for whom, and how it is doing."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.dashboard import waiting
+from apps.dashboard.checklist import STEPS, steps
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
+from apps.queries.models import Permission, Source
+from apps.triples.enums import State
+from tests.corpus.factories import make_snapshot
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import judge_all, make_round, people_of
+from tests.retrieval.factories import make_pool, make_queries
+from tests.review.factories import make_in_review, make_triple, reviewers_of
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db
+
+
+def home(project):
+    return reverse("dashboard:home", kwargs={"slug": project.slug})
+
+
+def waits_for(user, project, at=AT):
+    return {row.title: row for row in waiting.rows(membership_in(user, project.slug), at)}
+
+
+class TestWaiting:
+    def test_nothing_waits_in_an_empty_project(self):
+        project = make_project()
+
+        assert waits_for(lead_of(project), project) == {}
+
+    def test_judges_see_the_pairs_that_they_can_grade(self):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        annotator = people_of(round_)[0]
+
+        assert waits_for(annotator, round_.project)["Grade pairs"].count == 3
+        judge_all(round_, annotator)
+        assert waits_for(annotator, round_.project) == {}
+
+    def test_leads_see_pairs_that_judges_did_not_settle(self):
+        round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
+        for grade, annotator in enumerate(people_of(round_)):
+            judge_all(round_, annotator, lambda seat, grade=grade: grade)
+
+        row = waits_for(lead_of(round_.project), round_.project, AT + timedelta(days=4))["Adjudicate grades"]
+
+        assert (row.key, row.count, row.when) == ("a", 2, "oldest 4 days")
+
+    def test_reviewers_see_their_open_seats(self):
+        project = make_team()
+        triple = make_in_review(project)
+
+        assert waits_for(reviewers_of(triple)[0], project)["Review triples"].count == 1
+
+    def test_authors_see_their_drafts_and_disputes(self):
+        project = make_team()
+        author = make_member(project, Role.ANNOTATOR)
+        make_triple(project, State.DRAFT, author=author)
+        make_triple(project, State.DISPUTED, author=author)
+
+        assert set(waits_for(author, project)) == {"Your drafts", "Disputes with you in them"}
+
+    def test_leads_see_disputes_without_them_and_stale_triples(self):
+        project = make_team()
+        make_triple(project, State.ACCEPTED, stale=True)
+        make_triple(project, State.DISPUTED)
+
+        assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale triples"}
+
+    def test_leads_are_told_of_permissions_that_end_within_a_month(self):
+        project = make_project()
+        source = Source.objects.create(project=project, slug="s", name="S", kind="interview", created_at=AT)
+        for days in (23, 40):
+            Permission.objects.create(
+                source=source, owner="Orrin", scope="internal", granted_at=AT, expires_at=AT + timedelta(days=days)
+            )
+
+        row = waits_for(lead_of(project), project)["Permissions that expire"]
+
+        assert (row.count, row.when) == (1, "in 23 days")
+
+    def test_leads_are_told_of_jobs_that_failed_this_week(self):
+        project = make_project()
+        for days in (1, 9):
+            Job.objects.create(
+                project=project,
+                kind="k",
+                title="t",
+                state=JobState.FAILED,
+                created_at=AT,
+                finished_at=AT - timedelta(days=days),
+            )
+
+        assert waits_for(lead_of(project), project)["Jobs that failed"].count == 1
+        assert waits_for(make_member(project, Role.ANNOTATOR), project) == {}
+
+    def test_every_row_has_a_key_of_its_own(self):
+        keys = [key for key, _, _ in waiting.REVIEW_ROWS.values()] + ["a", "g", "p", "f"]
+
+        assert len(keys) == len(set(keys))
+        assert not {"j", "k", "u", "n"} & set(keys)
+
+
+class TestChecklist:
+    def test_an_empty_project_begins_with_the_corpus(self):
+        found = steps(make_project())
+
+        assert [step.title for step in found if step.is_next] == ["Import a corpus"]
+        assert not any(step.is_done for step in found)
+        assert len(found) == len(STEPS)
+
+    def test_steps_are_marked_by_what_is_there(self):
+        project = make_project()
+        snapshot = make_snapshot(project)
+        make_queries(project)
+        make_pool(project, snapshot)
+
+        found = steps(project)
+
+        assert [step.title for step in found if step.is_done] == [
+            "Import a corpus",
+            "Freeze a snapshot",
+            "Import queries",
+            "Pool two systems",
+        ]
+        assert [step.title for step in found if step.is_next] == ["Judge the pairs"]
+
+    def test_another_projects_corpus_does_not_count(self):
+        make_snapshot(make_project())
+
+        assert not any(step.is_done for step in steps(make_project()))
+
+
+class TestPage:
+    def test_a_new_project_shows_one_gold_button(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        page = client.get(home(project)).content.decode()
+
+        assert page.count("button primary") == 1
+        assert "Import a corpus" in page
+
+    def test_annotators_get_no_checklist_and_no_names(self, client):
+        project = make_team()
+        triple = make_triple(project, State.DISPUTED)
+        client.force_login(make_member(project, Role.ANNOTATOR))
+
+        page = client.get(home(project)).content.decode()
+
+        assert "From an empty project" not in page
+        assert triple.author.name not in page
+
+    def test_strangers_find_nothing(self, client):
+        project = make_project()
+        client.force_login(lead_of(make_project()))
+
+        assert client.get(home(project)).status_code == 404
+
+    @pytest.mark.parametrize("triples", [1, 3])
+    def test_few_and_many_triples_take_the_same_queries(self, client, triples, django_assert_num_queries):
+        project = make_team()
+        for _ in range(triples):
+            make_triple(project, State.ACCEPTED)
+            make_triple(project, State.DISPUTED)
+        client.force_login(lead_of(project))
+        client.get(home(project))
+
+        with django_assert_num_queries(27):
+            client.get(home(project))
+
+    @pytest.mark.parametrize("projects", [1, 3])
+    def test_the_list_of_projects_takes_three_queries(self, client, projects, django_assert_num_queries):
+        user = lead_of(make_project())
+        for _ in range(projects):
+            make_project(lead=user)
+        client.force_login(user)
+
+        with django_assert_num_queries(3):
+            client.get("/")
+
+
+def test_a_reviewer_reads_the_same_home_whatever_the_other_answered(client):
+    from apps.review.enums import Choice
+    from tests.review.factories import answer
+
+    pages = set()
+    for choice in (None, Choice.CONFIRM, Choice.FLAG):
+        project = make_team()
+        triple = make_in_review(project)
+        first, second = reviewers_of(triple)
+        if choice:
+            answer(triple, first, choice)
+        client.force_login(second)
+        page = client.get(home(project)).content.decode()
+        names = ((project.slug, "SLUG"), (project.name, "NAME"), (str(timezone.now().year), "YEAR"))
+        for name, word in names:
+            page = page.replace(name, word)
+        pages.add(page.split("<main")[1])
+
+    assert len(pages) == 1

@@ -1,0 +1,173 @@
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.dashboard import progress
+from apps.queries.models import Source
+from apps.review.actions import give_verdict
+from apps.review.enums import Choice
+from apps.triples.enums import State
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import judge_all, make_round, people_of
+from tests.retrieval.factories import make_queries
+from tests.review.factories import answer, answer_both, make_in_review, make_triple, reviewers_of
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    cache.clear()
+
+
+def as_lead(project):
+    return membership_in(lead_of(project), project.slug)
+
+
+class TestStates:
+    def test_nothing_written_is_no_chart(self):
+        assert progress.states(make_project()) is None
+
+    def test_stale_triples_are_taken_out_of_the_accepted(self):
+        project = make_team()
+        make_triple(project, State.ACCEPTED, stale=True)
+        make_triple(project, State.ACCEPTED)
+        make_triple(project, State.DRAFT)
+
+        found = progress.states(project)
+
+        counts = {item.state: item.count for item in found.counts if item.count}
+        assert counts == {"accepted": 1, "stale": 1, "draft": 1}
+        assert found.total == 3
+        assert "accepted: 1" in found.bar
+
+
+class TestJudging:
+    def test_no_round_is_no_progress(self):
+        assert progress.judging_progress(make_project()) is None
+
+    def test_it_counts_the_newest_round(self):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        judge_all(round_, people_of(round_)[0])
+
+        found = progress.judging_progress(round_.project)
+
+        assert (found.done, found.planned, found.held) == (3, 3, 0)
+
+
+class TestAgreement:
+    def test_before_anybody_shares_a_pair_there_is_no_chart(self):
+        assert progress.agreement_chart(as_lead(make_project())) is None
+
+    def test_leads_read_names_and_others_letters(self):
+        round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
+        for person in people_of(round_):
+            judge_all(round_, person, lambda seat: seat.entry_id % 4)
+        viewer = make_member(round_.project, Role.VIEWER)
+
+        lead_sees = progress.agreement_chart(as_lead(round_.project)).figures
+        viewer_sees = progress.agreement_chart(membership_in(viewer, round_.project.slug)).figures
+
+        assert "Judge 0 and Judge 1" in lead_sees
+        assert "Judge" not in viewer_sees
+        assert "A and B" in viewer_sees
+
+    def test_one_grade_only_is_a_sentence(self):
+        round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
+        for person in people_of(round_):
+            judge_all(round_, person, lambda seat: 2)
+
+        figures = progress.agreement_chart(as_lead(round_.project)).figures
+
+        assert "1.00" not in figures
+
+    def test_a_new_verdict_is_seen_at_once(self):
+        project = make_team()
+        first, second = make_in_review(project), make_in_review(project)
+        answer_both(first, Choice.CONFIRM, Choice.FLAG)
+        before = progress.agreement_chart(as_lead(project))
+
+        answer_both(second, Choice.CONFIRM, Choice.CONFIRM)
+
+        assert progress.agreement_chart(as_lead(project)).figures != before.figures
+
+
+class TestFlagRates:
+    def test_open_rounds_are_not_counted(self):
+        project = make_team()
+        triple = make_in_review(project)
+        answer(triple, reviewers_of(triple)[0], Choice.FLAG)
+
+        assert progress.flag_rates(as_lead(project)) is None
+
+    def test_a_rate_has_its_counts_and_interval(self):
+        project = make_team()
+        author = make_member(project, Role.ANNOTATOR, name="Jun Hallam")
+        for choice in (Choice.CONFIRM, Choice.FLAG):
+            answer_both(make_in_review(project, author=author), Choice.CONFIRM, choice)
+
+        (row,) = progress.flag_rates(as_lead(project)).authors
+
+        assert (row.name, row.flags, row.reviews, row.rate) == ("Jun Hallam", 1, 4, 0.25)
+        assert row.interval[0] < 0.25 < row.interval[1]
+        assert row.is_calibrating
+
+    def test_weeks_are_drawn_once_there_are_three(self):
+        project = make_team()
+        for week in range(3):
+            assert progress.flag_rates(as_lead(project)) is None or progress.flag_rates(as_lead(project)).weeks is None
+            close_first_round(project, AT + timedelta(weeks=week), flags=0)
+
+        assert "no week lies outside" in progress.flag_rates(as_lead(project)).weeks.drawing
+
+    def test_a_week_outside_its_limit_is_named(self):
+        project = make_team()
+        for week in range(4):
+            for _ in range(12):
+                close_first_round(project, AT + timedelta(weeks=week), flags=2 * (week == 3))
+
+        weeks = progress.flag_rates(as_lead(project)).weeks
+
+        assert "outside: week 13" in weeks.drawing
+        assert "100.0 %" in weeks.figures
+
+
+def close_first_round(project, at, *, flags):
+    """Two verdicts on a new triple, `flags` of them flags, given at `at`."""
+    triple = make_in_review(project)
+    for reviewer, flag in zip(reviewers_of(triple), (flags > 0, flags > 1), strict=True):
+        give_verdict(
+            project=project,
+            triple_id=triple.pk,
+            revision_id=triple.current_id,
+            reviewer=reviewer,
+            choice=Choice.FLAG if flag else Choice.CONFIRM,
+            reasons=["other"] if flag else [],
+            note="No." if flag else "",
+            idempotency_key=f"{triple.pk}",
+            at=at,
+        )
+
+
+class TestSourceMix:
+    def test_queries_without_a_source_are_no_mix(self):
+        project = make_project()
+        make_queries(project)
+
+        assert progress.source_mix(project) is None
+
+    def test_shares_stand_beside_their_targets(self):
+        project = make_project()
+        interview = Source.objects.create(
+            project=project, slug="interview", name="Interview", kind="interview", target_share=0.4, created_at=AT
+        )
+        make_queries(project, {"q1": "one", "q2": "two"}, source=interview)
+
+        found = progress.source_mix(project)
+
+        assert found.total == 2
+        assert "Interview: 2, 100 %, target 40 %" in found.chart
