@@ -8,7 +8,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.triples.checks import Other
 from apps.triples.enums import ENDED, State
 from apps.triples.models import ExpectedBlock, Revision, Triple
@@ -160,3 +160,23 @@ def states_of(project: Project) -> dict[str, int]:
     found = {state.value: counted.get(state.value, 0) for state in State}
     found["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
     return found
+
+
+class ChangedText(NamedTuple):
+    """An expected block whose text another snapshot words anew; `new` is None when the block is gone there."""
+
+    old: BlockVersion
+    new: BlockVersion | None
+
+
+def changed_texts(triple: Triple, snapshot: Snapshot | None) -> list[ChangedText]:
+    """What of a stale triple's blocks changed in `snapshot`. Nothing for a triple without the mark."""
+    if not triple.is_stale or snapshot is None or triple.current is None:
+        return []
+    changed = []
+    for block in expected_blocks(triple.current):
+        entry = entry_of_block(snapshot, block.version.block_id)
+        new = entry.version if entry else None
+        if new is None or new.text_digest != block.version.text_digest:
+            changed.append(ChangedText(block.version, new))
+    return changed

@@ -1,0 +1,276 @@
+"""The page of one triple: its rounds, its dispute, and what ends it."""
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.corpus.models import BlockVersion
+from apps.review import actions, rules
+from apps.review.actions import Decision, DisputeRefused, SubmitRefused
+from apps.review.diffs import last_difference
+from apps.review.enums import Category
+from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm, SplitForm
+from apps.review.offers import offers_for
+from apps.review.policies import POLICIES
+from apps.review.selectors import rounds_of
+from apps.review.standing import Standing, standing_for
+from apps.triples.bench import render_bench
+from apps.triples.enums import RetireReason, State
+from apps.triples.evidence import excerpt
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors import changed_texts, expected_blocks, newest_snapshot, open_revision, triple_for
+from apps.triples.views import save_bench
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+FORMS_SHOWN = ("split", "withdraw", "adjudicate", "drop", "retire")
+
+
+class BlockView(NamedTuple):
+    """An expected block: its marked paragraphs, and the whole text behind a fold when that is more."""
+
+    version: BlockVersion
+    spans: list
+    text: str
+    text_spans: list
+
+    @property
+    def is_cut(self) -> bool:
+        return self.text != self.version.text
+
+
+def _block_views(revision: Revision) -> list[BlockView]:
+    return [
+        BlockView(expected.version, expected.spans, *excerpt(expected.version.text, expected.spans))
+        for expected in expected_blocks(revision)
+    ]
+
+
+def _as(standing: Standing) -> str:
+    if standing.wrote_any:
+        return "as the author"
+    if standing.is_flagger:
+        return "as the one who flagged it"
+    if standing.reviewed_any:
+        return "as a reviewer"
+    return "as a lead" if standing.is_lead else "as a member"
+
+
+def _policy(standing: Standing) -> Any:
+    if standing.flag is None or not standing.flag.category:
+        return None
+    return POLICIES[Category(standing.flag.category)]
+
+
+def _page(
+    request: HttpRequest, triple: Triple, *, doing: str = "", fault: str = "", posted: Any = None, status: int = 200
+) -> HttpResponse:
+    standing = standing_for(triple, request.member)  # type: ignore[attr-defined]
+    rounds = rounds_of(triple, standing)
+    offers = offers_for(triple, standing)
+    allowed = {offer.name for offer in offers if offer.refusal is None}
+    writing = open_revision(triple)
+    context = {
+        "section": "Review",
+        "triple": triple,
+        "revision": triple.current,
+        "blocks": _block_views(triple.current),
+        "standing": standing,
+        "as_what": _as(standing),
+        "rounds": rounds,
+        "this_round": rounds[-1] if rounds else None,
+        "past": rounds[:-1],
+        "difference": last_difference(triple.current) if triple.current.submitted_at else None,
+        "offers": offers,
+        "doing": doing if doing in allowed else "",
+        "fault": fault,
+        "posted": posted or {},
+        "policy": _policy(standing),
+        "policies": [(value.value, value.label, POLICIES[value].short) for value in Category],
+        "flag_category": standing.flag.category if standing.flag else "",
+        "message_refusal": rules.message_refusal(triple, standing),
+        "retire_reasons": RetireReason.choices,
+        "is_writing": writing is not None and writing.author_id == standing.person.pk,
+        "changed": changed_texts(triple, newest_snapshot(triple.project, triple.snapshot.corpus_id)),
+        "children": list(triple.children.order_by("number")),
+    }
+    return render(request, "review/triple.html", context, status=status)
+
+
+@member_view(*READERS)
+@require_GET
+def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    doing = request.GET.get("do", "")
+    return _page(request, found, doing=doing if doing in FORMS_SHOWN else "")
+
+
+def _back(project: Project, found: Triple) -> HttpResponse:
+    return redirect("review:triple", slug=project.slug, pk=found.pk)
+
+
+# Submitting --------------------------------------------------------------------------------------------------------
+
+
+@member_view(*WRITERS)
+@require_POST
+def submit(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """Save what the bench holds, then send it to review. When it may not go yet, it is saved and the bench says why.
+
+    Two calls, because what was typed must stay also when submitting is refused.
+    """
+    if pk is not None:
+        triple_for(request.member, pk)  # type: ignore[attr-defined]
+    bench, saved = save_bench(request, project, pk)
+    if saved is None:
+        return render_bench(request, bench, status=409 if bench.form.is_valid() else 400)
+    try:
+        sent = actions.submit_triple(project=project, triple_id=saved.pk, author=request.user, at=timezone.now())  # type: ignore[arg-type]
+    except SubmitRefused as refusal:
+        messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
+        return redirect("triples:edit", slug=project.slug, pk=saved.pk)
+    messages.info(request, f"{sent.label} went to two reviewers, round {sent.round}.")
+    return redirect("triples:mine", slug=project.slug)
+
+
+@member_view(*WRITERS)
+@require_POST
+def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Open the next revision and go to the bench."""
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    actions.begin_revision(
+        project=project,
+        triple_id=found.pk,
+        person=request.user,  # type: ignore[arg-type]
+        snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
+        at=timezone.now(),
+    )
+    return redirect("triples:edit", slug=project.slug, pk=found.pk)
+
+
+@member_view(*WRITERS)
+@require_POST
+def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    try:
+        actions.re_pin(
+            project=project,
+            triple_id=found.pk,
+            person=request.user,  # type: ignore[arg-type]
+            snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
+            at=timezone.now(),
+        )
+    except SubmitRefused as refusal:
+        return _page(request, found, fault=refusal.sentence, status=refusal.status)
+    messages.info(request, f"{found.label} is pinned to the new text and goes to review again.")
+    return _back(project, found)
+
+
+# Disputes ----------------------------------------------------------------------------------------------------------
+
+
+@member_view(*READERS)
+@require_POST
+def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    form = MessageForm(request.POST)
+    text = form.cleaned_data["text"] if form.is_valid() else ""
+    actions.post_message(project=project, triple_id=found.pk, author=request.user, text=text, at=timezone.now())  # type: ignore[arg-type]
+    return _back(project, found)
+
+
+@member_view(*READERS)
+@require_POST
+def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    form = PolicyForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, doing="withdraw", fault="Name the policy that settles it.", status=400)
+    actions.withdraw_flag(
+        project=project,
+        triple_id=found.pk,
+        reviewer=request.user,  # type: ignore[arg-type]
+        policy=Category(form.cleaned_data["policy"]),
+        at=timezone.now(),
+    )
+    messages.info(request, f"The flag is withdrawn; {found.label} is accepted.")
+    return _back(project, found)
+
+
+@member_view(*WRITERS)
+@require_POST
+def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    form = SplitForm(request.POST)
+    claims = form.claims() if form.is_valid() else []
+    try:
+        children = actions.split_triple(
+            project=project,
+            triple_id=found.pk,
+            author=request.user,  # type: ignore[arg-type]
+            claims=claims,
+            at=timezone.now(),
+        )
+    except DisputeRefused as refusal:
+        if refusal.code != "claims":
+            raise
+        return _page(request, found, doing="split", fault=refusal.sentence, posted=request.POST, status=400)
+    messages.info(request, f"{found.label} is split into {', '.join(child.label for child in children)}.")
+    return redirect("triples:edit", slug=project.slug, pk=children[0].pk)
+
+
+def _reason(request: HttpRequest) -> str:
+    form = ReasonForm(request.POST)
+    return form.cleaned_data["reason"] if form.is_valid() else ""
+
+
+@member_view(*WRITERS)
+@require_POST
+def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    try:
+        actions.drop_triple(
+            project=project,
+            triple_id=found.pk,
+            author=request.user,  # type: ignore[arg-type]
+            reason=_reason(request),
+            at=timezone.now(),
+        )
+    except DisputeRefused as refusal:
+        if refusal.code != "reason_missing":
+            raise
+        return _page(request, found, doing="drop", fault=refusal.sentence, status=400)
+    messages.info(request, f"{found.label} is dropped.")
+    return _back(project, found)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    form = AdjudicateForm(request.POST)
+    if not form.is_valid():
+        fault = "Choose one of the three decisions."
+        return _page(request, found, doing="adjudicate", fault=fault, posted=request.POST, status=400)
+    try:
+        decided = actions.adjudicate(
+            project=project,
+            triple_id=found.pk,
+            lead=request.user,  # type: ignore[arg-type]
+            decision=Decision(form.cleaned_data["decision"]),
+            reason=form.cleaned_data["reason"],
+            at=timezone.now(),
+        )
+    except DisputeRefused as refusal:
+        if refusal.code != "reason_missing":
+            raise
+        return _page(request, found, doing="adjudicate", fault=refusal.sentence, posted=request.POST, status=400)
+    messages.info(request, f"Decided: {decided.label} is {State(decided.state).label.lower()}.")
+    return _back(project, found)

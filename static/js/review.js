@@ -1,0 +1,53 @@
+// Confirm or flag: the two big keys set the form's choice; a reason or a kind means a flag.
+import "./keys.js";
+
+const form = document.querySelector("[data-review]");
+const send = document.querySelector("[data-send]");
+const choices = [...document.querySelectorAll("[data-choose]")];
+const words = document.querySelector("[data-flag-words]");
+const isChange = send.firstChild.textContent.trim() === "Change verdict";
+const chosen = () => form.elements.namedItem("choice").value;
+const ticked = (selector) => [...form.querySelectorAll(`${selector}:checked`)];
+const labelOf = (input) => input.parentElement.querySelector("b").textContent;
+
+document.documentElement.classList.add("scripted");
+
+function choose(choice) {
+  for (const radio of form.elements.namedItem("choice")) radio.checked = radio.value === choice;
+  if (choice === "confirm") {
+    for (const input of ticked("[data-reason], [data-category]")) input.checked = false;
+  }
+  show();
+}
+
+function show() {
+  const choice = chosen();
+  for (const button of choices) button.setAttribute("aria-pressed", String(button.dataset.choose === choice));
+  const named = [...ticked("[data-reason]").map(labelOf), ...ticked("[data-category]").map(labelOf)];
+  words.textContent = named.length ? named.join(", ").replaceAll("Answer ", "").toLowerCase() : "Say what is wrong";
+  const verb = { confirm: "Send confirmation", flag: "Send flag" }[choice] ?? "Send";
+  send.firstChild.textContent = `${isChange ? "Change to this" : verb} `;
+  send.setAttribute("aria-disabled", String(!choice));
+}
+
+for (const button of choices) {
+  button.addEventListener("click", () => {
+    choose(button.dataset.choose);
+    if (button.dataset.choose === "flag" && ticked("[data-reason]").length === 0) {
+      form.querySelector("[data-reason]").closest("fieldset").scrollIntoView({ block: "nearest" });
+    }
+  });
+}
+form.addEventListener("change", (event) => {
+  if (event.target.matches("[data-reason], [data-category]") && event.target.checked) choose("flag");
+  show();
+});
+let isSent = false;
+form.addEventListener("submit", (event) => {
+  if (isSent || !chosen()) event.preventDefault();
+  else isSent = true;
+});
+addEventListener("pageshow", () => {
+  isSent = false;
+});
+show();
