@@ -1,2 +1,6 @@
+from django.urls import path
+
+from apps.agreement import api
+
 app_name = "agreement-api"
-urlpatterns: list = []
+urlpatterns = [path("", api.AgreementView.as_view(), name="agreement")]

@@ -158,9 +158,7 @@ def _estimate(
     bounds = wilson(n, n)
     if observed > 1 - 1e-12 and bounds:
         low = max(-1.0, (bounds[0] - expected) / (1 - expected))
-        return Coefficient(
-            name, value, n, (low, 1.0), "", "Wilson bound of percent agreement", standard_error
-        )
+        return Coefficient(name, value, n, (low, 1.0), "", "Wilson bound of percent agreement", standard_error)
     interval = bootstrap(parts, weights, seed=seed, resamples=resamples)
     return Coefficient(name, value, n, interval, "", "bootstrap over items", standard_error)
 

@@ -107,9 +107,14 @@ def frozen_when(table: str, condition: str, what: str, *, delete_condition: str 
 
 
 def same(*columns: str) -> str:
-    """SQL that holds when each column has the same value in OLD and NEW, NULL equal to NULL, on both databases."""
+    """SQL that holds when each column has the same value in OLD and NEW, NULL equal to NULL, on both databases.
+
+    It is true or false and never NULL: a value that becomes NULL is a change like any other.
+    """
     return " AND ".join(
-        f'(OLD."{c}" = NEW."{c}" OR (OLD."{c}" IS NULL AND NEW."{c}" IS NULL))' for c in columns
+        f'((OLD."{c}" = NEW."{c}" AND OLD."{c}" IS NOT NULL AND NEW."{c}" IS NOT NULL)'
+        f' OR (OLD."{c}" IS NULL AND NEW."{c}" IS NULL))'
+        for c in columns
     )
 
 

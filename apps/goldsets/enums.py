@@ -32,9 +32,8 @@ class StopKind(models.TextChoices):
 
     EMPTY = "empty", "nothing to freeze"
     UNRESOLVED = "unresolved", "unresolved grade"
-    CONFLICT = "conflict", "pair with two grades"
-    NOT_ACCEPTED = "not_accepted", "triple not accepted"
+    NOT_ACCEPTED = "not_accepted", "triple no longer accepted"
     STALE = "stale", "stale triple"
-    MACHINE = "machine", "machine-written triple without its people"
-    PERMISSION = "permission", "permission missing"
+    MACHINE = "machine", "machine-written triple"
+    PERMISSION = "permission", "source without permission"
     LEAK = "leak", "leak between dev and test"

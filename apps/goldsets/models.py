@@ -40,12 +40,8 @@ class Version(models.Model):
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="versions")
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
     rounds = models.ManyToManyField(Round, related_name="+")
-    test_share = models.FloatField(
-        default=0.5, help_text="Share of items aimed at for the test split, 0 to 1."
-    )
-    group_by = models.JSONField(
-        default=default_group_by, help_text="What a split keeps whole: GroupBy values."
-    )
+    test_share = models.FloatField(default=0.5, help_text="Share of items aimed at for the test split, 0 to 1.")
+    group_by = models.JSONField(default=default_group_by, help_text="What a split keeps whole: GroupBy values.")
     seed = models.BigIntegerField(default=0)
     note = models.TextField(blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="Over all items, once frozen.")

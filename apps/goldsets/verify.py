@@ -1,11 +1,9 @@
-"""`karat verify`: does an export still hold the bytes its manifest names? No server, no database."""
+"""Does an exported version still hold the bytes its manifest names? Plain files, no database."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +14,6 @@ from typing import IO, Any, Protocol
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
-VERIFIED, CHANGED, UNREADABLE = 0, 1, 3
 
 
 class NotAnExport(ValueError):
@@ -118,20 +115,12 @@ def _is_entry(entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
     kinds = {"path": str, "bytes": int, "sha256": str}
-    return all(isinstance(entry.get(key), kind) for key, kind in kinds.items()) and _stays_inside(
-        entry["path"]
-    )
+    return all(isinstance(entry.get(key), kind) for key, kind in kinds.items()) and _stays_inside(entry["path"])
 
 
 def _stays_inside(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    return (
-        bool(parts)
-        and not name.startswith("/")
-        and ".." not in parts
-        and "\\" not in name
-        and "\0" not in name
-    )
+    return bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name and "\0" not in name
 
 
 def _check(store: Store, names: set[str], entry: dict[str, Any], report: Report) -> None:
@@ -148,39 +137,3 @@ def _check(store: Store, names: set[str], entry: dict[str, Any], report: Report)
     report.size += size
     if size != entry["bytes"] or digest.hexdigest() != entry["sha256"]:
         report.faults.append(f"{name} differs from the manifest.")
-
-
-def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    parser = subparsers.add_parser(
-        "verify",
-        help="check an exported version against its manifest",
-        description="Check every file of an exported version against the digests of its manifest. "
-        "Exit codes: 0 intact, 1 changed, 2 usage, 3 not an export.",
-    )
-    parser.add_argument("path", metavar="DIR", type=Path, help="an exported folder, or the zip file of one")
-    parser.add_argument("--format", choices=["table", "json"], default="table")
-    parser.set_defaults(run=run)
-    return parser
-
-
-def run(args: argparse.Namespace) -> int:
-    try:
-        report = verify(args.path)
-    except (NotAnExport, OSError, zipfile.BadZipFile) as error:
-        print(f"karat verify: {error}", file=sys.stderr)
-        return UNREADABLE
-    if args.format == "json":
-        print(json.dumps({"intact": report.is_intact, "files": report.checked, "faults": report.faults}))
-    else:
-        print("\n".join(_lines(report)))
-    return VERIFIED if report.is_intact else CHANGED
-
-
-def _lines(report: Report) -> Iterator[str]:
-    yield from report.faults
-    files = "1 file" if report.checked == 1 else f"{report.checked:,} files"
-    if report.is_intact:
-        yield f"Intact: {files}, {report.size:,} bytes, as the manifest says."
-    else:
-        count = len(report.faults)
-        yield f"Changed: {count} {'fault' if count == 1 else 'faults'} in {files}."

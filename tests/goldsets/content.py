@@ -34,9 +34,7 @@ SMALL = ListContent(
         QueryRow("Q02", '=SUM("a")', split="test"),
     ],
     block_rows=[
-        BlockRow(
-            "b1", "doc", "Keys", "Keys are kept for 90 days.\nThen they go.", ("Security", "Keys"), 3, 4
-        ),
+        BlockRow("b1", "doc", "Keys", "Keys are kept for 90 days.\nThen they go.", ("Security", "Keys"), 3, 4),
         BlockRow("b2", "doc", "Größe", "„Anführung“ 数据", metadata={"z": 1, "a": 2}),
     ],
     grade_rows=[

@@ -1,11 +1,9 @@
-import argparse
 import io
 import json
 import zipfile
 
 import pytest
 
-from apps.goldsets import verify as verifying
 from apps.goldsets.formats.folder import write_folder, zip_folder
 from apps.goldsets.verify import NotAnExport, verify
 from tests.goldsets.content import SMALL
@@ -86,29 +84,6 @@ def test_a_zip_that_unpacks_to_more_than_its_manifest_says_is_not_read_to_the_en
 
     assert report.faults == ["big differs from the manifest."]
     assert report.size < 2 << 20
-
-
-def _run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    verifying.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["verify", *words])
-    return arguments.run(arguments)
-
-
-def test_exit_codes_and_output(export, capsys):
-    assert _run(str(export)) == 0
-    assert capsys.readouterr().out.startswith("Intact: 13 files, ")
-
-    (export / "beir/queries.jsonl").write_text("")
-    assert _run(str(export), "--format", "json") == 1
-    assert json.loads(capsys.readouterr().out) == {
-        "intact": False,
-        "files": 13,
-        "faults": ["beir/queries.jsonl differs from the manifest."],
-    }
-
-    assert _run(str(export / "nowhere")) == 3
-    assert "neither a folder nor a file" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_zip_is_refused(tmp_path):

@@ -24,6 +24,7 @@ class QueryRow(NamedTuple):
     query_type: str = ""
     group: str = ""
     tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = {}
     split: str = ""
 
 
@@ -35,6 +36,7 @@ class BlockRow(NamedTuple):
     section: tuple[str, ...] = ()
     page_start: int | None = None
     page_end: int | None = None
+    document_title: str = ""
     metadata: dict[str, Any] = {}
 
 

@@ -71,9 +71,7 @@ def zip_folder(folder: Path, stream: IO[bytes]) -> None:
 
     Stored, not deflated: two builds of zlib pack the same bytes differently, and a release has one form only.
     """
-    paths = sorted(
-        (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()), key=str.encode
-    )
+    paths = sorted((p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()), key=str.encode)
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for path in paths:
             entry = zipfile.ZipInfo(path, BEGINNING_OF_ZIP_TIME)

@@ -16,10 +16,12 @@ from apps.goldsets.formats.content import (
     in_order,
 )
 
+CORPUS = "jsonl/corpus.jsonl"
+
 
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     yield (
-        "jsonl/corpus.jsonl",
+        CORPUS,
         (line(_block(row)) for row in in_order(content.blocks(), lambda r: (r.block_id,))),
     )
     yield (
@@ -44,6 +46,7 @@ def _block(row: BlockRow) -> dict[str, Any]:
     return {
         "block_id": row.block_id,
         "document_id": row.document_id,
+        "document_title": row.document_title,
         "title": row.title,
         "section": list(row.section),
         "page_start": row.page_start,
@@ -54,6 +57,7 @@ def _block(row: BlockRow) -> dict[str, Any]:
 
 
 def _query(row: QueryRow) -> dict[str, Any]:
+    """The fields that importing queries knows; the split travels in the metadata."""
     return {
         "query_id": row.query_id,
         "text": row.text,
@@ -66,7 +70,7 @@ def _query(row: QueryRow) -> dict[str, Any]:
         "query_type": row.query_type,
         "group": row.group,
         "tags": list(row.tags),
-        "split": row.split,
+        "metadata": dict(sorted({**row.metadata, "split": row.split}.items())),
     }
 
 

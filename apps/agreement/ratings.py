@@ -1,0 +1,112 @@
+"""Who gave which grade to what: a matrix of items by people, and what it says about agreement. No database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.agreement.coefficients import (
+    MISSING,
+    Coefficient,
+    category_counts,
+    cohen_kappa,
+    krippendorff_alpha,
+    pair_table,
+    percent_agreement,
+)
+from apps.common.intervals import wilson
+
+Row = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """`codes` holds items by people as positions in `grades`, MISSING where a person gave none."""
+
+    people: tuple[int, ...]
+    grades: tuple[int, ...]
+    codes: NDArray[np.int64]
+
+    @property
+    def shared(self) -> int:
+        """Items that two people or more graded."""
+        return int(((self.codes != MISSING).sum(axis=1) >= 2).sum())
+
+    def table(self, first: int, second: int) -> NDArray[np.int64]:
+        """Counts of grade pairs: rows are the grades of `first`, columns those of `second`."""
+        places = {person: place for place, person in enumerate(self.people)}
+        return pair_table(self.codes[:, places[first]], self.codes[:, places[second]], len(self.grades))
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two people, by id, and how far their grades of the same items agree."""
+
+    first: int
+    second: int
+    n: int
+    percent: Coefficient
+    kappa: Coefficient
+    quadratic: Coefficient
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`hits` of `n` with Wilson's interval; None while nothing was counted."""
+
+    hits: int
+    n: int
+
+    @property
+    def value(self) -> float | None:
+        return self.hits / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return wilson(self.hits, self.n)
+
+
+def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
+    """Ratings from (query, text, person, grade) rows, oldest first: the last grade of a person for a pair counts.
+
+    Grades outside the scale, left from before it was changed, become categories of their own.
+    """
+    table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
+    grades = np.array(sorted({*scale, *np.unique(table[:, 3]).tolist()}), dtype=np.int64)
+    people, person = np.unique(table[:, 2], return_inverse=True)
+    _, item = np.unique(table[:, :2], axis=0, return_inverse=True)
+    item = item.reshape(-1)
+    codes = np.full((item.max() + 1 if len(item) else 0, len(people)), MISSING, dtype=np.int64)
+    codes[item, person] = np.searchsorted(grades, table[:, 3])
+    return Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes)
+
+
+def pairs_of(ratings: Ratings) -> list[PairAgreement]:
+    """Every two people who share an item, most items first."""
+    found = []
+    for first, second in combinations(ratings.people, 2):
+        table = ratings.table(first, second)
+        if table.sum():
+            found.append(pair_agreement(table, first, second, ratings.grades))
+    return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
+
+
+def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
+    return PairAgreement(
+        first=first,
+        second=second,
+        n=int(table.sum()),
+        percent=percent_agreement(table),
+        kappa=cohen_kappa(table, values=grades),
+        quadratic=cohen_kappa(table, kind="quadratic", values=grades),
+    )
+
+
+def alpha_of(ratings: Ratings) -> Coefficient:
+    """Krippendorff's alpha at the ordinal level over everybody who graded."""
+    counts = category_counts(ratings.codes, len(ratings.grades))
+    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades)

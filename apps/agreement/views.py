@@ -1,0 +1,125 @@
+"""Pages of agreement."""
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.agreement import selectors
+from apps.agreement.coefficients import Coefficient, band
+from apps.agreement.ratings import PairAgreement, Ratings, pair_agreement
+from apps.common.charts import Estimate, estimate_figures, estimates, plot
+
+SECTION = "Agreement"
+
+
+@member_view()
+def overview(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen = _chosen_round(request, project)
+    grades = selectors.grade_agreement(project, [chosen] if chosen else None)
+    verdicts = selectors.verdict_agreement(project)
+    people = {*grades.ratings.people, *(row.person for row in (*verdicts.received, *verdicts.given))}
+    names = selectors.names_for(request.member, people)  # type: ignore[attr-defined]
+    rows = _estimates(grades, names)
+    return render(
+        request,
+        "agreement/overview.html",
+        {
+            "section": SECTION,
+            "rounds": selectors.rounds_of(project),
+            "chosen": chosen,
+            "grades": grades,
+            "pairs": [_pair(pair, names) for pair in grades.pairs],
+            "chart": plot(_chart("Agreement by pair of people, with 95 % intervals", rows)),
+            "verdicts": verdicts,
+            "verdict_chart": plot(_chart("Agreement of reviewers", [_verdict_estimate(verdicts)])),
+            "verdict_figures": estimate_figures([_verdict_estimate(verdicts)]),
+            "received": [(names[row.person], row.rate) for row in verdicts.received],
+            "given": [(names[row.person], row.rate) for row in verdicts.given],
+        },
+    )
+
+
+@member_view(Role.LEAD)
+def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
+    """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
+    chosen = _chosen_round(request, project)
+    ratings = selectors.ratings_in(project, [chosen] if chosen else None)
+    if first == second or not {first, second} <= set(ratings.people):
+        raise Http404("These two share no round.")
+    names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
+    table = ratings.table(first, second)
+    return render(
+        request,
+        "agreement/pair.html",
+        {
+            "section": SECTION,
+            "chosen": chosen,
+            "first": names[first],
+            "second": names[second],
+            "grades": ratings.grades,
+            "matrix": _matrix(ratings, table.tolist()),
+            "column_sums": table.sum(axis=0).tolist(),
+            "pair": _pair(pair_agreement(table, first, second, ratings.grades), names),
+        },
+    )
+
+
+def _chosen_round(request: HttpRequest, project: Project) -> Any:
+    number = request.GET.get("round", "")
+    if not number:
+        return None
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        raise Http404("No such round.")
+    return selectors.round_in(project, int(number))
+
+
+def _pair(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
+    value = pair.kappa.value
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "label": _both(names[pair.first], names[pair.second]),
+        "n": pair.n,
+        "coefficients": [pair.percent, pair.kappa, pair.quadratic],
+        "band": "" if value is None else band(value),
+    }
+
+
+def _both(first: str, second: str) -> str:
+    return f"You and {first}" if second == "You" else f"{first} and {second}"
+
+
+def _matrix(ratings: Ratings, table: list[list[int]]) -> list[dict[str, Any]]:
+    rows = []
+    for place, grade in enumerate(ratings.grades):
+        cells = [{"count": count, "is_same": column == place} for column, count in enumerate(table[place])]
+        rows.append({"grade": grade, "cells": cells, "sum": sum(table[place])})
+    return rows
+
+
+def _estimate(label: str, measure: str, found: Coefficient, *, strong: bool = False) -> Estimate:
+    low, high = found.interval or (None, None)
+    return Estimate(label, found.value, low, high, found.n, measure, strong, found.reason)
+
+
+def _estimates(grades: selectors.GradeAgreement, names: dict[int, str]) -> list[Estimate]:
+    rows = [_estimate("All annotators", "α ordinal", grades.overall, strong=True)]
+    for found in grades.pairs:
+        rows.append(_estimate(_both(names[found.first], names[found.second]), "Cohen's κ", found.kappa))
+    return rows
+
+
+def _verdict_estimate(verdicts: selectors.VerdictAgreement) -> Estimate:
+    return _estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True)
+
+
+def _chart(name: str, rows: Sequence[Estimate]) -> Any:
+    """From 0 to 1, or from the tenth below the lowest interval: a negative coefficient is seen as one."""
+    lowest = min([0.0, *(row.low for row in rows if row.low is not None)])
+    return estimates(name, rows, low=floor(lowest * 5) / 5)

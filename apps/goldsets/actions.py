@@ -1,0 +1,231 @@
+"""Everything people do with gold sets and their versions."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot
+from apps.goldsets import rules
+from apps.goldsets.enums import GroupBy, Split, VersionState, VersionStep
+from apps.goldsets.freezing import copy_items, items_digest, manifest_of
+from apps.goldsets.gathering import gather
+from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.stops import find_stops
+from apps.goldsets.workflow import move
+from apps.judging.models import Guideline, Round
+
+
+class VersionRefused(Refusal):
+    """A step that the state or the items of a version do not allow."""
+
+
+class GoldSetRefused(Refusal):
+    """A gold set that cannot be made."""
+
+
+@transaction.atomic
+def create_gold_set(*, project: Project, name: str, actor: User, at: datetime, description: str = "") -> GoldSet:
+    name = " ".join(name.split())
+    slug = slugify(name)[:60].strip("-")
+    if not slug:
+        raise GoldSetRefused("A gold set needs a name with letters or digits.", code="gold_set_name")
+    if GoldSet.objects.filter(project=project, slug=slug).exists():
+        raise GoldSetRefused(f"There is a gold set called “{slug}” already.", code="gold_set_exists")
+    gold_set = GoldSet.objects.create(
+        project=project, slug=slug, name=name, description=description, created_by=actor, created_at=at
+    )
+    record(project=project, actor=actor, action="gold_set.created", obj=gold_set, after={"name": name}, at=at)
+    return gold_set
+
+
+@transaction.atomic
+def draft_version(
+    *,
+    gold_set_id: int,
+    snapshot: Snapshot,
+    rounds: Sequence[Round],
+    actor: User,
+    at: datetime,
+    test_share: float = 0.5,
+    seed: int = 0,
+    group_by: Sequence[str] = (GroupBy.GROUP,),
+    note: str = "",
+) -> Version:
+    """Begin the next version of a gold set. One is open at a time."""
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set_id)
+    if reason := rules.draft_refusal(gold_set, snapshot, rounds):
+        raise VersionRefused(reason, code="draft_refused")
+    last = gold_set.versions.aggregate(last=Max("number"))["last"] or 0
+    version = Version.objects.create(
+        gold_set=gold_set,
+        number=last + 1,
+        snapshot=snapshot,
+        guideline=_guideline_of(rounds),
+        test_share=test_share,
+        seed=seed,
+        group_by=sorted(set(group_by)),
+        note=note,
+        created_by=actor,
+        created_at=at,
+    )
+    version.rounds.set(rounds)
+    record(
+        project=gold_set.project,
+        actor=actor,
+        action="version.drafted",
+        obj=version,
+        after=_inputs(version, rounds),
+        at=at,
+    )
+    return version
+
+
+@transaction.atomic
+def change_draft(
+    *,
+    version_id: int,
+    snapshot: Snapshot,
+    rounds: Sequence[Round],
+    actor: User,
+    at: datetime,
+    test_share: float,
+    seed: int,
+    group_by: Sequence[str],
+    note: str,
+) -> Version:
+    version = _locked(version_id)
+    reason = rules.change_refusal(version) or rules.inputs_refusal(version.gold_set, snapshot, rounds)
+    if reason:
+        raise VersionRefused(reason, code="change_refused")
+    before = _inputs(version, list(version.rounds.all()))
+    version.snapshot, version.guideline = snapshot, _guideline_of(rounds)
+    version.test_share, version.seed, version.note = test_share, seed, note
+    version.group_by = sorted(set(group_by))
+    version.save(update_fields=["snapshot", "guideline", "test_share", "seed", "group_by", "note"])
+    version.rounds.set(rounds)
+    record(
+        project=version.gold_set.project,
+        actor=actor,
+        action="version.changed",
+        obj=version,
+        before=before,
+        after=_inputs(version, rounds),
+        at=at,
+    )
+    return version
+
+
+@transaction.atomic
+def discard_draft(*, version_id: int, actor: User, at: datetime) -> None:
+    version = _locked(version_id)
+    if reason := rules.change_refusal(version):
+        raise VersionRefused(reason, code="discard_refused")
+    before = _inputs(version, list(version.rounds.all()))
+    record(
+        project=version.gold_set.project,
+        actor=actor,
+        action="version.discarded",
+        obj=version,
+        before=before,
+        at=at,
+    )
+    version.rounds.clear()
+    version.delete()
+
+
+@transaction.atomic
+def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
+    """Copy every item into the version and fix it, or refuse with the name of each item that stands in the way."""
+    version = _locked(version_id)
+    if reason := rules.change_refusal(version):
+        raise VersionRefused(reason, code="freeze_refused")
+    found = gather(version)
+    if reason := rules.freeze_refusal(version, find_stops(found, at=at)):
+        raise VersionRefused(reason, code="freeze_refused")
+    copy_items(found)
+    digest = items_digest(version)
+    return move(
+        version,
+        VersionStep.FREEZE,
+        actor=actor,
+        at=at,
+        digest=digest,
+        manifest=manifest_of(found, digest=digest, at=at),
+        frozen_by=actor,
+        frozen_at=at,
+    )
+
+
+@transaction.atomic
+def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
+    """Release a frozen version; the one released before it is superseded."""
+    gold_set_id = Version.objects.values_list("gold_set_id", flat=True).get(pk=version_id)
+    GoldSet.objects.select_for_update().get(pk=gold_set_id)
+    version = _locked(version_id)
+    if reason := rules.release_refusal(version):
+        raise VersionRefused(reason, code="release_refused")
+    for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
+        move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
+    return move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
+
+
+@transaction.atomic
+def log_export(
+    *, version: Version, actor: User | None, formats: Sequence[str], splits: Collection[str], at: datetime
+) -> None:
+    """Who took which side of a version out of the house."""
+    record(
+        project=version.gold_set.project,
+        actor=actor,
+        action="version.exported",
+        obj=version,
+        after={"formats": list(formats), "splits": sorted(splits)},
+        at=at,
+    )
+
+
+@transaction.atomic
+def log_test_look(*, version: Version, actor: User | None, what: str, at: datetime) -> None:
+    """Test is sealed: each look at its items or at scores by query is on the record. `what` names the page."""
+    record(
+        project=version.gold_set.project,
+        actor=actor,
+        action="version.test_seen",
+        obj=version,
+        after={"what": what, "split": Split.TEST},
+        at=at,
+    )
+
+
+def _versions() -> Any:
+    return Version.objects.select_for_update(of=("self",)).select_related(
+        "gold_set__project", "snapshot__corpus", "guideline"
+    )
+
+
+def _locked(version_id: int) -> Version:
+    return _versions().get(pk=version_id)
+
+
+def _guideline_of(rounds: Sequence[Round]) -> Guideline | None:
+    """The guideline that the judges of the latest round had before them."""
+    guided = [round_ for round_ in rounds if round_.guideline_id is not None]
+    return max(guided, key=lambda round_: round_.number).guideline if guided else None
+
+
+def _inputs(version: Version, rounds: Sequence[Round]) -> dict[str, Any]:
+    return {
+        "snapshot": version.snapshot.name,
+        "rounds": [round_.name for round_ in rounds],
+        "test_share": version.test_share,
+        "seed": version.seed,
+        "group_by": version.group_by,
+        "note": version.note,
+    }

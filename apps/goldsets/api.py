@@ -1,0 +1,80 @@
+"""Versions as machines read them."""
+
+from typing import ClassVar
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Scope
+from apps.goldsets import selectors
+from apps.goldsets.enums import Split
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.models import Version
+from apps.goldsets.serializers import VersionSerializer
+from apps.goldsets.views import export_response
+
+
+class ZipNegotiation(BaseContentNegotiation):
+    """Whatever a client accepts, it gets the zip; `format` in the query names the form of the files in it."""
+
+    def select_parser(self, request: Request, parsers: list) -> None:
+        return None
+
+    def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:
+        return renderers[0], renderers[0].media_type
+
+
+class VersionAPIView(ProjectAPIView):
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    def version(self, gold_set: str, number: int) -> Version:
+        found = selectors.version_in(self.project, gold_set, number)
+        if found.released_at is None and not self.member.is_lead:
+            raise Http404("No such version.")
+        return found
+
+
+class VersionList(VersionAPIView):
+    """Every version of every gold set, newest first; those not released yet are listed to leads only."""
+
+    @extend_schema(responses=VersionSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        found = selectors.versions_in(self.project).order_by("gold_set__slug", "-number")
+        if not self.member.is_lead:
+            found = found.filter(released_at__isnull=False)
+        return Response(VersionSerializer(found, many=True).data)
+
+
+class VersionDetail(VersionAPIView):
+    """One version with its manifest."""
+
+    @extend_schema(responses=VersionSerializer)
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        return Response(VersionSerializer(self.version(gold_set, number)).data)
+
+
+class VersionExport(VersionAPIView):
+    """The files of a version as a zip. Leads get dev and test unless they name a split, everybody else dev."""
+
+    content_negotiation_class = ZipNegotiation
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("format", enum=CHOICES, default="all"),
+            OpenApiParameter("split", enum=Split.values),
+        ],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, gold_set: str, number: int):
+        return export_response(
+            self.version(gold_set, number),
+            member=self.member,
+            form=request.query_params.get("format", "all"),
+            split=request.query_params.get("split", ""),
+        )

@@ -1,0 +1,87 @@
+"""What people type about gold sets and versions."""
+
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm
+from apps.corpus.models import Snapshot
+from apps.goldsets import selectors
+from apps.goldsets.enums import GroupBy
+from apps.goldsets.models import Version
+from apps.judging.models import Round
+
+MOST_SEED = 2**53 - 1
+
+
+class GoldSetForm(KaratForm):
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
+    description = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class VersionForm(KaratForm):
+    """The inputs of a draft; choices are those of the project and nothing else."""
+
+    snapshot = forms.TypedChoiceField(coerce=int, help_text="Grades and triples are cut on its texts.")
+    rounds = forms.TypedMultipleChoiceField(
+        coerce=int,
+        required=False,
+        label="Judging rounds",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Where two hold the same pair, the later one counts.",
+    )
+    test_percent = forms.IntegerField(
+        label="Test split", min_value=0, max_value=100, initial=50, help_text="Aimed at; whole groups go to one side."
+    )
+    group_by = forms.MultipleChoiceField(
+        label="Keep whole",
+        required=False,
+        choices=GroupBy.choices,
+        initial=[GroupBy.GROUP],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Questions with the same words always stay together.",
+    )
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=0, help_text="The same seed, the same split.")
+    note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
+        self.snapshots = {snapshot.pk: snapshot for snapshot in selectors.snapshots_of(project)}
+        self.rounds = {round_.pk: round_ for round_ in selectors.rounds_on(project)}
+        if version is not None:
+            kwargs["initial"] = _initial(version)
+        super().__init__(*args, **kwargs)
+        self.fields["snapshot"].choices = [(pk, _snapshot_words(found)) for pk, found in self.snapshots.items()]
+        self.fields["rounds"].choices = [(pk, _round_words(found)) for pk, found in self.rounds.items()]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The keyword arguments of `draft_version` and `change_draft`."""
+        values = self.cleaned_data
+        return {
+            "snapshot": self.snapshots[values["snapshot"]],
+            "rounds": [self.rounds[pk] for pk in values["rounds"]],
+            "test_share": values["test_percent"] / 100,
+            "group_by": values["group_by"],
+            "seed": values["seed"],
+            "note": values["note"].strip(),
+        }
+
+
+def _initial(version: Version) -> dict[str, Any]:
+    return {
+        "snapshot": version.snapshot_id,
+        "rounds": list(version.rounds.values_list("pk", flat=True)),
+        "test_percent": round(version.test_share * 100),
+        "group_by": version.group_by,
+        "seed": version.seed,
+        "note": version.note,
+    }
+
+
+def _snapshot_words(snapshot: Snapshot) -> str:
+    return f"{snapshot.name}, {snapshot.corpus.name}, {snapshot.block_count:,} blocks"
+
+
+def _round_words(round_: Round) -> str:
+    return f"{round_.name}, on {round_.pool.snapshot.name}, {round_.state}"

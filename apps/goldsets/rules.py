@@ -1,0 +1,92 @@
+"""Who may do what with a version, as the reason against it or None."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from apps.accounts.selectors import Member
+from apps.corpus.models import Snapshot
+from apps.goldsets.enums import StopKind, VersionState
+from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.stops import Stop
+from apps.judging.models import Round
+
+NAMED_IN_A_SENTENCE = 20
+
+
+def draft_refusal(gold_set: GoldSet, snapshot: Snapshot, rounds: Sequence[Round]) -> str | None:
+    open_draft = gold_set.versions.filter(state=VersionState.DRAFT).first()
+    if open_draft is not None:
+        return f"{open_draft.label} is a draft still. Freeze it, or discard it, first."
+    return inputs_refusal(gold_set, snapshot, rounds)
+
+
+def inputs_refusal(gold_set: GoldSet, snapshot: Snapshot, rounds: Sequence[Round]) -> str | None:
+    if snapshot.corpus.project_id != gold_set.project_id:
+        return "The snapshot belongs to another project."
+    if any(round_.project_id != gold_set.project_id for round_ in rounds):
+        return "A round belongs to another project."
+    elsewhere = [r.name for r in rounds if r.pool.snapshot.corpus_id != snapshot.corpus_id]
+    if elsewhere:
+        return f"{elsewhere[0]} was judged on another corpus than the snapshot's."
+    return None
+
+
+def change_refusal(version: Version) -> str | None:
+    if not version.is_draft:
+        return f"{version.label} is {version.state}. A frozen version never changes."
+    return None
+
+
+def freeze_refusal(version: Version, stops: Sequence[Stop]) -> str | None:
+    """Why the version cannot be frozen, every item named until the sentence grows too long."""
+    if reason := change_refusal(version):
+        return reason
+    return stops_sentence(version, stops) if stops else None
+
+
+def stops_sentence(version: Version, stops: Sequence[Stop]) -> str:
+    named = "; ".join(stop.sentence.rstrip(".") for stop in stops[:NAMED_IN_A_SENTENCE])
+    more = len(stops) - NAMED_IN_A_SENTENCE
+    rest = f"; and {more} more" if more > 0 else ""
+    return f"{version.label} cannot be frozen: {counted(stops)}. {named}{rest}."
+
+
+def counted(stops: Sequence[Stop]) -> str:
+    """ "11 unresolved grades, 12 stale triples" in the order of kinds."""
+    counts = Counter(stop.kind for stop in stops)
+    return ", ".join(_several(counts[kind], kind) for kind in StopKind if counts[kind])
+
+
+def _several(count: int, kind: StopKind) -> str:
+    if kind == StopKind.EMPTY:
+        return kind.label
+    if count == 1:
+        return f"1 {kind.label}"
+    head, _, tail = kind.label.partition(" ") if kind in PLURAL_FIRST_WORD else (kind.label, "", "")
+    return f"{count} {head}s {tail}".rstrip()
+
+
+PLURAL_FIRST_WORD = frozenset({StopKind.NOT_ACCEPTED, StopKind.PERMISSION, StopKind.LEAK})
+
+
+def release_refusal(version: Version) -> str | None:
+    if version.state == VersionState.DRAFT:
+        return f"{version.label} is a draft. Freeze it first."
+    if version.state != VersionState.FROZEN:
+        return f"{version.label} is {version.state} already."
+    later = version.gold_set.versions.filter(number__gt=version.number, released_at__isnull=False).first()
+    if later is not None:
+        return f"{later.label} was released after {version.label} was frozen. An older version never replaces it."
+    return None
+
+
+def export_refusal(version: Version) -> str | None:
+    if version.is_draft:
+        return f"{version.label} is a draft. There is nothing to export before it is frozen."
+    return None
+
+
+def sealed_refusal(member: Member) -> str | None:
+    if not member.is_lead:
+        return "The test split is sealed. Leads see its items, and each look is on the record."
+    return None

@@ -1,0 +1,18 @@
+"""The shape of versions in the API."""
+
+from rest_framework import serializers
+
+
+class VersionSerializer(serializers.Serializer):
+    """A version with the facts of its manifest; `manifest` is empty while it is a draft."""
+
+    gold_set = serializers.CharField(source="gold_set.slug")
+    version = serializers.CharField(source="label")
+    number = serializers.IntegerField()
+    state = serializers.CharField()
+    digest = serializers.CharField()
+    snapshot = serializers.CharField(source="snapshot.name")
+    snapshot_digest = serializers.CharField(source="snapshot.digest")
+    frozen_at = serializers.DateTimeField()
+    released_at = serializers.DateTimeField()
+    manifest = serializers.DictField()

@@ -1,0 +1,295 @@
+"""Pages of gold sets and versions."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Forbidden
+from apps.goldsets import actions, diffs, exporting, rules, selectors
+from apps.goldsets.enums import Split, StopKind
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.forms import GoldSetForm, VersionForm
+from apps.goldsets.gathering import Gathered, former_of, gather
+from apps.goldsets.models import Version
+from apps.goldsets.stops import Stop, find_stops
+
+SECTION = "Versions"
+PER_PAGE = 100
+FORM_WORDS = (
+    ("all", "Everything", "All forms below, and the manifest"),
+    ("jsonl", "JSONL", "Triples, queries, judgements and corpus, one object a line"),
+    ("csv", "CSV", "One row a judged pair, for spreadsheets"),
+    ("trec", "TREC", "Qrels and topics, as trec_eval reads them"),
+    ("beir", "BEIR", "Corpus, queries and qrels by split"),
+)
+
+
+@require_safe
+@member_view()
+def version_list(request: HttpRequest, project: Project) -> HttpResponse:
+    is_lead = request.member.is_lead  # type: ignore[attr-defined]
+    sets = [
+        (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
+        for gold_set in selectors.gold_sets_of(project)
+    ]
+    return render(request, "goldsets/list.html", {"section": SECTION, "sets": sets})
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
+    form = GoldSetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        gold_set = actions.create_gold_set(project=project, actor=request.user, at=timezone.now(), **form.cleaned_data)
+        return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
+    context = {"section": SECTION, "form": form}
+    return render(request, "goldsets/new_gold_set.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    found = selectors.gold_set_in(project, gold_set)
+    form = VersionForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        version = actions.draft_version(gold_set_id=found.pk, actor=request.user, at=timezone.now(), **form.inputs)
+        return redirect(page_of(version))
+    context = {"section": SECTION, "form": form, "gold_set": found, "version": None}
+    return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_version(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = selectors.version_in(project, gold_set, number)
+    if reason := rules.change_refusal(version):
+        raise actions.VersionRefused(reason, code="change_refused")
+    form = VersionForm(request.POST or None, project=project, version=version)
+    if request.method == "POST" and form.is_valid():
+        actions.change_draft(version_id=version.pk, actor=request.user, at=timezone.now(), **form.inputs)
+        return redirect(page_of(version))
+    context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
+    return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view()
+def version_page(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    if version.is_draft:
+        return _draft_page(request, version)
+    context = {
+        "section": SECTION,
+        "version": version,
+        "manifest": version.manifest,
+        "former": former_of(version),
+        "revoked": selectors.revoked_sources(version, at=timezone.now()),
+        "forms": FORM_WORDS,
+        "release_refusal": rules.release_refusal(version),
+        "released": version.gold_set.versions.filter(state="released").first(),
+        "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
+        "agreement": selectors.agreement_of(version),
+    }
+    return render(request, "goldsets/version.html", context)
+
+
+def _draft_page(request: HttpRequest, version: Version) -> HttpResponse:
+    found = gather(version)
+    stops = find_stops(found, at=timezone.now())
+    context = {
+        "section": SECTION,
+        "version": version,
+        "rounds": version.rounds.order_by("number"),
+        "found": found,
+        "sides": _sides(found),
+        "stops": _by_kind(version, stops),
+        "counted": rules.counted(stops),
+        "former": found.former,
+    }
+    return render(request, "goldsets/draft.html", context)
+
+
+def _sides(found: Gathered) -> list[tuple[str, int, int]]:
+    """Queries and triples on each side of a draft."""
+    queries = [found.side_of_query(query) for query in found.queries.values()]
+    triples = [found.side_of_triple(triple) for triple in found.triples]
+    return [(side, queries.count(side), triples.count(side)) for side in Split.values]
+
+
+def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
+    slug = version.gold_set.project.slug
+    return [
+        {"heading": rules.counted(listed), "stops": [(stop.sentence, _place(slug, stop)) for stop in listed]}
+        for listed in (list(group) for _, group in groupby(stops, key=lambda stop: stop.kind))
+    ]
+
+
+def _place(slug: str, stop: Stop) -> str:
+    """Where a stop is cleared; empty when there is no page for it."""
+    if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
+        return reverse("triples:detail", kwargs={"slug": slug, "triple_id": stop.object_id})
+    if stop.kind == StopKind.UNRESOLVED:
+        return reverse("judging:round", kwargs={"slug": slug, "round_id": stop.round_id})
+    if stop.kind == StopKind.PERMISSION and stop.object_id is not None:
+        return reverse("queries:sources", kwargs={"slug": slug})
+    if stop.kind in {StopKind.PERMISSION, StopKind.LEAK}:
+        return reverse("queries:list", kwargs={"slug": slug})
+    return ""
+
+
+@member_view(Role.LEAD)
+@require_POST
+def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = selectors.version_in(project, gold_set, number)
+    version = actions.freeze_version(version_id=version.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{version.label} is frozen. Nothing in it changes any more.")
+    return redirect(page_of(version))
+
+
+@member_view(Role.LEAD)
+@require_POST
+def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = selectors.version_in(project, gold_set, number)
+    version = actions.release_version(version_id=version.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{version.label} is released.")
+    return redirect(page_of(version))
+
+
+@member_view(Role.LEAD)
+@require_POST
+def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = selectors.version_in(project, gold_set, number)
+    actions.discard_draft(version_id=version.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"The draft of {version.label} is discarded.")
+    return redirect("goldsets:list", slug=project.slug)
+
+
+@require_safe
+@member_view()
+def items(request: HttpRequest, project: Project, gold_set: str, number: int, split: str, kind: str) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    if version.is_draft or split not in Split.values or kind not in ITEMS:
+        raise Http404("No such items.")
+    if split == Split.TEST:
+        _log_look(request, version, f"{kind} of test")
+    rows = ITEMS[kind](version, split)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "section": SECTION,
+        "version": version,
+        "split": split,
+        "splits": Split.values,
+        "kind": kind,
+        "kinds": list(ITEMS),
+        "page": page,
+    }
+    return render(request, "goldsets/items.html", context)
+
+
+ITEMS = {"queries": selectors.queries_of, "triples": selectors.triples_of}
+
+
+@require_safe
+@member_view()
+def difference(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    former = None if version.is_draft else former_of(version)
+    if former is None:
+        raise Http404("There is nothing to compare with.")
+    split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
+    if split == Split.TEST:
+        _log_look(request, version, "difference in test")
+    context = {
+        "section": SECTION,
+        "version": version,
+        "former": former,
+        "split": split,
+        "splits": Split.values,
+        "changes": _changes(diffs.diff(former, version, splits=[split])),
+    }
+    return render(request, "goldsets/difference.html", context)
+
+
+SHOWN_CHANGES = 200
+
+
+def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
+    """Kind in words, the changes shown, and how many there are."""
+    kinds = (
+        ("Added", found.added),
+        ("Removed", found.removed),
+        ("Re-graded", found.regraded),
+        ("Re-pinned to another text", found.repinned),
+        ("Reworded", found.reworded),
+    )
+    return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    member = request.member  # type: ignore[attr-defined]
+    return export_response(
+        version,
+        member=member,
+        form=request.GET.get("format", "all"),
+        split=request.GET.get("split", ""),
+    )
+
+
+def export_response(version: Version, *, member: Any, form: str, split: str) -> FileResponse:
+    """The zip file of a version. Leads get both sides unless they ask for one; everybody else gets dev."""
+    if reason := rules.export_refusal(version):
+        raise exporting.ExportRefused(reason, code="export_refused")
+    if form not in CHOICES:
+        raise exporting.ExportRefused(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
+    if split not in {"", *Split.values}:
+        raise exporting.ExportRefused("A split is dev or test.", code="unknown_split")
+    splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
+    if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
+        raise Forbidden(reason, code="test_is_sealed")
+    at = timezone.now()
+    stream = exporting.zipped(
+        version,
+        formats=[form],
+        splits=splits,
+        revoked=list(selectors.revoked_sources(version, at=at)),
+        names=member.is_lead,
+    )
+    actions.log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
+    name = exporting.file_name(version, [form], splits)
+    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+def page_of(version: Version) -> str:
+    gold_set = version.gold_set
+    ids = {"slug": gold_set.project.slug, "gold_set": gold_set.slug, "number": version.number}
+    return reverse("goldsets:version", kwargs=ids)
+
+
+def _visible(request: HttpRequest, project: Project, gold_set: str, number: int) -> Version:
+    """The version, or Http404 where the person is no lead and it is not released: a draft tells who disagrees."""
+    version = selectors.version_in(project, gold_set, number)
+    if version.released_at is None and not request.member.is_lead:  # type: ignore[attr-defined]
+        raise Http404("No such version.")
+    return version
+
+
+def _log_look(request: HttpRequest, version: Version, what: str) -> None:
+    if reason := rules.sealed_refusal(request.member):  # type: ignore[attr-defined]
+        raise Forbidden(reason, code="test_is_sealed")
+    actions.log_test_look(version=version, actor=request.user, what=what, at=timezone.now())

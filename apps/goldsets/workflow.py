@@ -1,0 +1,55 @@
+"""The states of a version, and the one function that moves it."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.goldsets.enums import VersionState, VersionStep
+from apps.goldsets.models import Version
+
+
+class Edge(NamedTuple):
+    source: VersionState
+    step: VersionStep
+    target: VersionState
+    event: str
+
+
+EDGES = (
+    Edge(VersionState.DRAFT, VersionStep.FREEZE, VersionState.FROZEN, "version.frozen"),
+    Edge(VersionState.FROZEN, VersionStep.RELEASE, VersionState.RELEASED, "version.released"),
+    Edge(VersionState.RELEASED, VersionStep.SUPERSEDE, VersionState.SUPERSEDED, "version.superseded"),
+)
+
+
+class IllegalStep(Exception):
+    """Raised for a step that the table does not list; rules refuse it before, in words."""
+
+
+def edge_for(state: str, step: str) -> Edge | None:
+    return next((edge for edge in EDGES if (edge.source, edge.step) == (state, step)), None)
+
+
+def move(version: Version, step: VersionStep, *, actor: User | None, at: datetime, **changes: Any) -> Version:
+    """Take `step` with a version that the caller has locked, and write the audit event.
+
+    `changes` are fields saved together with the state. Raises IllegalStep when the table does not list the step.
+    """
+    edge = edge_for(version.state, step)
+    if edge is None:
+        raise IllegalStep(f"{version} is {version.state}; there is no step “{step}” from there.")
+    version.state = edge.target
+    for name, value in changes.items():
+        setattr(version, name, value)
+    version.save(update_fields=["state", *changes])
+    record(
+        project=version.gold_set.project,
+        actor=actor,
+        action=edge.event,
+        obj=version,
+        before={"state": edge.source},
+        after={"state": edge.target, "digest": version.digest},
+        at=at,
+    )
+    return version

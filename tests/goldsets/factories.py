@@ -1,0 +1,113 @@
+"""Gold sets and versions for tests, walked to their state by the real actions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.corpus.models import Snapshot
+from apps.goldsets import actions
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import GoldSet, Version
+from apps.judging.models import Round, Seat
+from apps.queries.enums import PermissionScope, SourceKind
+from apps.queries.models import Permission, Query, Source
+from apps.retrieval.models import Pool
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import judge_all, make_pool, make_round
+from tests.review.factories import make_accepted
+from tests.triples.factories import make_snapshot
+
+
+@dataclass
+class Bench:
+    """A project with judged pairs and an accepted triple on one snapshot: all that a version is cut from."""
+
+    project: Project
+    snapshot: Snapshot
+    pool: Pool
+    round: Round
+    source: Source
+
+    @property
+    def lead(self) -> User:
+        return lead_of(self.project)
+
+
+def make_source(project: Project, name: str = "Query log", *, permitted: bool = True) -> Source:
+    source = Source.objects.create(
+        project=project, slug=name.lower().replace(" ", "-"), name=name, kind=SourceKind.QUERY_LOG, created_at=AT
+    )
+    if permitted:
+        permit(source)
+    return source
+
+
+def permit(source: Source, **fields) -> Permission:
+    return Permission.objects.create(
+        **{
+            "source": source,
+            "owner": "Search team",
+            "scope": PermissionScope.INTERNAL,
+            "licence": "CC-BY-4.0",
+            "granted_at": AT,
+            **fields,
+        }
+    )
+
+
+def by_block(seat: Seat) -> int:
+    """A grade that everybody gives alike: 2 for access, 3 for backups, 0 for rotation."""
+    return len(seat.entry.version.block.outside_id) % 4
+
+
+def make_bench(
+    *, queries: int = 4, grade_of: Callable[[Seat], int] = by_block, triples: int = 1, judge: bool = True
+) -> Bench:
+    project = make_project()
+    snapshot = make_snapshot(project)
+    source = make_source(project)
+    pool = make_pool(project, queries=queries, snapshot=snapshot)
+    Query.objects.filter(project=project).update(source=source)
+    round_ = make_round(project, pool=pool, annotators=2, overlap=1.0)
+    if judge:
+        for place in round_.annotators.select_related("annotator").order_by("pk"):
+            judge_all(round_, place.annotator, grade_of)
+    for _ in range(2):
+        make_member(project, Role.REVIEWER, name="Reviewer")
+    for _ in range(triples):
+        make_accepted(project, snapshot=snapshot)
+    return Bench(project, snapshot, pool, round_, source)
+
+
+def make_gold_set(project: Project, name: str = "Handbook") -> GoldSet:
+    return actions.create_gold_set(project=project, name=name, actor=lead_of(project), at=AT)
+
+
+def draft(bench: Bench, gold_set: GoldSet | None = None, **inputs) -> Version:
+    gold_set = gold_set or bench.project.gold_sets.first() or make_gold_set(bench.project)
+    return actions.draft_version(
+        gold_set_id=gold_set.pk,
+        actor=bench.lead,
+        at=AT,
+        **{"snapshot": bench.snapshot, "rounds": [bench.round], "seed": 7, **inputs},
+    )
+
+
+def make_version(state: VersionState = VersionState.DRAFT, bench: Bench | None = None, **inputs) -> Version:
+    bench = bench or make_bench()
+    version = draft(bench, **inputs)
+    if state == VersionState.DRAFT:
+        return version
+    version = actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    if state == VersionState.FROZEN:
+        return version
+    version = actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+    if state == VersionState.SUPERSEDED:
+        make_version(VersionState.RELEASED, bench)
+        version.refresh_from_db()
+    return version
+
+
+def make_viewer(project: Project) -> User:
+    return make_member(project, Role.VIEWER)

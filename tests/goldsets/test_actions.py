@@ -1,0 +1,423 @@
+from datetime import timedelta
+
+import pytest
+
+from apps.audit.models import Event
+from apps.goldsets import actions
+from apps.goldsets.actions import GoldSetRefused, VersionRefused
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import Version
+from apps.judging.actions import adjudicate
+from apps.queries.models import Query
+from apps.triples.actions import refresh_staleness
+from apps.triples.models import Triple
+from tests.factories import AT, make_member
+from tests.goldsets.factories import (
+    Bench,
+    by_block,
+    draft,
+    make_bench,
+    make_gold_set,
+    make_source,
+    make_version,
+    permit,
+)
+from tests.judging.factories import judge_all, people_of
+from tests.review.factories import CHANGED, make_accepted, make_in_review
+from tests.triples.factories import make_snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+def freeze(version: Version, bench: Bench) -> Version:
+    return actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+
+
+def refusal_of(version: Version, bench: Bench) -> str:
+    with pytest.raises(VersionRefused) as refused:
+        freeze(version, bench)
+    version.refresh_from_db()
+    assert version.state == VersionState.DRAFT
+    assert version.queries.count() == version.grades.count() == version.triples.count() == 0
+    return refused.value.sentence
+
+
+# Making and drafting
+
+
+def test_create_gold_set_makes_a_slug_and_refuses_a_second_of_the_name():
+    bench = make_bench(judge=False, triples=0)
+
+    gold_set = make_gold_set(bench.project, "Security  handbook")
+
+    assert (gold_set.slug, gold_set.name) == ("security-handbook", "Security handbook")
+    with pytest.raises(GoldSetRefused, match="There is a gold set called “security-handbook” already"):
+        make_gold_set(bench.project, "Security Handbook")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "../..", "数据"])
+def test_create_gold_set_refuses_a_name_without_a_slug(name):
+    bench = make_bench(judge=False, triples=0)
+
+    with pytest.raises(GoldSetRefused, match="needs a name with letters or digits"):
+        make_gold_set(bench.project, name)
+
+
+def test_draft_version_counts_up_and_takes_the_guideline_of_its_round():
+    bench = make_bench()
+
+    version = draft(bench)
+
+    assert (version.number, version.state) == (1, VersionState.DRAFT)
+    assert version.guideline == bench.round.guideline
+    assert list(version.rounds.all()) == [bench.round]
+
+
+def test_draft_version_refuses_a_second_draft():
+    bench = make_bench()
+    draft(bench)
+
+    with pytest.raises(VersionRefused, match="v1 is a draft still"):
+        draft(bench)
+
+
+def test_draft_version_refuses_what_belongs_to_another_project():
+    bench, other = make_bench(), make_bench()
+
+    with pytest.raises(VersionRefused, match="The snapshot belongs to another project"):
+        draft(bench, snapshot=other.snapshot)
+    with pytest.raises(VersionRefused, match="A round belongs to another project"):
+        draft(bench, rounds=[other.round])
+
+
+def test_discard_draft_removes_it_and_keeps_the_history():
+    bench = make_bench()
+    version = draft(bench)
+
+    actions.discard_draft(version_id=version.pk, actor=bench.lead, at=AT)
+
+    assert not Version.objects.exists()
+    assert Event.objects.filter(action="version.discarded", object_id=str(version.pk)).count() == 1
+
+
+def test_change_draft_records_before_and_after():
+    bench = make_bench()
+    version = draft(bench)
+
+    actions.change_draft(
+        version_id=version.pk,
+        snapshot=bench.snapshot,
+        rounds=[],
+        actor=bench.lead,
+        at=AT,
+        test_share=0.25,
+        seed=9,
+        group_by=["document", "group"],
+        note="Smaller test",
+    )
+
+    event = Event.objects.get(action="version.changed")
+    assert (event.before["seed"], event.after["seed"]) == (7, 9)
+    assert (event.before["rounds"], event.after["rounds"]) == ([bench.round.name], [])
+
+
+# Freezing
+
+
+def test_freeze_version_copies_queries_grades_and_triples():
+    bench = make_bench(queries=4)
+
+    version = freeze(draft(bench), bench)
+
+    assert version.state == VersionState.FROZEN
+    assert version.queries.count() == 4
+    assert version.triples.count() == 1
+    assert sorted(version.grades.values_list("block_id", "grade", "resolution", "judges").distinct()) == [
+        ("access", 2, "unanimous", 2),
+        ("backups", 3, "unanimous", 2),
+        ("rotation", 0, "unanimous", 2),
+    ]
+    assert len(version.digest) == 64
+
+
+def test_freeze_version_writes_a_manifest_that_names_nobody():
+    bench = make_bench(queries=4)
+
+    manifest = freeze(draft(bench), bench).manifest
+
+    assert manifest["counts"] == {
+        "queries": 4,
+        "grades": 12,
+        "triples": 1,
+        "machine_written_triples": 0,
+        "by_grade": {"0": 4, "2": 4, "3": 4},
+        "by_resolution": {"unanimous": 12},
+    }
+    assert manifest["splits"]["dev"]["queries"] + manifest["splits"]["test"]["queries"] == 4
+    assert manifest["snapshot"]["digest"] == bench.snapshot.digest
+    assert manifest["guideline"]["number"] == bench.round.guideline.number
+    assert manifest["agreement"]["grades"]["value"] == 1.0
+    assert manifest["agreement"]["grades"]["n"] == 12
+    assert manifest["agreement"]["verdicts"]["reason"].startswith("One item only")
+    assert manifest["sources"] == [
+        {
+            "source": "query-log",
+            "kind": "query_log",
+            "queries": 4,
+            "share": 1.0,
+            "target_share": None,
+            "scope": "internal",
+            "licence": "CC-BY-4.0",
+        }
+    ]
+    people = {person.name for person in people_of(bench.round)} | {bench.lead.name}
+    assert not any(name in str(manifest) for name in people)
+
+
+def test_the_same_items_have_the_same_digest_in_another_version():
+    bench = make_bench()
+    first = make_version(VersionState.RELEASED, bench)
+
+    second = make_version(VersionState.FROZEN, bench)
+
+    assert second.digest == first.digest
+
+
+def test_freeze_version_refuses_twice():
+    bench = make_bench()
+    version = freeze(draft(bench), bench)
+
+    with pytest.raises(VersionRefused, match=r"v1 is frozen\. A frozen version never changes"):
+        freeze(version, bench)
+
+
+def test_freeze_version_refuses_when_there_is_nothing():
+    bench = make_bench(judge=False, triples=0)
+
+    assert "Neither a grade from the chosen rounds nor an accepted triple" in refusal_of(draft(bench), bench)
+
+
+def test_freeze_version_names_each_pair_that_judges_differ_on():
+    bench = make_bench(judge=False)
+    one, two = people_of(bench.round)
+    judge_all(bench.round, one, by_block)
+    judge_all(bench.round, two, lambda seat: by_block(seat) if seat.entry.version.block.outside_id != "access" else 1)
+
+    sentence = refusal_of(draft(bench), bench)
+
+    assert sentence.startswith("v1 cannot be frozen: 4 unresolved grades. ")
+    first = Query.objects.filter(project=bench.project).earliest("outside_id").outside_id
+    assert f"{first} with access: 2 judges have answered, and they differ" in sentence
+
+
+def test_freeze_version_names_pairs_that_wait_for_a_second_judge():
+    bench = make_bench(judge=False)
+    judge_all(bench.round, people_of(bench.round)[0], by_block)
+
+    assert "1 judge has answered, more are to come" in refusal_of(draft(bench), bench)
+
+
+def test_a_pair_that_nobody_judged_does_not_stop_the_freeze():
+    bench = make_bench(judge=False)
+
+    version = freeze(draft(bench), bench)
+
+    assert version.grades.count() == 0
+    assert version.triples.count() == 1
+
+
+def test_freeze_version_names_each_stale_triple():
+    bench = make_bench(triples=2)
+    refresh_staleness(
+        project=bench.project, snapshot=make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus), at=AT
+    )
+
+    sentence = refusal_of(draft(bench), bench)
+
+    assert "2 stale triples" in sentence
+    assert "T-0001 is stale" in sentence
+    assert "T-0002 is stale" in sentence
+
+
+def test_freeze_version_names_a_triple_on_another_text_than_the_snapshots():
+    bench = make_bench()
+    newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
+
+    assert "T-0001 rests on another text of access" in refusal_of(draft(bench, snapshot=newer), bench)
+
+
+def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
+    bench = make_bench(triples=0)
+    newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
+
+    version = freeze(draft(bench, snapshot=newer), bench)
+
+    assert set(version.grades.values_list("block_id", flat=True)) == {"backups", "rotation"}
+    assert version.manifest["left_out"]["judged_on_another_text"] == 4
+
+
+def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze():
+    bench = make_bench(triples=2)
+    make_version(VersionState.RELEASED, bench)
+    Triple.objects.filter(number=2).update(state="in_review", resolution="", resolved_at=None)
+
+    assert "T-0002 was in v1 and is now in review" in refusal_of(draft(bench), bench)
+
+
+def test_a_triple_in_review_that_was_never_released_does_not_stop_the_freeze():
+    bench = make_bench()
+    make_in_review(bench.project, snapshot=bench.snapshot)
+
+    assert freeze(draft(bench), bench).triples.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("permission", "reason"),
+    [
+        (None, "Interviews has no permission"),
+        ({"expires_at": AT}, "Interviews rests on a permission that has expired"),
+        ({"revoked_at": AT, "revocation_reason": "Asked to"}, "Interviews rests on a permission that was revoked"),
+    ],
+)
+def test_freeze_version_names_a_source_without_permission_and_its_queries(permission, reason):
+    bench = make_bench()
+    source = make_source(bench.project, "Interviews", permitted=False)
+    if permission:
+        permit(source, **permission, **({"revoked_by": bench.lead} if "revoked_at" in permission else {}))
+    first = Query.objects.filter(project=bench.project).earliest("outside_id")
+    Query.objects.filter(pk=first.pk).update(source=source)
+
+    assert f"{reason}: {first.outside_id}" in refusal_of(draft(bench), bench)
+
+
+def test_freeze_version_names_queries_without_a_source():
+    bench = make_bench(queries=1)
+    Query.objects.filter(project=bench.project).update(source=None)
+
+    assert "names no source that permits the use" in refusal_of(draft(bench), bench)
+
+
+def test_freeze_version_names_what_leaks_between_the_splits():
+    bench = make_bench(queries=4)
+    released = make_version(VersionState.RELEASED, bench, test_share=0.5)
+    one, two = released.queries.filter(split="dev").first(), released.queries.filter(split="test").first()
+    Query.objects.filter(pk__in=[one.query_id, two.query_id]).update(group_key="acme")
+
+    sentence = refusal_of(draft(bench), bench)
+
+    assert f"{one.outside_id} in dev and {two.outside_id} in test share the group “acme”" in sentence
+
+
+def test_a_query_keeps_its_side_in_the_next_version():
+    bench = make_bench(queries=6)
+    first = make_version(VersionState.RELEASED, bench, seed=1)
+
+    second = make_version(VersionState.RELEASED, bench, seed=2)
+
+    assert dict(second.queries.values_list("outside_id", "split")) == dict(
+        first.queries.values_list("outside_id", "split")
+    )
+
+
+def test_machine_written_triples_need_a_person_who_adopted_them():
+    bench = make_bench()
+    Triple.objects.filter(project=bench.project).update(is_machine_written=True)
+
+    assert "T-0001 was written by a model and nobody adopted it" in refusal_of(draft(bench), bench)
+
+
+def test_who_adopted_a_machine_written_triple_does_not_count_as_its_reviewer():
+    bench = make_bench()
+    triple = Triple.objects.get(project=bench.project)
+    reviewer = triple.current.verdicts.first().reviewer
+    Triple.objects.filter(pk=triple.pk).update(is_machine_written=True, adopted_by=reviewer)
+
+    assert "T-0001 was written by a model and needs two reviewers" in refusal_of(draft(bench), bench)
+
+
+def test_an_adopted_and_twice_confirmed_machine_written_triple_is_marked_in_the_version():
+    bench = make_bench()
+    adopter = make_member(bench.project, "annotator")
+    Triple.objects.filter(project=bench.project).update(is_machine_written=True, adopted_by=adopter)
+
+    version = freeze(draft(bench), bench)
+
+    assert version.triples.get().content["is_machine_written"] is True
+    assert version.manifest["counts"]["machine_written_triples"] == 1
+
+
+def test_retired_queries_stay_out():
+    bench = make_bench(queries=3)
+    first = Query.objects.filter(project=bench.project).earliest("outside_id")
+    Query.objects.filter(pk=first.pk).update(retired_at=AT, retired_reason="Permission revoked")
+
+    version = freeze(draft(bench), bench)
+
+    assert version.queries.count() == 2
+    assert version.manifest["left_out"]["of_retired_queries"] == 3
+
+
+def test_an_adjudicated_grade_is_taken():
+    bench = make_bench(queries=1, judge=False)
+    one, two = people_of(bench.round)
+    judge_all(bench.round, one, lambda seat: 3)
+    judge_all(bench.round, two, lambda seat: 1)
+    lead = make_member(bench.project, "lead")
+    for entry in bench.pool.entries.all():
+        adjudicate(
+            round_=bench.round, entry=entry, adjudicator=lead, grade=2, reason="Half of it.", error_type="slip", at=AT
+        )
+
+    version = freeze(draft(bench), bench)
+
+    assert set(version.grades.values_list("grade", "resolution")) == {(2, "adjudicated")}
+
+
+# Releasing
+
+
+def test_release_version_supersedes_the_one_before():
+    bench = make_bench()
+    first = make_version(VersionState.RELEASED, bench)
+
+    second = make_version(VersionState.RELEASED, bench)
+
+    first.refresh_from_db()
+    assert (first.state, second.state) == (VersionState.SUPERSEDED, VersionState.RELEASED)
+    assert Event.objects.filter(action="version.superseded", object_id=str(first.pk)).count() == 1
+
+
+def test_release_version_refuses_a_draft():
+    bench = make_bench()
+    version = draft(bench)
+
+    with pytest.raises(VersionRefused, match=r"v1 is a draft\. Freeze it first"):
+        actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+
+
+def test_an_older_frozen_version_never_replaces_a_newer_release():
+    bench = make_bench()
+    older = make_version(VersionState.FROZEN, bench)
+    make_version(VersionState.RELEASED, bench)
+
+    with pytest.raises(VersionRefused, match="v2 was released after v1 was frozen"):
+        actions.release_version(version_id=older.pk, actor=bench.lead, at=AT)
+
+
+def test_every_step_writes_its_event_with_the_time_given():
+    bench = make_bench()
+    version = draft(bench)
+    later = AT + timedelta(hours=1)
+
+    actions.freeze_version(version_id=version.pk, actor=bench.lead, at=later)
+
+    event = Event.objects.get(action="version.frozen")
+    assert (event.actor, event.at, event.after["state"]) == (bench.lead, later, "frozen")
+
+
+def test_an_accepted_triple_written_later_comes_with_the_next_version():
+    bench = make_bench()
+    make_version(VersionState.RELEASED, bench)
+    make_accepted(bench.project, snapshot=bench.snapshot)
+
+    assert make_version(VersionState.RELEASED, bench).triples.count() == 2

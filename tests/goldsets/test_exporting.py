@@ -1,0 +1,232 @@
+import io
+import json
+import zipfile
+
+import pytest
+
+from apps.common.errors import Refusal
+from apps.common.tabular import Source
+from apps.common.trec import read_qrels
+from apps.config.cli import main as karat
+from apps.goldsets import exporting, selectors
+from apps.goldsets.content import VersionContent
+from apps.goldsets.diffs import diff
+from apps.goldsets.enums import VersionState
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.verify import verify
+from apps.judging.actions import import_judgements
+from apps.judging.imports import read_draft
+from apps.judging.selectors import resolved_grades
+from apps.queries.models import Permission, Query
+from apps.triples.models import Triple
+from tests.factories import AT
+from tests.goldsets.factories import make_bench, make_source, make_version
+from tests.judging.factories import judge_all, make_round
+from tests.retrieval.factories import make_queries
+from tests.review.factories import CHANGED, make_accepted
+from tests.triples.factories import make_snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+def packed(version, **options) -> bytes:
+    with exporting.zipped(version, **{"formats": ["all"], **options}) as stream:
+        return stream.read()
+
+
+def members(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("form", CHOICES)
+def test_an_export_is_the_same_bytes_twice(form):
+    version = make_version(VersionState.RELEASED)
+
+    assert packed(version, formats=[form]) == packed(version, formats=[form])
+
+
+def test_superseding_a_version_does_not_change_its_export():
+    bench = make_bench()
+    version = make_version(VersionState.RELEASED, bench)
+    before = packed(version)
+    make_version(VersionState.RELEASED, bench)
+    version.refresh_from_db()
+
+    assert version.state == VersionState.SUPERSEDED
+    assert packed(version) == before
+
+
+def test_an_export_is_intact_by_its_own_manifest(tmp_path):
+    version = make_version(VersionState.RELEASED)
+
+    exporting.write(version, tmp_path, formats=["all"])
+
+    report = verify(tmp_path)
+    assert report.is_intact
+    assert report.manifest["digest"] == version.digest
+
+
+def test_qrels_hold_the_grades_of_the_version_and_no_other(tmp_path):
+    bench = make_bench(queries=3)
+    version = make_version(VersionState.RELEASED, bench)
+
+    exporting.write(version, tmp_path, formats=["trec"])
+
+    rows = [tuple(row) for row in read_qrels(tmp_path / "trec/qrels.txt")]
+    assert rows == sorted(version.grades.values_list("query__outside_id", "block_id", "grade"))
+    assert len(rows) == 9
+    assert {grade for _, _, grade in rows} == {0, 2, 3}
+
+
+def test_one_side_holds_nothing_of_the_other():
+    bench = make_bench(queries=6, triples=4)
+    version = make_version(VersionState.RELEASED, bench)
+    sealed = set(version.queries.filter(split="test").values_list("outside_id", flat=True))
+    questions = [row.content["question"] for row in version.triples.filter(split="test")]
+    assert sealed
+    assert questions
+
+    everything = "".join(members(packed(version, splits=["dev"])).values())
+
+    assert not any(outside_id in everything for outside_id in sealed)
+    assert not any(question in everything for question in questions)
+
+
+def test_without_names_no_person_is_named_anywhere():
+    bench = make_bench()
+    version = make_version(VersionState.RELEASED, bench)
+    triple = version.triples.get()
+    people = {triple.content["added_by"], *triple.content["reviewed_by"]}
+    assert people == {"Author", "Reviewer"}
+
+    named = json.loads(members(packed(version, formats=["jsonl"]))["jsonl/triples.jsonl"])["metadata"]
+    hidden = json.loads(members(packed(version, formats=["jsonl"], names=False))["jsonl/triples.jsonl"])["metadata"]
+
+    assert (named["added_by"], named["reviewed_by"]) == ("Author", ["Reviewer", "Reviewer"])
+    assert (hidden["added_by"], hidden["reviewed_by"]) == ("author", ["reviewer 1", "reviewer 2"])
+
+
+def test_a_triple_is_exported_with_its_evidence_and_pages():
+    version = make_version(VersionState.RELEASED)
+
+    entry = json.loads(members(packed(version, formats=["jsonl"]))["jsonl/triples.jsonl"])
+
+    assert entry["expected_block"] == {"block_id": "access", "document_id": "handbook", "page_range": [31, 32]}
+    assert entry["expected_blocks"][0]["evidence"] == ["A session lasts at most eight hours."]
+    assert entry["expected_answer"] == "At most eight hours."
+    assert entry["metadata"]["resolution"] == "consensus"
+
+
+def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
+    bench = make_bench(queries=4, triples=0)
+    revoked = make_source(bench.project, "Interviews")
+    gone = Query.objects.filter(project=bench.project).earliest("outside_id")
+    Query.objects.filter(pk=gone.pk).update(source=revoked)
+    version = make_version(VersionState.RELEASED, bench)
+    assert gone.outside_id in packed(version).decode(errors="replace")
+    Permission.objects.filter(source=revoked).update(revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
+
+    pks = selectors.revoked_sources(version, at=AT)
+    files = members(packed(version, revoked=list(pks)))
+
+    assert list(pks) == [revoked.pk]
+    assert not any(gone.outside_id in text for text in files.values())
+    assert json.loads(files["manifest.json"])["export"]["left_out_as_revoked"] is True
+
+
+def test_ids_with_spaces_are_refused_for_trec_and_written_as_jsonl(tmp_path):
+    bench = make_bench(queries=1, judge=False)
+    query = make_queries(bench.project, {"Q 1": "How long?"}, source=bench.source)[0]
+    Triple.objects.filter(project=bench.project).update(query=query)
+    version = make_version(VersionState.FROZEN, bench)
+
+    with pytest.raises(Refusal, match="'Q 1' holds white space"):
+        exporting.write(version, tmp_path, formats=["trec"])
+    assert '"query_id": "Q 1"' in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
+
+
+def test_rows_come_in_the_order_of_bytes_not_of_the_database():
+    bench = make_bench(queries=1)
+    version = make_version(VersionState.FROZEN, bench)
+
+    ids = [row.block_id for row in VersionContent(version).blocks()]
+
+    assert ids == sorted(ids, key=str.encode)
+
+
+# Out and in again
+
+
+@pytest.mark.parametrize(("form", "name"), [("qrels", "trec/qrels.txt"), ("csv", "csv/judgements.csv")])
+def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name):
+    bench = make_bench(queries=3)
+    version = make_version(VersionState.RELEASED, bench)
+    exporting.write(version, tmp_path, formats=["csv", "trec"])
+
+    with (tmp_path / name).open("rb") as stream:
+        read = read_draft(Source(name, stream), project=bench.project, snapshot=bench.snapshot, format=form)
+    imported = import_judgements(project=bench.project, snapshot=bench.snapshot, draft=read, actor=bench.lead, at=AT)
+
+    before = version.grades.values_list("query__query_id", "block_version_id", "grade")
+    after = [(pair.query_id, pair.version_id, pair.grade) for pair in resolved_grades(imported.round)]
+    assert sorted(after) == sorted(before)
+
+
+def test_karat_score_reads_the_exported_qrels(tmp_path, capsys):
+    version = make_version(VersionState.RELEASED, make_bench(queries=2))
+    exporting.write(version, tmp_path, formats=["trec"])
+    queries = version.queries.values_list("outside_id", flat=True)
+    ranked = [(query, block, rank) for query in queries for rank, block in enumerate(["backups", "access"], 1)]
+    lines = [f"{query} Q0 {block} {rank} {1 / rank} best\n" for query, block, rank in ranked]
+    (tmp_path / "best.run").write_text("".join(lines))
+
+    files = ["--qrels", str(tmp_path / "trec/qrels.txt"), "--run", str(tmp_path / "best.run")]
+    code = karat(["score", *files, "--measures", "nDCG@10 P@2", "--format", "json"])
+
+    scored = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert scored["queries"]["judged"] == 2
+    assert scored["runs"][0]["measures"]["nDCG@10"]["mean"] == 1.0
+    assert scored["runs"][0]["measures"]["P@2"]["mean"] == 1.0
+
+
+# Differences
+
+
+def test_diff_names_added_and_regraded_items():
+    bench = make_bench(queries=2)
+    first = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    make_accepted(bench.project, snapshot=bench.snapshot)
+    again = make_round(bench.project, pool=bench.pool, annotators=1, judges=1)
+    judge_all(again, again.annotators.get().annotator, lambda seat: 1)
+
+    second = make_version(VersionState.RELEASED, bench, rounds=[bench.round, again], test_share=0.0)
+    found = diff(first, second)
+
+    assert [change.name for change in found.added] == ["T-0002"]
+    assert found.removed == []
+    assert {(change.before, change.after) for change in found.regraded} == {
+        ("grade 2", "grade 1"),
+        ("grade 3", "grade 1"),
+        ("grade 0", "grade 1"),
+    }
+    assert found.repinned == found.reworded == []
+
+
+def test_diff_of_a_version_with_itself_is_empty():
+    version = make_version(VersionState.FROZEN)
+
+    assert diff(version, version).is_empty
+
+
+def test_diff_names_removed_and_repinned_items():
+    bench = make_bench(queries=1, triples=0)
+    first = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
+
+    found = diff(first, make_version(VersionState.RELEASED, bench, snapshot=newer, test_share=0.0))
+
+    query = first.queries.get().outside_id
+    assert [(change.name, change.before) for change in found.removed] == [(f"{query} with access", "grade 2")]
+    assert found.repinned == []
