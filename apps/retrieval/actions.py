@@ -12,11 +12,12 @@ from apps.audit.actions import record
 from apps.common.digests import digest_of, sha256_hex
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in
 from apps.jobs.actions import enqueue
 from apps.queries.models import Query
 from apps.retrieval import ranking, rules, selectors, workflow
 from apps.retrieval.engines import BadParameters, make
-from apps.retrieval.enums import BlockText, RunState, Step, SystemKind
+from apps.retrieval.enums import BlockText, Step, SystemKind
 from apps.retrieval.execution import ROWS_AT_ONCE, complete_run, rankings_digest
 from apps.retrieval.imports import Draft
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Ranking, Run, System
@@ -101,7 +102,7 @@ def request_run(
 ) -> Run:
     """Ask for one execution of a system for the chosen queries; a job does it. The queries' words are locked."""
     system = selectors.system_in(project, system_id)
-    snapshot = selectors.snapshot_in(project, snapshot_id)
+    snapshot = snapshot_in(project, snapshot_id)
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
@@ -183,14 +184,20 @@ def import_run(
     if not draft.rankings:
         raise RunRefused("Nothing is left of this run: none of its queries is in the project.", code="run_empty")
     tag = tag.strip() or draft.tags[0]
-    owner = _uploaded_system(project, system.strip() or tag, actor, at)
-    digest = _draft_digest(snapshot, draft)
-    if same := Run.objects.filter(system=owner, snapshot=snapshot, digest=digest).first():
+    if same := same_run(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag):
         return Imported(same, is_new=False)
+    owner = _uploaded_system(project, system.strip() or tag, actor, at)
     run = _add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
     _store_rankings(run, draft)
     lock_queries([found.query for found in draft.rankings], at=at)
     return Imported(complete_run(run, actor=actor, at=at), is_new=True)
+
+
+def same_run(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> Run | None:
+    """The run of the system called `system` that has exactly the draft's rankings, when there is one."""
+    digest = _draft_digest(snapshot, draft)
+    runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
+    return runs.order_by("pk").first()
 
 
 def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> System:
@@ -256,7 +263,7 @@ def request_pool(
 
     A system that has already answered all the queries on this snapshot, deep enough, is not run again.
     """
-    snapshot = selectors.snapshot_in(project, snapshot_id)
+    snapshot = snapshot_in(project, snapshot_id)
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
     name = name.strip()
     if not name:
@@ -327,7 +334,7 @@ def _draw_from(
         system = selectors.system_in(pool.project, pk)
         if reason := rules.run_refusal(system, pool.snapshot, len(query_ids), pool.depth):
             raise PoolRefused(reason, code="run_refused")
-        run = _run_that_serves(system, pool, query_ids)
+        run = selectors.run_that_serves(system, pool.snapshot, pool.depth, query_ids)
         if run is None:
             run = _add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
             pending.append(run)
@@ -338,15 +345,6 @@ def _draw_from(
     new = {run.pk for run in runs} - had
     PoolRun.objects.bulk_create([PoolRun(pool=pool, run_id=pk) for pk in sorted(new)])
     return pending
-
-
-def _run_that_serves(system: System, pool: Pool, query_ids: Sequence[int]) -> Run | None:
-    """A complete run of the system on the pool's snapshot that is deep enough and answers every query."""
-    runs = Run.objects.filter(system=system, snapshot=pool.snapshot, state=RunState.COMPLETE)
-    for run in runs.filter(depth__gte=pool.depth).order_by("-pk"):
-        if selectors.ranked_queries(run.pk).issuperset(query_ids):
-            return run
-    return None
 
 
 def _enqueue_pool(pool: Pool, pending: Sequence[Run], actor: User, at: datetime) -> Pool:

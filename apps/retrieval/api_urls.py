@@ -1,2 +1,11 @@
+from django.urls import path
+
+from apps.retrieval.api import PoolDetail, PoolList, RunDetail, RunList
+
 app_name = "retrieval-api"
-urlpatterns: list = []
+urlpatterns = [
+    path("", RunList.as_view(), name="runs"),
+    path("<int:pk>/", RunDetail.as_view(), name="run"),
+    path("pools/", PoolList.as_view(), name="pools"),
+    path("pools/<int:pk>/", PoolDetail.as_view(), name="pool"),
+]

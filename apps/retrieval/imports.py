@@ -1,5 +1,6 @@
 """Reading somebody else's run: from rows to rankings, with everything that does not fit named."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -119,6 +120,28 @@ class _Reader:
             reordered,
             self.is_spoilt,
         )
+
+
+def read_rows(
+    rows: Iterable[tuple[str, str, float]],
+    tag: str,
+    name: str,
+    *,
+    queries: Mapping[str, int],
+    blocks: Mapping[str, int],
+) -> Draft:
+    """As `read_run`, from (query, block, score) rows. A row's line is its number, and its order tells no rank."""
+    reader, seen = _Reader(name, queries, blocks), set()
+    for reader.line, (query_id, block_id, score) in enumerate(rows, 1):
+        if not math.isfinite(score):
+            reader.spoil(fault(name, reader.line, "score", score, f"'{score}' is not a finite number."))
+        elif (query_id, block_id) in seen:
+            sentence = f"'{block_id}' stands twice for query '{query_id}'."
+            reader.spoil(fault(name, reader.line, "block", block_id, sentence))
+        else:
+            seen.add((query_id, block_id))
+            reader.take(RunRow(query_id, block_id, 0, score, tag))
+    return reader.draft()
 
 
 def read_run(lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]) -> Draft:

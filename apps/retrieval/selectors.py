@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors import snapshots_in
 from apps.queries.models import Query
+from apps.retrieval import pooling
 from apps.retrieval.enums import BlockText, PoolKind, RunState, SystemKind
 from apps.retrieval.models import Pool, PoolEntry, PoolRun, Ranking, Run, System
 
@@ -29,6 +31,19 @@ class QueryChoice:
 
 
 ALL_QUERIES = QueryChoice()
+
+
+class Estimate(NamedTuple):
+    """What a pool would come to, before it is asked for. `shallow` are runs that keep fewer results than the
+    pool is deep; `partial` are runs that lack some of the queries.
+    """
+
+    queries: int
+    at_most: int
+    to_run: list[System]
+    reused: list[Run]
+    shallow: list[Run]
+    partial: list[Run]
 
 
 def batches(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
@@ -76,16 +91,6 @@ def pools_in(project: Project) -> QuerySet[Pool]:
 
 def pool_in(project: Project, pk: int) -> Pool:
     return _found(pools_in(project).filter(pk=pk))
-
-
-def snapshots_in(project: Project) -> QuerySet[Snapshot]:
-    """The project's snapshots, newest first."""
-    snapshots = Snapshot.objects.filter(corpus__project=project)
-    return snapshots.select_related("corpus").order_by("-frozen_at", "-pk")
-
-
-def snapshot_in(project: Project, pk: int) -> Snapshot:
-    return _found(snapshots_in(project).filter(pk=pk))
 
 
 def snapshot_named(project: Project, name: str) -> Snapshot | None:
@@ -173,6 +178,40 @@ def pool_runs(pool: Pool) -> list[Run]:
 
 def pools_with(run: Run) -> QuerySet[Pool]:
     return Pool.objects.filter(pool_runs__run=run, kind=PoolKind.DEPTH).order_by("-pk")
+
+
+def run_that_serves(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
+    """A complete run of the system on the snapshot that is deep enough and answers every query."""
+    runs = Run.objects.filter(system=system, snapshot=snapshot, state=RunState.COMPLETE, depth__gte=depth)
+    for run in runs.order_by("-pk"):
+        if ranked_queries(run.pk).issuperset(query_ids):
+            return run
+    return None
+
+
+def estimate_pool(
+    snapshot: Snapshot,
+    systems: Sequence[System],
+    runs: Sequence[Run],
+    depth: int,
+    query_ids: Sequence[int],
+) -> Estimate:
+    """How many pairs such a pool can have at most. Rankings that exist are counted, others taken as full."""
+    served = {system.pk: run_that_serves(system, snapshot, depth, query_ids) for system in systems}
+    reused = [run for run in served.values() if run is not None]
+    known = {run.pk: run for run in (*runs, *reused)}
+    lengths, partial = [], []
+    for run in known.values():
+        counts = result_counts(run.pk)
+        lengths.append([counts.get(pk, 0) for pk in query_ids])
+        if not counts.keys() >= set(query_ids):
+            partial.append(run)
+    to_run = [system for system in systems if served[system.pk] is None]
+    lengths += [[depth] * len(query_ids) for _ in to_run]
+    table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
+    most = pooling.at_most(table, depth, snapshot.block_count)
+    shallow = [run for run in runs if run.depth < depth]
+    return Estimate(len(query_ids), most, to_run, reused, shallow, partial)
 
 
 def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:

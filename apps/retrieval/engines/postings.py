@@ -74,9 +74,7 @@ def _count_chunk(texts: Sequence[str], lexicon: _Lexicon) -> csr_array:
     kept = terms >= 0
     indptr = np.concatenate(([0], np.cumsum(kept)))[ends]
     terms = terms[kept]
-    counts = csr_array(
-        (np.ones(len(terms), dtype=np.int32), terms, indptr), shape=(len(texts), len(lexicon.terms))
-    )
+    counts = csr_array((np.ones(len(terms), dtype=np.int32), terms, indptr), shape=(len(texts), len(lexicon.terms)))
     counts.sum_duplicates()
     return counts
 
@@ -95,9 +93,7 @@ def from_weights(vocabulary: dict[str, int], weights: csr_array, boost: NDArray[
     )
 
 
-def query_terms(
-    postings: Postings, analysis: Analysis, text: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def query_terms(postings: Postings, analysis: Analysis, text: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The known terms of a query, ascending, and how often each occurs; unknown words count for nothing."""
     known = (postings.vocabulary.get(analysis.term(token)) for token in analysis.tokens(text))
     numbers = np.array([number for number in known if number is not None], dtype=np.int64)
@@ -105,17 +101,13 @@ def query_terms(
     return terms, counts.astype(np.float64)
 
 
-def scores_of(
-    postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The score of every block: the sum over terms, in ascending term order, of factor × weight."""
     if not len(terms):
         return np.zeros(postings.blocks)
     bounds = [slice(postings.indptr[term], postings.indptr[term + 1]) for term in terms]
     positions = np.concatenate([postings.positions[part] for part in bounds])
-    weights = np.concatenate(
-        [postings.weights[part] * factor for part, factor in zip(bounds, factors, strict=True)]
-    )
+    weights = np.concatenate([postings.weights[part] * factor for part, factor in zip(bounds, factors, strict=True)])
     return np.bincount(positions, weights=weights, minlength=postings.blocks)
 
 

@@ -58,9 +58,7 @@ ENGINES: dict[str, Entry] = {
         ),
         _bm25,
     ),
-    "tfidf": Entry(
-        "TF-IDF cosine", (Parameter("sublinear", True, "Damp repeated words"), *_ANALYSIS), _tfidf
-    ),
+    "tfidf": Entry("TF-IDF cosine", (Parameter("sublinear", True, "Damp repeated words"), *_ANALYSIS), _tfidf),
 }
 
 
@@ -93,9 +91,7 @@ def _settle(parameter: Parameter, value: Any) -> float | str | bool:
         return value
     if parameter.choices:
         if value not in parameter.choices:
-            raise BadParameters(
-                f"{parameter.name} is {value!r}; choose one of {', '.join(parameter.choices)}."
-            )
+            raise BadParameters(f"{parameter.name} is {value!r}; choose one of {', '.join(parameter.choices)}.")
         return str(value)
     return _settle_number(parameter, value)
 

@@ -1,0 +1,82 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from apps.accounts.models import Project, User
+from apps.corpus.importing.commands import BAD_INPUT
+from apps.jobs.execution import perform
+from apps.jobs.tasks import worker_name
+from apps.retrieval import actions
+from apps.retrieval.commands import SnapshotCommand
+from apps.retrieval.engines import ENGINES
+from apps.retrieval.enums import PoolState
+from apps.retrieval.models import Pool, Run, System
+
+FAILED = 1
+
+
+class Command(SnapshotCommand):
+    help = "Pool runs to a depth. Exit codes: 0 built or queued, 1 failed, 2 refused."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--name", required=True, help="name of the new pool")
+        parser.add_argument("--depth", type=int, default=20, help="how far into each ranking (default: 20)")
+        parser.add_argument(
+            "--system",
+            action="append",
+            default=[],
+            help=f"name of a system, repeatable; {' and '.join(ENGINES)} are made when they are not there",
+        )
+        parser.add_argument("--run", action="append", default=[], help="tag of a complete run, repeatable")
+        parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options)
+        actor = self.actor(project, options)
+        pool = actions.request_pool(
+            project=project,
+            name=options["name"],
+            snapshot_id=self.snapshot(project, options).pk,
+            system_ids=[self._system(project, name, actor).pk for name in options["system"]],
+            run_ids=[self._run(project, tag).pk for tag in options["run"]],
+            depth=options["depth"],
+            actor=actor,
+            at=timezone.now(),
+        )
+        if options["queue"]:
+            self.stdout.write(f"Queued: {pool.name}, job {pool.job_id}")
+            return
+        assert pool.job_id is not None
+        if perform(pool.job_id, worker=worker_name(), clock=timezone.now) is None:
+            self.stdout.write(f"A worker is building {pool.name}, job {pool.job_id}")
+            return
+        self._tell(Pool.objects.get(pk=pool.pk))
+
+    def _tell(self, pool: Pool) -> None:
+        if pool.state != PoolState.COMPLETE:
+            raise CommandError(f"{pool.name} is {pool.state}. {pool.failure}".strip(), returncode=FAILED)
+        summary = pool.summary
+        spread = f"{summary['smallest']} to {summary['largest']} a query, median {summary['median']:g}"
+        self.stdout.write(f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}")
+
+    def _system(self, project: Project, name: str, actor: User) -> System:
+        system = System.objects.filter(project=project, name=name).first()
+        if system is None and name in ENGINES:
+            system = System.objects.filter(project=project, name=ENGINES[name].title).first()
+            return system or actions.create_system(
+                project=project, name=ENGINES[name].title, kind=name, actor=actor, at=timezone.now()
+            )
+        if system is None:
+            known = ", ".join(System.objects.filter(project=project).values_list("name", flat=True))
+            said = f"There is no system {name}. There are: {known or 'none yet'}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        return system
+
+    def _run(self, project: Project, tag: str) -> Run:
+        run = Run.objects.filter(project=project, tag=tag).first()
+        if run is None:
+            raise CommandError(f"There is no run {tag} in {project.name}.", returncode=BAD_INPUT)
+        return run

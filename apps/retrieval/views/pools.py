@@ -1,0 +1,184 @@
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Forbidden, Refusal
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshots_in
+from apps.queries.models import Query
+from apps.retrieval import actions, rules, selectors
+from apps.retrieval.blinding import has_pairs_to_judge
+from apps.retrieval.drawing import sizes_chart
+from apps.retrieval.forms import GrowForm, PoolForm
+from apps.retrieval.models import Pool, Run
+
+SECTION = {"section": "Runs"}
+SNAPSHOTS_OFFERED = 8
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_pool(request: HttpRequest, project: Project) -> HttpResponse:
+    snapshots = list(snapshots_in(project)[:SNAPSHOTS_OFFERED])
+    snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
+    snapshot = snapshot or (snapshots[0] if snapshots else None)
+    form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial={"name": _free_name(project)})
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            pool = actions.request_pool(
+                project=project,
+                name=values["name"],
+                snapshot_id=values["snapshot"].pk,
+                system_ids=[system.pk for system in values["systems"]],
+                run_ids=[run.pk for run in values["runs"]],
+                depth=values["depth"],
+                choice=form.choice,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
+    context = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def estimate(request: HttpRequest, project: Project) -> HttpResponse:
+    """How many pairs the pool being described could mean, while it is described."""
+    snapshot = _chosen_snapshot(project, request.GET.get("snapshot", ""))
+    form = PoolForm(request.GET, project=project, snapshot=snapshot)
+    context: dict[str, Any] = {"form": form, "estimate": None}
+    if form.is_valid() and snapshot is not None:
+        values = form.cleaned_data
+        query_ids = list(selectors.queries_in(project, form.choice).values_list("pk", flat=True))
+        if values["systems"] or values["runs"]:
+            context["estimate"] = selectors.estimate_pool(
+                snapshot, list(values["systems"]), list(values["runs"]), values["depth"], query_ids
+            )
+    return render(request, "retrieval/_estimate.html", context)
+
+
+@require_safe
+@member_view()
+def pool(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """A pool: progress, how many pairs, their spread over queries, and for leads how the runs overlap."""
+    shown = selectors.pool_in(project, pk)
+    member = request.member  # type: ignore[attr-defined]
+    context = {
+        **SECTION,
+        "pool": shown,
+        "summary": shown.summary,
+        "sizes": sizes_chart(shown.summary.get("sizes", [])),
+        "grow_refusal": rules.grow_refusal(shown),
+        "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
+        "shares": _shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
+    }
+    return render(request, "retrieval/pool.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def grow(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    shown = selectors.pool_in(project, pk)
+    if reason := rules.grow_refusal(shown):
+        raise Refusal(reason, code="pool_cannot_grow")
+    form = GrowForm(request.POST or None, pool=shown)
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.grow_pool(
+                project=project,
+                pool_id=shown.pk,
+                system_ids=[system.pk for system in form.cleaned_data["systems"]],
+                run_ids=[run.pk for run in form.cleaned_data["runs"]],
+                depth=form.cleaned_data["depth"],
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
+    context = {**SECTION, "pool": shown, "form": form}
+    return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def provenance(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Which runs found each pair of one query, and at which rank."""
+    shown = selectors.pool_in(project, pk)
+    roles = request.member.roles  # type: ignore[attr-defined]
+    if reason := rules.provenance_refusal(roles, has_pairs_to_judge(request.user, shown)):
+        raise Forbidden(reason, code="ranks_hidden")
+    queries = list(Query.objects.filter(pk__in=shown.pool_queries.values("query")).order_by("outside_id", "pk"))
+    if not queries:
+        raise Http404("The pool covers no query.")
+    wanted = request.GET.get("q", "")
+    place = next((at for at, query in enumerate(queries) if query.outside_id == wanted), 0)
+    runs = selectors.pool_runs(shown)
+    context = {
+        **SECTION,
+        "pool": shown,
+        "query": queries[place],
+        "before": queries[place - 1] if place else None,
+        "after": queries[place + 1] if place + 1 < len(queries) else None,
+        "place": place + 1,
+        "total": len(queries),
+        "runs": runs,
+        "rows": _provenance_rows(shown, queries[place], runs),
+    }
+    return render(request, "retrieval/provenance.html", context)
+
+
+class Found(NamedTuple):
+    """One pair, and its rank in each run of the pool; None where the run did not find it this far up."""
+
+    block: Any
+    version: Any
+    ranks: list[int | None]
+
+
+def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[Found]:
+    rows = []
+    for entry in selectors.entries_of(pool, query.pk):
+        ranks = dict(entry.found_by)
+        rows.append(Found(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs]))
+    return sorted(rows, key=lambda row: min(rank for rank in row.ranks if rank is not None))
+
+
+class Share(NamedTuple):
+    """One run's part of a pool: pairs it found, pairs only it found, and what it shares with each run."""
+
+    run: Run
+    found: int
+    alone: int
+    shared: list[int]
+
+
+def _shares(pool: Pool) -> list[Share]:
+    summary = pool.summary
+    runs = {run.pk: run for run in selectors.pool_runs(pool)}
+    return [
+        Share(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
+        for at, pk in enumerate(summary.get("runs", []))
+        if summary["shared"]
+    ]
+
+
+def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:
+    return snapshots_in(project).filter(pk=int(pk[:18])).first() if pk.isdecimal() else None
+
+
+def _free_name(project: Project) -> str:
+    taken = set(Pool.objects.filter(project=project).values_list("name", flat=True))
+    return next(name for number in range(1, 10**6) if (name := f"Pool {number}") not in taken)

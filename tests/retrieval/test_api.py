@@ -1,0 +1,192 @@
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts import actions as accounts
+from apps.accounts.enums import Role, Scope
+from apps.retrieval.models import Run
+from tests.factories import lead_of, make_member, make_project
+from tests.retrieval.factories import make_pool, make_queries, make_run, make_snapshot, trec
+
+pytestmark = pytest.mark.django_db
+
+ROWS = [
+    {"query_id": "Q01", "block_id": "a", "score": 9.0},
+    {"query_id": "Q01", "block_id": "d", "score": 8.5},
+    {"query_id": "Q02", "block_id": "c", "score": 1},
+]
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project)
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def url(project, rest=""):
+    return f"/api/v1/projects/{project.slug}/runs/{rest}"
+
+
+def push(client, project, on, **body):
+    body = {"snapshot": getattr(on, "digest", on), **body}
+    return client.post(url(project), json.dumps(body), content_type="application/json")
+
+
+def test_a_run_is_pushed_as_rows(lead, project, snapshot):
+    answer = push(lead, project, snapshot, tag="night-1", system="ours", rows=ROWS, commit="a1b2", note="nightly")
+
+    assert answer.status_code == 201
+    body = answer.json()
+    assert (body["is_new"], body["skipped_rows"]) == (True, 0)
+    assert body["run"]["tag"] == "night-1"
+    assert body["run"]["system"] == "ours"
+    assert body["run"]["snapshot"] == snapshot.digest
+    assert (body["run"]["state"], body["run"]["query_count"], body["run"]["commit"]) == ("complete", 2, "a1b2")
+
+
+def test_a_run_is_pushed_as_the_text_of_a_run_file(lead, project, snapshot):
+    text = "\n".join(trec([("Q01", "a", 2.0), ("Q01", "b", 1.0)]))
+
+    answer = push(lead, project, snapshot, trec=text)
+
+    assert answer.status_code == 201
+    assert answer.json()["run"]["tag"] == "theirs"
+
+
+def test_rows_and_text_of_the_same_rankings_are_the_same_run(lead, project, snapshot):
+    push(lead, project, snapshot, tag="theirs", rows=ROWS)
+
+    text = "\n".join(trec([("Q02", "c", 1.0), ("Q01", "a", 9.0), ("Q01", "d", 8.5)]))
+    answer = push(lead, project, snapshot, trec=text)
+
+    assert (answer.status_code, answer.json()["is_new"]) == (200, False)
+    assert Run.objects.count() == 1
+
+
+def test_the_snapshot_is_named_by_digest_or_by_corpus_and_number(lead, project, snapshot):
+    for name in (snapshot.digest[:8], f"{snapshot.corpus.slug}@1"):
+        assert push(lead, project, name, tag="t", rows=ROWS).status_code in {200, 201}
+
+    for name in ("ghost@1", snapshot.digest[:7], "x@99999999999999999999"):
+        assert push(lead, project, name, tag="t", rows=ROWS).status_code == 400
+
+
+def test_unknown_ids_are_told_as_a_problem(lead, project, snapshot):
+    row = {"query_id": "Q01", "block_id": "ghost", "score": 1}
+
+    answer = push(lead, project, snapshot, tag="t", rows=[*ROWS, row])
+
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    assert [(e["line"], e["field"], e["value"]) for e in answer.json()["errors"]] == [(4, "block", "ghost")]
+    assert push(lead, project, snapshot, tag="t", rows=[*ROWS, row], skip_unknown=True).json()["skipped_rows"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"tag": "t"},
+        {"tag": "t", "rows": []},
+        {"rows": ROWS},
+        {"tag": "t", "rows": ROWS, "trec": "x"},
+        {"tag": "t", "rows": [{"query_id": "Q01"}]},
+        {"tag": "t", "rows": "Q01"},
+        {"tag": "t", "rows": [{"query_id": "Q01", "block_id": "a", "score": "high"}]},
+        {"trec": "Q01 Q0 a 1"},
+    ],
+)
+def test_a_wrong_body_is_a_400_and_stores_nothing(lead, project, snapshot, body):
+    assert push(lead, project, snapshot, **body).status_code == 400
+    assert not Run.objects.exists()
+
+
+def test_a_refusal_is_a_409_with_its_code(lead, project, snapshot):
+    push(lead, project, snapshot, tag="t", rows=ROWS)
+
+    answer = push(lead, project, snapshot, tag="t", rows=ROWS[:1])
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "tag_taken")
+
+
+def test_too_large_a_body_is_refused(lead, project, snapshot):
+    answer = lead.post(url(project), b"{}", content_type="application/json", CONTENT_LENGTH=str(65 * 1024**2))
+
+    assert answer.status_code == 413
+
+
+def test_runs_and_pools_are_read(lead, project, snapshot):
+    run = make_run(project, snapshot)
+    pool = make_pool(project, snapshot)
+
+    listed = lead.get(url(project)).json()
+    assert (listed["results"][0]["tag"], listed["next"]) == (run.tag, None)
+    assert lead.get(url(project, f"{run.pk}/")).json()["latency_ms"].keys() == {"p50", "p95", "p99", "mean"}
+    assert lead.get(url(project, "pools/")).json()["results"][0]["entry_count"] == pool.entry_count
+    assert "found_by" not in lead.get(url(project, f"pools/{pool.pk}/")).json()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_list_asks_the_same_number_of_questions_however_long(
+    lead, project, snapshot, rows, django_assert_num_queries
+):
+    for number in range(rows):
+        push(lead, project, snapshot, tag=f"t{number}", rows=ROWS)
+
+    lead.get(url(project))
+    with django_assert_num_queries(4):
+        lead.get(url(project))
+
+
+@pytest.mark.parametrize(("before", "status"), [("1", 200), ("x", 400), ("-1", 400), ("9" * 30, 400)])
+def test_the_cursor_is_an_id(lead, project, before, status):
+    assert lead.get(url(project, f"?before={before}")).status_code == status
+
+
+@pytest.mark.parametrize(("role", "read", "write"), [
+    (Role.LEAD, 200, 201), (Role.VIEWER, 200, 403), (Role.ANNOTATOR, 403, 403), (Role.REVIEWER, 403, 403),
+])  # fmt: skip
+def test_roles(client, project, snapshot, role, read, write):
+    client.force_login(make_member(project, role))
+
+    assert client.get(url(project)).status_code == read
+    assert client.get(url(project, "pools/")).status_code == read
+    assert push(client, project, snapshot, tag="t", rows=ROWS).status_code == write
+
+
+def test_another_projects_objects_are_not_found(lead, project, snapshot):
+    other = make_project()
+    make_queries(other)
+    run = make_run(other, make_snapshot(other, {"a": "red"}))
+
+    assert lead.get(url(project, f"{run.pk}/")).status_code == 404
+    assert lead.get(url(other)).status_code == 404
+    assert push(lead, project, run.snapshot, tag="t", rows=ROWS).status_code == 400
+
+
+def test_a_token_pushes_only_with_its_scope(client, project, snapshot):
+    lead = lead_of(project)
+    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
+        _, secret = accounts.create_token(
+            project=project, user=lead, name="ci", scopes=[scope], lasts=timedelta(days=30), at=timezone.now()
+        )
+        answer = client.post(
+            url(project),
+            json.dumps({"snapshot": snapshot.digest, "tag": "t", "rows": ROWS}),
+            content_type="application/json",
+            HTTP_AUTHORIZATION=f"Bearer {secret}",
+        )
+        assert answer.status_code == status

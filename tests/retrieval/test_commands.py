@@ -1,0 +1,99 @@
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.retrieval.models import Pool, PoolEntry, Run
+from tests.factories import make_project
+from tests.retrieval.factories import make_queries, make_snapshot, trec
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "theirs.run"
+    path.write_text("\n".join(trec([("Q01", "a", 9.0), ("Q02", "c", 3.5)])) + "\n")
+    return path
+
+
+def karat(*words):
+    out = StringIO()
+    call_command(*map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def place(project, snapshot):
+    return ["--project", project.slug, "--snapshot", f"{snapshot.corpus.slug}@1"]
+
+
+def test_import_run_twice_changes_nothing_the_second_time(project, snapshot, file):
+    first = karat("import_run", file, *place(project, snapshot), "--system", "ours")
+    again = karat("import_run", file, *place(project, snapshot), "--system", "ours")
+
+    assert first.startswith("Imported: theirs, 2 queries, 2 results, sha256 ")
+    assert again.startswith("Nothing changed, this run is here already: theirs")
+    assert Run.objects.get().system.name == "ours"
+
+
+def test_a_dry_run_changes_nothing(project, snapshot, file):
+    assert karat("import_run", file, *place(project, snapshot), "--dry-run") == "Dry run: 2 queries, 2 results.\n"
+    assert not Run.objects.exists()
+
+
+def test_unknown_ids_end_with_code_2_and_are_named(project, snapshot, file):
+    file.write_text(file.read_text() + "Q01 Q0 ghost 2 1.0 theirs\n")
+
+    with pytest.raises(CommandError, match="line 3, block: 'ghost' is no block") as ended:
+        karat("import_run", file, *place(project, snapshot))
+    assert ended.value.returncode == 2
+
+    assert "1 rows left out" in karat("import_run", file, *place(project, snapshot), "--skip-unknown")
+
+
+@pytest.mark.parametrize("words", [["--snapshot", "ghost@1"], ["--project", "ghost"]])
+def test_what_is_not_there_is_named(project, snapshot, file, words):
+    with pytest.raises(CommandError, match="ghost"):
+        karat("import_run", file, *place(project, snapshot), *words)
+
+
+def test_a_file_that_cannot_be_read_is_told(project, snapshot, tmp_path):
+    with pytest.raises(CommandError, match="cannot be read"):
+        karat("import_run", tmp_path / "none", *place(project, snapshot))
+
+
+def test_pool_makes_systems_by_engine_name_and_builds_at_once(project, snapshot):
+    told = karat(
+        "pool", *place(project, snapshot), "--name", "P", "--depth", 2, "--system", "bm25", "--system", "tfidf"
+    )
+
+    assert told == "P: 4 pairs for 3 queries, 0 to 2 a query, median 2\n"
+    assert PoolEntry.objects.count() == 4
+    assert sorted(Run.objects.values_list("system__name", flat=True)) == ["BM25", "TF-IDF cosine"]
+
+
+def test_pool_can_be_left_to_a_worker(project, snapshot):
+    assert karat("pool", *place(project, snapshot), "--name", "P", "--system", "bm25", "--queue").startswith(
+        "Queued: P"
+    )
+    assert Pool.objects.get().state == "pending"
+
+
+@pytest.mark.parametrize("words", [["--system", "ghost"], ["--run", "ghost"], []])
+def test_pool_refuses_what_it_cannot_draw_from(project, snapshot, words):
+    with pytest.raises(CommandError) as ended:
+        karat("pool", *place(project, snapshot), "--name", "P", *words)
+
+    assert ended.value.returncode == 2
+    assert not Pool.objects.exists()

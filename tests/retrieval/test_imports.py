@@ -1,0 +1,71 @@
+import pytest
+
+from apps.retrieval.imports import read_rows, read_run
+
+KNOWN = {"queries": {"q1": 11, "q2": 12}, "blocks": {"a": 0, "b": 1, "c": 2}}
+
+
+def read(*lines):
+    return read_run([line.encode() for line in lines], "f.run", **KNOWN)
+
+
+def told(draft):
+    return [str(error) for error in draft.errors]
+
+
+def test_rows_become_rankings_by_score_ties_by_position_descending():
+    draft = read("q1 Q0 a 1 2.5 t", "q1 Q0 b 2 2.5 t", "q2 Q0 c 1 1 t", "q1 Q0 c 3 9e0 t")
+
+    assert [(r.query, r.positions.tolist(), r.scores.tolist()) for r in draft.rankings] == [
+        (11, [2, 1, 0], [9.0, 2.5, 2.5]),
+        (12, [2], [1.0]),
+    ]
+    assert (draft.rows, draft.results, draft.depth, draft.skipped) == (4, 4, 3, 0)
+    assert (draft.ties, draft.reordered, draft.tags) == (1, 1, ["t"])
+    assert not draft.errors
+
+
+def test_each_unknown_id_is_named_once_with_its_first_line():
+    draft = read("# comment", "q9 Q0 a 1 3 t", "q1 Q0 x 1 3 t", "q9 Q0 x 2 2 t", "q1 Q0 a 2 1 t")
+
+    assert told(draft) == [
+        "f.run, line 2, query: 'q9' is no query of this project.",
+        "f.run, line 3, block: 'x' is no block of this snapshot.",
+    ]
+    assert (draft.unknown_queries, draft.unknown_blocks, draft.skipped) == ({"q9": 2}, {"x": 2}, 3)
+    assert not draft.is_spoilt
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (["q1 Q0 a 1 3"], "f.run, line 1, line: 5 fields where there must be"),
+        (["q1 Q0 a 1 3 t", "q1 Q0 a 2 2 t"], "f.run, line 2, block: 'a' stands twice"),
+        (["q1 Q0 a one 3 t"], "f.run, line 1, rank: 'one' is not a whole number."),
+        (["q1 Q0 a 1 inf t"], "f.run, line 1, score: 'inf' is not a finite number."),
+        (["q1 Q0 a 1 3 t", "q1 Q0 b 1 3 u"], "f.run, line 2, tag: the file holds the tags 't' and 'u'"),
+        ([], "f.run: the file holds no rows."),
+        (["# nothing"], "f.run: the file holds no rows."),
+    ],
+)
+def test_what_spoils_a_file_is_told_with_its_place(lines, fault):
+    draft = read(*lines)
+
+    assert draft.is_spoilt
+    assert told(draft)[-1].startswith(fault)
+
+
+def test_rows_over_the_wire_are_read_alike():
+    draft = read_rows([("q1", "a", 1.0), ("q1", "b", 2.0)], "t", "rows", **KNOWN)
+
+    assert draft.rankings[0].positions.tolist() == [1, 0]
+    assert draft.reordered == 0
+
+
+def test_rows_over_the_wire_name_what_is_wrong_by_row_number():
+    draft = read_rows([("q1", "a", 1.0), ("q1", "a", 2.0), ("q1", "b", float("inf"))], "t", "rows", **KNOWN)
+
+    assert told(draft) == [
+        "rows, line 2, block: 'a' stands twice for query 'q1'.",
+        "rows, line 3, score: 'inf' is not a finite number.",
+    ]

@@ -1,0 +1,348 @@
+from html import unescape
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.jobs.models import Upload
+from apps.jobs.testing import run_jobs
+from apps.retrieval import blinding
+from apps.retrieval.models import Pool, Run, System
+from tests.factories import lead_of, make_member, make_project
+from tests.retrieval.factories import (
+    as_upload,
+    import_lines,
+    make_pool,
+    make_queries,
+    make_run,
+    make_snapshot,
+    make_system,
+    trec,
+)
+
+pytestmark = pytest.mark.django_db
+
+THEIRS = trec([("Q01", "a", 9.0), ("Q01", "d", 8.0), ("Q02", "c", 3.5)])
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project)
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def at(name, project, *args):
+    return reverse(f"retrieval:{name}", args=[project.slug, *args])
+
+
+def words(answer):
+    return " ".join(unescape(answer.content.decode()).split())
+
+
+def test_the_overview_says_what_is_missing_first(lead, project):
+    assert "this project has no snapshot" in words(lead.get(at("overview", project)))
+
+    make_snapshot(project)
+    assert "A run also needs queries" in words(lead.get(at("overview", project)))
+
+    make_queries(project)
+    assert "Describe a system" in words(lead.get(at("overview", project)))
+
+
+def test_the_overview_lists_systems_runs_and_pools(lead, project, snapshot):
+    make_pool(project, snapshot)
+
+    page = words(lead.get(at("overview", project)))
+
+    assert "First pool" in page
+    assert "bm25@1" in page
+    assert page.count('class="button primary"') == 1
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_overview_asks_the_same_number_of_questions_however_long(
+    lead, project, snapshot, rows, django_assert_num_queries
+):
+    for number in range(rows):
+        system = make_system(project, f"S{number}", k1=1 + number / 10)
+        make_pool(project, snapshot, name=f"P{number}", system_ids=[system.pk])
+
+    lead.get(at("overview", project))
+    with django_assert_num_queries(9):
+        lead.get(at("overview", project))
+
+
+def test_a_system_is_made_and_run_from_its_pages(lead, project, snapshot):
+    made = lead.post(
+        at("new_system", project) + "?kind=bm25",
+        {"name": "BM25", "words": "text", "p_k1": "1.2", "p_b": "0.75", "p_tokenizer": "words",
+         "p_stop_words": "english", "p_stemmer": "s"},
+    )  # fmt: skip
+    system = System.objects.get()
+    assert made.url == at("system", project, system.pk)
+    assert system.config["engine"]["k1"] == 1.2
+
+    asked = lead.post(made.url, {"snapshot": snapshot.pk, "depth": "10", "note": "first try"})
+    run = Run.objects.get()
+    assert asked.url == at("run", project, run.pk)
+    assert "waiting for a worker" in words(lead.get(asked.url))
+
+    run_jobs()
+    page = words(lead.get(asked.url))
+    assert "complete" in page
+    assert "p95" in page
+    assert "first try" in page
+
+
+def test_a_wrong_parameter_is_shown_beside_its_field(lead, project):
+    answer = lead.post(at("new_system", project) + "?kind=bm25", {"name": "X", "words": "text", "p_k1": "99"})
+
+    assert answer.status_code == 400
+    assert "less than or equal to 10" in words(answer)
+
+
+def test_a_refusal_is_shown_in_the_form(lead, project):
+    make_system(project)
+    values = {"name": "Twin", "words": "title_and_text", "p_k1": "0.9", "p_b": "0.4", "p_tokenizer": "words",
+              "p_stop_words": "english", "p_stemmer": "s"}  # fmt: skip
+
+    answer = lead.post(at("new_system", project) + "?kind=bm25", values)
+
+    assert "BM25 already has exactly this configuration." in words(answer)
+
+
+def test_the_ledger_note_of_a_run_is_written_on_its_page(lead, project, snapshot):
+    run = make_run(project, snapshot)
+
+    lead.post(at("run", project, run.pk), {"note": "Longer blocks", "commit": "a1b2c3"})
+
+    run.refresh_from_db()
+    assert (run.note, run.commit) == ("Longer blocks", "a1b2c3")
+
+
+def send(client, project, snapshot, lines, **values):
+    return client.post(at("upload", project), {"file": as_upload(lines), "snapshot": snapshot.pk, **values})
+
+
+def test_a_run_file_is_previewed_and_taken_in(lead, project, snapshot):
+    preview = send(lead, project, snapshot, THEIRS).url
+    page = words(lead.get(preview))
+    assert "Every query and every block of the file is one of this project's." in page
+    assert "<dt>rows</dt><dd>3</dd>" in page
+    assert not Run.objects.exists()
+
+    taken = lead.post(at("confirm", project, Upload.objects.get().pk))
+
+    run = Run.objects.get()
+    assert taken.url == at("run", project, run.pk)
+    assert (run.tag, run.state, run.query_count) == ("theirs", "complete", 2)
+    assert run.origin.startswith("run.txt, sha256 ")
+
+
+def test_the_same_file_again_is_said_to_change_nothing(lead, project, snapshot):
+    import_lines(project, snapshot, THEIRS)
+
+    preview = send(lead, project, snapshot, THEIRS).url
+    assert "Exactly this run is here already" in words(lead.get(preview))
+    taken = lead.post(at("confirm", project, Upload.objects.get().pk), follow=True)
+
+    assert "Nothing changed: exactly this run is here already." in words(taken)
+    assert Run.objects.count() == 1
+
+
+def test_unknown_ids_are_named_and_left_out_only_when_ticked(lead, project, snapshot):
+    lines = [*THEIRS, "Q01 Q0 =ghost 9 1.0 theirs"]
+    preview = send(lead, project, snapshot, lines).url
+    page = words(lead.get(preview))
+    assert "'=ghost' is no block of this snapshot." in page
+    assert "1 row of 4" in page
+    confirm = at("confirm", project, Upload.objects.get().pk)
+
+    assert lead.post(confirm).status_code == 400
+    assert not Run.objects.exists()
+
+    lead.post(confirm, {"skip_unknown": "yes"})
+    assert Run.objects.get().query_count == 2
+
+
+def test_the_list_of_mistakes_can_be_downloaded_and_is_safe_in_a_spreadsheet(lead, project, snapshot):
+    send(lead, project, snapshot, ["Q01 Q0 =ghost 9 1.0 theirs"])
+
+    answer = lead.get(at("mistakes", project, Upload.objects.get().pk))
+
+    lines = answer.content.decode().splitlines()
+    assert lines[0] == "file,line,field,value,message"
+    assert lines[1].startswith("run.txt,1,block,'=ghost")
+    assert answer["Content-Disposition"] == 'attachment; filename="mistakes.csv"'
+
+
+def test_a_spoilt_file_offers_no_import(lead, project, snapshot):
+    page = words(lead.get(send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url))
+
+    assert "cannot be taken in as it is" in page
+    assert "Take it in" not in page
+
+
+def test_a_discarded_file_is_gone(lead, project, snapshot):
+    send(lead, project, snapshot, THEIRS)
+    upload = Upload.objects.get()
+
+    lead.post(at("discard", project, upload.pk))
+
+    assert lead.get(at("preview", project, upload.pk)).status_code == 409
+    assert lead.post(at("confirm", project, upload.pk)).status_code == 409
+
+
+def test_an_upload_of_another_kind_is_not_a_run(lead, project, snapshot):
+    send(lead, project, snapshot, THEIRS)
+    Upload.objects.update(purpose="corpus import")
+
+    assert lead.get(at("preview", project, Upload.objects.get().pk)).status_code == 409
+
+
+def test_a_pool_is_estimated_built_and_shown(lead, project, snapshot):
+    system = make_system(project)
+    theirs = import_lines(project, snapshot, THEIRS).run
+    chosen = {"snapshot": snapshot.pk, "systems": [system.pk], "runs": [theirs.pk], "depth": "2"}
+
+    live = words(lead.get(at("estimate", project), chosen))
+    assert "<b>9</b> pairs at most" in live
+    assert "is run first" in live
+
+    built = lead.post(at("new_pool", project), {"name": "Pool 1", **chosen})
+    pool = Pool.objects.get()
+    assert built.url == at("pool", project, pool.pk)
+    run_jobs()
+
+    page = words(lead.get(built.url))
+    assert "4 pairs" in page
+    assert "2 runs found" in page
+    assert "1 query has no pair" in page
+
+
+def test_the_estimate_asks_for_a_choice(lead, project, snapshot):
+    assert "Choose at least one" in words(lead.get(at("estimate", project), {"snapshot": snapshot.pk, "depth": 5}))
+    assert "at most" not in words(lead.get(at("estimate", project), {"snapshot": "x", "depth": "-1"}))
+
+
+def test_the_estimate_takes_real_rankings_where_there_are_some(lead, project, snapshot):
+    system = make_system(project)
+    make_run(project, snapshot, system)
+
+    live = words(lead.get(at("estimate", project), {"snapshot": snapshot.pk, "systems": system.pk, "depth": 2}))
+
+    assert "<b>4</b> pairs at most" in live
+
+
+def test_provenance_tells_leads_who_found_what_where(lead, project, snapshot):
+    pool = make_pool(project, snapshot)
+
+    page = words(lead.get(at("provenance", project, pool.pk), {"q": "Q02"}))
+
+    assert "green window" in page
+    assert page.index('<td class="id">c</td>') < page.index('<td class="id">d</td>')
+    assert "Q01" in page
+    assert "Q03" in page
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_provenance_is_for_leads_only(client, project, snapshot, role):
+    pool = make_pool(project, snapshot)
+    client.force_login(make_member(project, role))
+
+    assert client.get(at("provenance", project, pool.pk)).status_code == 403
+    assert "Provenance" not in words(client.get(at("pool", project, pool.pk)))
+
+
+def test_a_lead_who_still_judges_the_pool_sees_no_rank(lead, project, snapshot, monkeypatch):
+    pool = make_pool(project, snapshot)
+    monkeypatch.setattr(blinding, "_asked", [lambda user, asked: asked == pool])
+
+    answer = lead.get(at("provenance", project, pool.pk))
+
+    assert answer.status_code == 403
+    assert "You still have pairs of this pool to judge." in words(answer)
+    assert "You still have pairs of this pool to judge." in words(lead.get(at("pool", project, pool.pk)))
+
+
+def test_annotators_see_how_many_pairs_but_not_whose(client, project, snapshot):
+    pool = make_pool(project, snapshot)
+    client.force_login(make_member(project, Role.ANNOTATOR))
+
+    page = words(client.get(at("pool", project, pool.pk)))
+
+    assert "4 pairs" in page
+    assert "bm25" not in page
+
+
+def test_a_pool_grows_from_its_page(lead, project, snapshot):
+    pool = make_pool(project, snapshot, depth=1)
+    theirs = import_lines(project, snapshot, THEIRS).run
+    assert theirs.tag in words(lead.get(at("grow_pool", project, pool.pk)))
+
+    lead.post(at("grow_pool", project, pool.pk), {"runs": [theirs.pk], "depth": "2"})
+    run_jobs()
+
+    pool.refresh_from_db()
+    assert (pool.depth, pool.pool_runs.count()) == (2, 2)
+
+
+def test_growing_by_nothing_is_refused_in_the_form(lead, project, snapshot):
+    pool = make_pool(project, snapshot, depth=1)
+
+    answer = lead.post(at("grow_pool", project, pool.pk), {"depth": "1"})
+
+    assert "already draws from these runs" in words(answer)
+
+
+LEADS_ONLY = ["new_system", "upload", "new_pool", "estimate"]
+
+
+@pytest.mark.parametrize("name", LEADS_ONLY)
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_pages_that_change_things_are_for_leads(client, project, name, role):
+    client.force_login(make_member(project, role))
+
+    assert client.get(at(name, project)).status_code == 403
+
+
+def test_members_read_but_do_not_run_systems_or_write_notes(client, project, snapshot):
+    system = make_system(project)
+    run = make_run(project, snapshot, system)
+    client.force_login(make_member(project, Role.VIEWER))
+
+    assert client.get(at("system", project, system.pk)).status_code == 200
+    assert client.post(at("system", project, system.pk), {"snapshot": snapshot.pk}).status_code == 403
+    assert client.post(at("run", project, run.pk), {"note": "x"}).status_code == 403
+
+
+def test_objects_of_another_project_are_not_found(lead, project, snapshot):
+    other = make_project()
+    make_queries(other)
+    pool = make_pool(other, make_snapshot(other))
+    run = Run.objects.get(project=other)
+
+    for name, pk in [("system", run.system_id), ("run", run.pk), ("pool", pool.pk), ("grow_pool", pool.pk),
+                     ("provenance", pool.pk)]:  # fmt: skip
+        assert lead.get(at(name, project, pk)).status_code == 404
+
+
+def test_names_are_shown_and_never_obeyed(lead, project, snapshot):
+    system = make_system(project, "<script>alert(1)</script>")
+    make_pool(project, snapshot, name="<img src=x onerror=alert(1)>", system_ids=[system.pk])
+
+    page = lead.get(at("overview", project)).content.decode()
+
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
