@@ -31,6 +31,7 @@ DATA_DIR = Path(os.environ.get("KARAT_DATA_DIR") or BASE_DIR / "data").resolve()
 PRODUCTION = _flag("KARAT_PRODUCTION", False)
 HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
 DEBUG = _flag("KARAT_DEBUG", False)
+OFFER_DEMO = _flag("KARAT_DEMO", True)
 
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
 
@@ -188,6 +189,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "__Host-karat-session" if HTTPS else "karat-session"
 CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -218,7 +220,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 BROKER_DIR = DATA_DIR / "broker"
-BROKER_URL = os.environ.get("BROKER_URL") or "filesystem://"
+BROKER_URL = os.environ.get("BROKER_URL") or "filesystem://localhost"
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "karat"

@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+from apps.dashboard.health import healthz
+
 handler400 = "apps.dashboard.errors.bad_request"
 handler403 = "apps.dashboard.errors.forbidden"
 handler404 = "apps.dashboard.errors.not_found"
@@ -36,6 +38,7 @@ PROJECT_API = [
 ]
 
 urlpatterns = [
+    path("healthz", healthz, name="healthz"),
     path("", include("apps.dashboard.urls")),
     path("", include("apps.accounts.urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),

@@ -58,9 +58,7 @@ def extend_lease(job_id: int, attempt: int) -> bool:
     return rows.update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)) == 1
 
 
-def perform(
-    job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True
-) -> Job | None:
+def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True) -> Job | None:
     """Claim the job and do it. Returns the job as it stands afterwards, None when it was not to be had."""
     job = claim(job_id, worker=worker, at=clock())
     if job is None:

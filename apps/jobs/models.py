@@ -62,9 +62,7 @@ class Job(models.Model):
                 condition=Q(state=JobState.RUNNING, lease_expires_at__isnull=False)
                 | (~Q(state=JobState.RUNNING) & Q(lease_expires_at=None)),
             ),
-            models.CheckConstraint(
-                name="job_attempts_are_limited", condition=Q(attempt__lte=F("max_attempts"))
-            ),
+            models.CheckConstraint(name="job_attempts_are_limited", condition=Q(attempt__lte=F("max_attempts"))),
         ]
         indexes = [
             models.Index(
@@ -185,9 +183,7 @@ class Upload(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(name="upload_state_is_known", condition=Q(state__in=UploadState.values))
-        ]
+        constraints = [models.CheckConstraint(name="upload_state_is_known", condition=Q(state__in=UploadState.values))]
 
     def __str__(self) -> str:
         return self.filename

@@ -67,8 +67,7 @@ def deliver_due(*, at: datetime) -> int:
 
 
 def deliver(outbox_id: int, *, at: datetime) -> bool:
-    """Take one message by a conditional update, then send it. A sender killed in between leaves it due again.
-    """
+    """Take one message by a conditional update, then send it. A sender killed in between leaves it due again."""
     rows = Outbox.objects.filter(pk=outbox_id, state=DeliveryState.WAITING, next_at__lte=Now())
     row = rows.first()
     if row is None or not rows.filter(attempts=row.attempts).update(

@@ -27,9 +27,7 @@ def job_in(project: Project, pk: int) -> Job:
 
 def worker_last_seen() -> int | None:
     """Whole seconds since any worker showed itself, by the database's clock; None when none ever did."""
-    row = (
-        WorkerBeat.objects.order_by("-seen_at").annotate(clock=Now()).values_list("seen_at", "clock").first()
-    )
+    row = WorkerBeat.objects.order_by("-seen_at").annotate(clock=Now()).values_list("seen_at", "clock").first()
     return None if row is None else max(0, int((row[1] - row[0]).total_seconds()))
 
 
@@ -46,7 +44,5 @@ def worker_notice(now: datetime | None = None) -> str:
     if seconds is None:
         return "No worker has been seen yet. Imports, pools and scores wait until one runs."
     if seconds > MISSING_AFTER_SECONDS:
-        return (
-            f"No worker has been seen for {spoken(seconds)}. Imports, pools and scores wait until one runs."
-        )
+        return f"No worker has been seen for {spoken(seconds)}. Imports, pools and scores wait until one runs."
     return ""

@@ -51,8 +51,7 @@ def _close(job: Job, *, at: datetime) -> None:
 
 
 def jobs_to_nudge() -> list[int]:
-    """Jobs that could be claimed and that no message is known to be on its way for; marks them as nudged now.
-    """
+    """Jobs that could be claimed and that no message is known to be on its way for; marks them as nudged now."""
     quiet = Q(nudged_at=None) | Q(nudged_at__lt=from_now(-NUDGE_AGAIN_SWEEPS * settings.JOB_SWEEP_SECONDS))
     due = Job.objects.filter(CAN_BE_CLAIMED & quiet, attempt__lt=F("max_attempts")).order_by("pk")
     ids = list(due.values_list("pk", flat=True)[:NUDGES_A_SWEEP])

@@ -6,6 +6,7 @@ import threading
 import time
 
 from celery import bootsteps
+from celery.signals import worker_process_init
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
@@ -13,6 +14,7 @@ from django.utils import timezone
 from apps.audit.sealing import has_unsealed
 from apps.audit.tasks import seal
 from apps.jobs import sweeping
+from apps.jobs.processes import die_with_parent
 from apps.jobs.tasks import deliver_outbox, nudge, worker_name
 
 log = logging.getLogger(__name__)
@@ -23,6 +25,25 @@ TASK_EVERY_SECONDS = 5.0
 # A fork in the middle of a query would give the child a copy of an open connection. Forks wait for the
 # sweep's end, and the sweep closes its connection each time.
 _no_fork = threading.Lock()
+
+
+def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
+    """One prefork worker without chatter between workers: the database tells all they need to know."""
+    return [
+        "worker",
+        "--pool=prefork",
+        f"--concurrency={concurrency}",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+        f"--loglevel={loglevel}",
+    ]
+
+
+@worker_process_init.connect
+def _end_with_worker(**kwargs: object) -> None:
+    """A worker that is killed outright leaves no process behind that goes on with a job."""
+    die_with_parent()
 
 
 class SweepStep(bootsteps.StartStopStep):
@@ -36,9 +57,7 @@ class SweepStep(bootsteps.StartStopStep):
         super().__init__(parent, **options)
 
     def start(self, parent) -> None:
-        os.register_at_fork(
-            before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release
-        )
+        os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
         self.thread = threading.Thread(target=Sweeper(self.stopped).run, name="sweep", daemon=True)
         self.thread.start()
 

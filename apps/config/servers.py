@@ -1,0 +1,56 @@
+"""The two servers behind `karat up` and `karat worker`: gunicorn for pages, Celery for jobs."""
+
+import os
+import sys
+import warnings
+from typing import Any
+
+from celery.platforms import SecurityWarning
+from gunicorn.app.base import BaseApplication
+
+from apps.config.celery import app
+from apps.jobs.worker import worker_arguments
+
+WEB_PROCESSES = 2
+WEB_THREADS = 8
+WORKER_PROCESSES = 2
+
+
+class Web(BaseApplication):
+    """gunicorn on a socket that is open already."""
+
+    def __init__(self, application: Any, fileno: int) -> None:
+        self.application = application
+        self.fileno = fileno
+        super().__init__()
+
+    def load_config(self) -> None:
+        options = {
+            "bind": f"fd://{self.fileno}",
+            "worker_class": "gthread",
+            "workers": WEB_PROCESSES,
+            "threads": WEB_THREADS,
+            "preload_app": True,
+            "timeout": 60,
+            "graceful_timeout": 4,
+            "loglevel": "warning",
+            "control_socket_disable": True,
+            "proc_name": "karat-web",
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        return self.application
+
+
+def serve_web(application: Any, fileno: int) -> None:
+    Web(application, fileno).run()
+
+
+def serve_worker(concurrency: int = WORKER_PROCESSES) -> None:
+    """One worker that speaks up only when something is wrong."""
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # whoever starts `up` has chosen who runs it
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # the banner; errors go to stderr
+    app.worker_main(worker_arguments(concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))

@@ -1,0 +1,136 @@
+"""Child processes that are started, watched, started again, and never left behind."""
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+from apps.jobs.processes import die_with_parent
+
+GRACE_SECONDS = 3.0
+STEADY_SECONDS = 10.0
+LONGEST_WAIT_SECONDS = 10.0
+TICK_SECONDS = 0.1
+
+
+class Child:
+    """One forked process in a group of its own, so that it and all it starts can be ended together."""
+
+    def __init__(self, name: str, run: Callable[[], object]) -> None:
+        self.name = name
+        self.run = run
+        self.pid: int | None = None
+        self.started_at = 0.0
+        self.start_at = 0.0
+        self.wait = 0.0
+
+    def start(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            os._exit(self._live())
+        self.pid = pid
+        self.started_at = time.monotonic()
+
+    def _live(self) -> int:
+        try:
+            os.setsid()
+            die_with_parent(signal.SIGTERM)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            self.run()
+            return 0
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+            return 1
+
+    def has_ended(self) -> bool:
+        """Whether the process is gone; what it left of its group is ended then too."""
+        if self.pid is None:
+            return True
+        pid, _ = os.waitpid(self.pid, os.WNOHANG)
+        if pid == 0:
+            return False
+        self._signal_group(signal.SIGKILL)
+        self.pid = None
+        return True
+
+    def schedule(self) -> None:
+        """Plan the next start: at once after a steady life, later and later when it keeps dying."""
+        now = time.monotonic()
+        steady = now - self.started_at > STEADY_SECONDS
+        self.wait = 0.0 if steady else min(max(0.5, self.wait * 2), LONGEST_WAIT_SECONDS)
+        self.start_at = now + self.wait
+
+    def ask_to_stop(self) -> None:
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self) -> None:
+        if self.pid is not None:
+            self._signal_group(signal.SIGKILL)
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        assert self.pid is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+
+class Supervisor:
+    """Keeps its children running until it is told to stop, then ends every one of them."""
+
+    def __init__(self, *, say: Callable[[str], None], after_death: Callable[[str], None]) -> None:
+        self.children: list[Child] = []
+        self.say = say
+        self.after_death = after_death
+        self.is_stopping = False
+
+    def listen(self) -> None:
+        """From here on Ctrl-C, a terminal that closes and SIGTERM all mean: stop."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self.is_stopping = True
+
+    def start(self, name: str, run: Callable[[], object]) -> Child:
+        child = Child(name, run)
+        self.children.append(child)
+        child.start()
+        return child
+
+    def watch(self) -> None:
+        """Start again what dies, until told to stop."""
+        while not self.is_stopping:
+            for child in self.children:
+                self._look_after(child)
+            time.sleep(TICK_SECONDS)
+
+    def _look_after(self, child: Child) -> None:
+        if child.pid is not None:
+            if not child.has_ended() or self.is_stopping:
+                return
+            self.say(f"The {child.name} ended and is started again.")
+            self.after_death(child.name)
+            child.schedule()
+        if time.monotonic() >= child.start_at:
+            child.start()
+
+    def stop(self) -> None:
+        """Ask every child to stop, and end by force what has not done so in three seconds."""
+        for child in self.children:
+            if not child.has_ended():
+                child.ask_to_stop()
+        end = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < end and not all(child.has_ended() for child in self.children):
+            time.sleep(TICK_SECONDS / 2)
+        for child in self.children:
+            child.kill()
+        while not all(child.has_ended() for child in self.children):
+            time.sleep(TICK_SECONDS / 2)

@@ -1,0 +1,233 @@
+"""`karat up`: everything on one machine, from an empty folder to a running server and worker."""
+
+import fcntl
+import os
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from datetime import datetime
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import get_resolver, reverse
+from django.utils import timezone
+
+from apps.config.supervisor import Supervisor
+
+OK, FAULT = 0, 2
+WEB, WORKER = "web server", "worker"
+PATIENCE_SECONDS = 15.0
+ANYWHERE = {"0.0.0.0", "::", ""}
+
+
+class UpRefused(Exception):
+    """Why Karat cannot start, with the cure, in one sentence or two."""
+
+
+def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
+    """Run until Ctrl-C or SIGTERM. Returns 0 then, 2 when something stands in the way (told on stderr)."""
+    try:
+        prepare_data_dir(data_dir)
+        lock = lock_data_dir(data_dir)
+        listener = open_port(host, port)
+        allow_host(host)
+        if not demo:
+            os.environ["KARAT_DEMO"] = "0"
+        at = load(data_dir)
+    except (UpRefused, ImproperlyConfigured) as refusal:
+        print(refusal, file=sys.stderr)
+        return FAULT
+    except KeyboardInterrupt:
+        return OK
+    with lock, listener:
+        return run(listener, host=host, data_dir=data_dir, at=at)
+
+
+def prepare_data_dir(data_dir: Path) -> None:
+    """Make the folder, closed to others, and see that it can be written to."""
+    trial = data_dir / f".trial-{os.getpid()}"
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        trial.write_bytes(b"\0" * 4096)
+        trial.unlink()
+    except OSError as problem:
+        trial.unlink(missing_ok=True) if data_dir.is_dir() and os.access(data_dir, os.W_OK) else None
+        raise UpRefused(
+            f"The data directory {data_dir} cannot be written to ({problem.strerror}). "
+            "Make room or give the rights, or choose another one: --data-dir ~/karat-data"
+        ) from None
+
+
+def lock_data_dir(data_dir: Path):
+    """One Karat for each data directory. The lock ends with the process, however it ends."""
+    lock = (data_dir / "up.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        owner = lock.read().strip() or "unknown"
+        raise UpRefused(
+            f"Karat already runs on {data_dir} (process {owner}). "
+            "Stop that one with Ctrl-C, or give this one its own: --data-dir ~/karat-data"
+        ) from None
+    lock.seek(0)
+    lock.truncate()
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
+def open_port(host: str, port: int) -> socket.socket:
+    """Listen before anything slow happens: a port that is taken is known at once, and early visitors queue."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except PermissionError:
+        raise UpRefused(f"Port {port} needs more rights. Choose one above 1023: --port 8000") from None
+    except OverflowError:
+        raise UpRefused(f"{port} is no port. Choose one from 1024 to 65535: --port 8000") from None
+    except socket.gaierror:
+        raise UpRefused(f"“{host}” is no address of this machine. Leave --host away, or use 127.0.0.1.") from None
+    except OSError as problem:
+        if problem.errno == 98 or "in use" in str(problem).lower():
+            raise UpRefused(
+                f"Port {port} is taken. Stop what listens there, or choose another: --port {port + 1}"
+            ) from None
+        raise UpRefused(f"Karat cannot listen on {host} port {port} ({problem.strerror}).") from None
+    return listener
+
+
+def allow_host(host: str) -> None:
+    """Answer to the names under which people reach this address, unless KARAT_ALLOWED_HOSTS says which."""
+    names = ["localhost", "127.0.0.1", "[::1]"]
+    if host in ANYWHERE:
+        names += [socket.gethostname(), socket.getfqdn(), *own_addresses()]
+    elif host not in names:
+        names.append(f"[{host}]" if ":" in host else host)
+    os.environ.setdefault("KARAT_ALLOWED_HOSTS", ",".join(dict.fromkeys(names)))
+
+
+def own_addresses() -> list[str]:
+    try:
+        return socket.gethostbyname_ex(socket.gethostname())[2]
+    except OSError:
+        return []
+
+
+def load(data_dir: Path) -> datetime:
+    """Load Karat and bring the database up to date. Returns the time of this start."""
+    django.setup()
+    from apps.config.upgrade import UnknownSchema, upgrade
+
+    at = timezone.now()
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the file server asks for it
+    try:
+        copy = upgrade(data_dir=data_dir, at=at)
+    except UnknownSchema as unknown:
+        raise UpRefused(
+            f"The data in {data_dir} was written by a newer Karat ({unknown}). Install that version again, or "
+            f"restore a copy from {data_dir / 'backups'}."
+        ) from None
+    if copy is not None:
+        say(f"The database was upgraded. A copy from before: {copy}")
+    return at
+
+
+def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> int:
+    from django.db import connections
+
+    from apps.config.servers import serve_web, serve_worker
+    from apps.config.wsgi import application
+
+    get_resolver().url_patterns  # noqa: B018  (load every page once, before the processes part)
+    address = f"http://{shown_host(host)}:{listener.getsockname()[1]}"
+    links = first_steps(address, at=at)
+    release_leases("")
+    connections.close_all()
+    if hasattr(connections["default"], "close_pool"):
+        connections["default"].close_pool()
+
+    supervisor = Supervisor(say=say, after_death=release_leases)
+    supervisor.listen()
+    supervisor.start(WEB, lambda: serve_web(application, listener.fileno()))
+    supervisor.start(WORKER, lambda: work(listener, serve_worker))
+    if answers(listener, supervisor):
+        for line in [f"Karat runs at {address}/", *links, f"Its data is in {data_dir}. Ctrl-C stops it."]:
+            say(line)
+    supervisor.watch()
+    supervisor.stop()
+    release_leases("")
+    say("Karat has stopped.")
+    return OK
+
+
+def work(listener: socket.socket, serve_worker) -> None:
+    listener.close()
+    serve_worker()
+
+
+def answers(listener: socket.socket, supervisor: Supervisor) -> bool:
+    """Wait until the server answers, so that the address that is printed works."""
+    host, port = listener.getsockname()[:2]
+    url = f"http://{shown_host(host)}:{port}/healthz"
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end and not supervisor.is_stopping:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": "localhost"}), timeout=5):
+                return True
+        except urllib.error.HTTPError:
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return not supervisor.is_stopping
+
+
+def first_steps(address: str, *, at: datetime) -> list[str]:
+    """What to tell on this start: the one-time link while nobody runs this Karat, and the demo project."""
+    from apps.accounts.actions import create_setup_link
+    from apps.accounts.selectors import has_operator
+    from apps.dashboard.demo.actions import offer_demo
+
+    lines = []
+    if not has_operator():
+        link = address + reverse("accounts:setup", args=[create_setup_link(at=at)])
+        lines.append(f"Nobody runs it yet. Make your account here, once: {link}")
+    if offer := offer_demo(at=at):
+        lines.append(offer)
+    return lines
+
+
+def release_leases(name: str) -> None:
+    """On SQLite every worker of this folder is a child of ours: when they are gone, so are their leases.
+
+    Without this a job would wait out its lease after each restart. Should a worker be alive after all, its attempt
+    is fenced off like that of any other late one.
+    """
+    if name == WEB:
+        return
+    from django.db import connection
+    from django.db.models.functions import Now
+
+    from apps.jobs.enums import JobState
+    from apps.jobs.models import Job
+
+    if connection.vendor == "sqlite":
+        Job.objects.filter(state=JobState.RUNNING).update(lease_expires_at=Now())
+    connection.close()
+
+
+def shown_host(host: str) -> str:
+    if host in ANYWHERE:
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def say(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,20 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from celery import current_app
+from django.core.management.base import BaseCommand
+
+from apps.jobs.worker import worker_arguments
+
+
+class Command(BaseCommand):
+    help = "Run one worker: it does jobs, and sweeps up what others left."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--concurrency", type=int, default=2, help="jobs at once (default: %(default)s)")
+        parser.add_argument("--loglevel", default="WARNING", help="default: %(default)s")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        arguments = worker_arguments(options["concurrency"], loglevel=options["loglevel"])
+        current_app.worker_main(arguments)

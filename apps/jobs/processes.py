@@ -1,0 +1,30 @@
+"""Processes that must not outlive the one that started them."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(number: signal.Signals = signal.SIGKILL) -> None:
+    """Have this process get `number` when its parent ends, however the parent ends.
+
+    Linux does this by itself; elsewhere a thread looks once a second whether the parent is still the same.
+    """
+    parent = os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(number))
+        if os.getppid() != parent:
+            os.kill(os.getpid(), number)
+        return
+    threading.Thread(target=_watch, args=(parent, number), daemon=True).start()
+
+
+def _watch(parent: int, number: signal.Signals) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), number)
