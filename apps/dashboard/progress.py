@@ -97,21 +97,18 @@ def agreement_chart(member: Member) -> Chart | None:
     estimates = []
     for people, measure, coefficient in rows:
         label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
-        low, high = coefficient.interval or (None, None)
-        estimates.append(
-            charts.Estimate(
-                charts.clip(label, 20),
-                coefficient.value,
-                low,
-                high,
-                coefficient.n,
-                measure,
-                strong=not people,
-                why=coefficient.reason,
-            )
-        )
+        estimates.append(_estimate(charts.clip(label, 20), measure, coefficient, strong=not people))
     drawing = charts.estimates("Agreement with 95 % intervals", estimates)
     return Chart(charts.plot(drawing), charts.estimate_figures(estimates))
+
+
+def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.Estimate:
+    """A number without an interval is not shown: the row says why in words."""
+    if coefficient.value is None or coefficient.interval is None:
+        why = coefficient.reason or "too few items for an interval"
+        return charts.Estimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
+    low, high = coefficient.interval
+    return charts.Estimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
 
 
 def _short(names: dict[int, str]) -> dict[int, str]:
@@ -217,5 +214,5 @@ def source_mix(project: Project) -> Mix | None:
     if not total:
         return None
     bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
-    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
+    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars, width=600))
     return Mix(total, chart, any(source.target_share is not None for source in sources))

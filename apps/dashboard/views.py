@@ -1,5 +1,6 @@
 """Pages that look across apps: all projects, a project's home, its settings."""
 
+from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +18,10 @@ from apps.dashboard.forms import ScaleForm, SettingsForm
 
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboard/projects.html", {"places": selectors.places_of(request.user)})
+    places = selectors.places_of(request.user)
+    has_demo = any(place.project.is_demo for place in places)
+    offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
+    return render(request, "dashboard/projects.html", {"places": places, "offers_demo": offers_demo})
 
 
 @member_view()

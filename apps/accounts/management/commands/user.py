@@ -36,9 +36,7 @@ class Command(BaseCommand):
 
     def _add(self, *, email: str, name: str, operator: bool, **options: Any) -> None:
         password = secrets.token_urlsafe(12)
-        user = actions.create_user(
-            email=email, name=name, password=password, at=timezone.now(), is_operator=operator
-        )
+        user = actions.create_user(email=email, name=name, password=password, at=timezone.now(), is_operator=operator)
         self.stdout.write(f"{user.email}\t{password}")
         self.stderr.write("This password is shown once. Change it after the first sign-in.")
 

@@ -1,0 +1,37 @@
+"""Asking for the demo project."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.accounts.actions import PeopleRefused, free_slug
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import has_operator
+from apps.dashboard.demo.stage import raise_curtain
+from apps.dashboard.execution import KIND
+from apps.jobs.actions import enqueue
+from apps.jobs.models import Job
+
+NAME = "Tarnwick Handbook"
+
+
+@transaction.atomic
+def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
+    """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project.
+
+    A demo half filled is of no use and cannot be taken back, so the job is tried once.
+    """
+    if not host.is_operator:
+        raise PeopleRefused("Only an operator makes projects, and the demo is one.")
+    project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
+    return enqueue(kind=KIND, params={}, project=project, actor=host, at=at, max_attempts=1)
+
+
+def offer_demo(*, at: datetime) -> str:
+    """The line that a fresh start prints about the demo; "" when it is not offered or there already."""
+    if not settings.OFFER_DEMO or Project.objects.filter(is_demo=True).exists():
+        return ""
+    if has_operator():
+        return "New here? Load the demo project from the list of projects; it takes some ten seconds."
+    return "After that, load the demo project from the list of projects; it takes some ten seconds."

@@ -1,0 +1,83 @@
+"""The people of the demo, and how they grade. Plain values, no database.
+
+The annotators are honest and differ: each has a temperament that decides, by a hash of person and pair, where they
+stray from the careful reader's grade. So the demo's agreement is real agreement, computed from real rows, and the
+same on every machine.
+"""
+
+import hashlib
+from typing import NamedTuple
+
+from apps.accounts.enums import Role
+
+
+class Person(NamedTuple):
+    """One of the cast."""
+
+    key: str
+    name: str
+    roles: tuple[str, ...]
+
+
+class Temperament(NamedTuple):
+    """How often somebody strays: shares of pairs, 0 to 1.
+
+    `generous` and `strict`: one grade up or down where the block has something to do with the query. `hasty`: calls
+    a related block not relevant. `unsure`: cannot judge.
+    """
+
+    generous: float
+    strict: float
+    hasty: float
+    unsure: float
+
+
+class Answer(NamedTuple):
+    """A grade, or None with the reason why it cannot be given."""
+
+    grade: int | None
+    cant_judge: str = ""
+    note: str = ""
+
+
+CAST = (
+    Person("petra", "Petra Lomas", (Role.LEAD,)),
+    Person("mara", "Mara Quill", (Role.ANNOTATOR,)),
+    Person("sef", "Sef Arden", (Role.ANNOTATOR,)),
+    Person("ines", "Ines Okonjo-Vale", (Role.ANNOTATOR,)),
+    Person("jun", "Jun Hallam", (Role.ANNOTATOR,)),
+    Person("tobias", "Tobias Renn", (Role.REVIEWER,)),
+    Person("hanna", "Hanna Roth", (Role.REVIEWER,)),
+    Person("ola", "Ola Vik", (Role.VIEWER,)),
+)
+ANNOTATORS = {
+    "mara": Temperament(generous=0.04, strict=0.05, hasty=0.04, unsure=0.004),
+    "sef": Temperament(generous=0.16, strict=0.05, hasty=0.16, unsure=0.012),
+    "ines": Temperament(generous=0.05, strict=0.13, hasty=0.06, unsure=0.006),
+}
+AUTHORS = ("jun", "ines")
+REVIEWERS = ("tobias", "hanna")
+LEAD = "petra"
+
+
+def graded(person: str, query_id: str, block_id: str, careful: int, *, highest: int = 3) -> Answer:
+    """What `person` answers to a pair for which a careful reader gives `careful`."""
+    temper = ANNOTATORS[person]
+    if _share(person, query_id, block_id, "unsure") < temper.unsure:
+        return Answer(None, "missing_context", "The block points to another section that I cannot see here.")
+    mood = _share(person, query_id, block_id, "mood")
+    if careful == 0:
+        return Answer(1 if mood < temper.generous / 4 else 0)
+    if careful == 1 and mood < temper.hasty:
+        return Answer(0)
+    if mood < temper.hasty + temper.generous and careful < highest:
+        return Answer(careful + 1)
+    if mood > 1 - temper.strict:
+        return Answer(careful - 1, note="It points in the right direction but leaves a part out.")
+    return Answer(careful)
+
+
+def _share(*words: str) -> float:
+    """A number from 0 up to 1 that depends on the words alone."""
+    digest = hashlib.sha256("\x1f".join(words).encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64

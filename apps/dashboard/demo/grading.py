@@ -1,0 +1,120 @@
+"""The judging rounds of the demo: three annotators grade, a lead settles what they left open."""
+
+from datetime import timedelta
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.dashboard.demo import cast, material
+from apps.dashboard.demo.stage import Stage
+from apps.judging import selectors
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.judgements import Answer, give_judgement
+from apps.judging.actions.rounds import close_round, open_round
+from apps.judging.actions.seats import claim_seats
+from apps.judging.enums import ErrorType
+from apps.judging.models import Guideline, Round, Seat
+from apps.judging.plan import Plan
+from apps.retrieval.models import Pool
+
+BATCH = 20
+SECONDS_A_PAIR = {"mara": 74, "sef": 41, "ines": 96}
+
+
+def first_round(stage: Stage, pool: Pool, guideline: Guideline) -> Round:
+    """Everything is judged, a third of it twice, and every disagreement is settled."""
+    annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
+    plan = Plan(overlap=0.34, judges=2, seed=7)
+    round_ = _open(stage, pool, guideline, list(annotators.values()), plan, "Spring round", day=3)
+    _grade_in_turns(stage, round_, annotators, day=3.2, most=None)
+    _settle(stage, round_, day=24)
+    return close_round(round_id=round_.pk, actor=stage.lead, at=stage.at(25))
+
+
+def second_round(stage: Stage, pool: Pool, guideline: Guideline, *, day: float) -> Round:
+    """Still open: half of it is graded, and the host may go on with it."""
+    annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
+    plan = Plan(overlap=0.5, judges=2, seed=11)
+    people = [*annotators.values(), stage.host]
+    round_ = _open(stage, pool, guideline, people, plan, "Hard queries", day=day)
+    _grade_in_turns(stage, round_, annotators, day=day + 0.2, most=45)
+    return round_
+
+
+def _open(
+    stage: Stage, pool: Pool, guideline: Guideline, people: list[User], plan: Plan, name: str, *, day: float
+) -> Round:
+    return open_round(
+        project=stage.project,
+        actor=stage.lead,
+        pool=pool,
+        guideline=guideline,
+        annotators=people,
+        plan=plan,
+        name=name,
+        at=stage.at(day),
+    )
+
+
+def _grade_in_turns(stage: Stage, round_: Round, annotators: dict[str, User], *, day: float, most: int | None) -> None:
+    """Let the annotators take turns, a batch each, until nothing is left or each has given `most` grades."""
+    given = dict.fromkeys(annotators, 0)
+    active = list(annotators)
+    while active:
+        for key in list(active):
+            wanted = BATCH if most is None else min(BATCH, most - given[key])
+            done = _grade_batch(stage, round_, key, annotators[key], wanted, day) if wanted else 0
+            given[key] += done
+            if not done:
+                active.remove(key)
+        day += 0.6
+
+
+@transaction.atomic
+def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int, day: float) -> int:
+    at = stage.at(day)
+    seats = claim_seats(round_=round_, annotator=user, n=wanted, at=at)
+    pairs = Seat.objects.filter(pk__in=[seat.pk for seat in seats]).select_related(
+        "query", "entry__version__block", "round__project"
+    )
+    found = {seat.pk: seat for seat in pairs}
+    for place, seat in enumerate((found[seat.pk] for seat in seats), start=1):
+        at += timedelta(seconds=SECONDS_A_PAIR[key])
+        query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
+        said = cast.graded(key, query_id, block_id, material.careful_grade(query_id, block_id))
+        answer = Answer(
+            grade=said.grade,
+            cant_judge=said.cant_judge,
+            note=said.note,
+            active_ms=SECONDS_A_PAIR[key] * 1000 - 700 * (place % 7),
+            away_ms=0,
+        )
+        idempotency_key = f"demo-{round_.pk}-{seat.pk}"
+        give_judgement(seat=seat, annotator=user, answer=answer, idempotency_key=idempotency_key, at=at)
+    return len(seats)
+
+
+@transaction.atomic
+def _settle(stage: Stage, round_: Round, *, day: float) -> None:
+    for pair in list(selectors.adjudicable(round_, stage.lead)):
+        entry = selectors.entry_in(round_, pair.entry_id)
+        query_id, block_id = entry.query.outside_id, entry.version.block.outside_id
+        grade = material.careful_grade(query_id, block_id)
+        adjudicate(
+            round_=round_,
+            entry=entry,
+            adjudicator=stage.lead,
+            grade=grade,
+            reason=_ruling(grade),
+            error_type=ErrorType.SLIP if grade in (0, 3) else ErrorType.UNCLEAR_GUIDELINE,
+            at=stage.at(day),
+        )
+
+
+def _ruling(grade: int) -> str:
+    return {
+        0: "Shares words with the query and nothing else.",
+        1: "The subject fits, but no part of what the intent asks for stands here.",
+        2: "A part of the answer stands here; the rest is in another section.",
+        3: "Read on its own, this block answers the intent.",
+    }[grade]

@@ -1,0 +1,88 @@
+"""What the demo is made of, read from the files beside this module. Plain values, no database."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+DATA = Path(__file__).parent / "data"
+HANDBOOKS = ("security.yaml", "platform.yaml")
+
+
+class Section(NamedTuple):
+    """One block of a handbook as it is imported."""
+
+    block_id: str
+    document_id: str
+    document_title: str
+    section: str
+    title: str
+    page_start: int
+    page_end: int
+    text: str
+
+
+@cache
+def read(name: str) -> Any:
+    return yaml.load((DATA / name).read_text(encoding="utf-8"), Loader=_loader())
+
+
+def _loader() -> Any:
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def first_version() -> list[Section]:
+    """Every block of both handbooks, in reading order."""
+    sections = []
+    for name in HANDBOOKS:
+        handbook = read(name)
+        for chapter in handbook["chapters"]:
+            for block in chapter["blocks"]:
+                sections.append(_section(block, handbook["document"], handbook["title"], chapter["heading"]))
+    return sections
+
+
+def second_version() -> list[Section]:
+    """The handbooks half a year later: some blocks changed, some gone, some new."""
+    news = read("second-version.yaml")
+    titles = {section.document_id: section.document_title for section in first_version()}
+    kept = [section for section in first_version() if section.block_id not in news["gone"]]
+    changed = [section._replace(text=news["changed"].get(section.block_id, section.text).strip()) for section in kept]
+    added = [_section(block, block["document"], titles[block["document"]], block["section"]) for block in news["new"]]
+    return changed + added
+
+
+def _section(block: dict[str, Any], document_id: str, document_title: str, heading: str) -> Section:
+    return Section(
+        block_id=block["id"],
+        document_id=document_id,
+        document_title=document_title,
+        section=heading,
+        title=block["title"],
+        page_start=block["pages"][0],
+        page_end=block["pages"][1],
+        text=block["text"].strip(),
+    )
+
+
+def sources() -> list[dict[str, Any]]:
+    return read("queries.yaml")["sources"]
+
+
+def queries() -> list[dict[str, Any]]:
+    return read("queries.yaml")["queries"]
+
+
+def triples() -> list[dict[str, Any]]:
+    return read("triples.yaml")["triples"]
+
+
+def guideline() -> dict[str, Any]:
+    return read("guideline.yaml")
+
+
+def careful_grade(query_id: str, block_id: str) -> int:
+    """The grade a careful reader gives on the first version; what nobody listed is not relevant."""
+    grades = {query["id"]: query["grades"] for query in queries()}
+    return grades[query_id].get(block_id, 0)

@@ -1,0 +1,98 @@
+"""The demo project, made by the real actions."""
+
+from collections import Counter
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from apps.accounts.actions import PeopleRefused
+from apps.accounts.models import Project, User
+from apps.corpus.models import Block, Snapshot
+from apps.dashboard.demo import cast, material
+from apps.dashboard.demo.actions import request_demo
+from apps.evaluation.models import Evaluation
+from apps.goldsets.models import Version
+from apps.jobs.testing import run_jobs
+from apps.judging.models import Judgement
+from apps.queries.models import Query
+from apps.review.models import Verdict
+from apps.triples.models import Triple
+from tests.factories import AT, make_user
+
+
+def test_material_is_as_large_as_promised():
+    assert len(material.first_version()) >= 80
+    assert len(material.queries()) >= 60
+    assert len({source["kind"] for source in material.sources()}) == 7
+
+
+def test_second_version_changes_drops_and_adds_blocks():
+    first = {section.block_id: section.text for section in material.first_version()}
+    second = {section.block_id: section.text for section in material.second_version()}
+
+    assert len(first.keys() - second.keys()) == 3
+    assert len(second.keys() - first.keys()) == 5
+    assert sum(first[key] != second[key] for key in first.keys() & second.keys()) == 8
+
+
+def test_every_grade_and_every_piece_of_evidence_names_a_block_that_is_there():
+    texts = {section.block_id: section.text for section in material.first_version()}
+
+    assert all(block_id in texts for query in material.queries() for block_id in query["grades"])
+    assert all(quote in texts[entry["block"]] for entry in material.triples() for quote in entry["evidence"])
+
+
+def test_annotators_differ_but_not_wildly():
+    pairs = [
+        (query["id"], block_id, grade) for query in material.queries() for block_id, grade in query["grades"].items()
+    ]
+    answers = {key: [cast.graded(key, *pair) for pair in pairs] for key in cast.ANNOTATORS}
+
+    same = sum(one.grade == other.grade for one, other in zip(answers["mara"], answers["sef"], strict=True))
+    assert 0.5 < same / len(pairs) < 0.95
+
+
+@pytest.mark.django_db
+def test_only_operators_load_the_demo():
+    with pytest.raises(PeopleRefused):
+        request_demo(host=make_user(), at=AT)
+
+
+@pytest.fixture
+def demo(transactional_db) -> Project:
+    job = request_demo(host=make_user(is_operator=True), at=AT)
+    ended = run_jobs()
+    assert [job.error for job in ended if job.state != "done"] == []
+    return job.project
+
+
+def test_demo_tells_the_whole_story(demo):
+    assert Snapshot.objects.filter(corpus__project=demo).count() == 2
+    assert Block.objects.filter(corpus__project=demo).count() == 88
+    assert Query.objects.filter(project=demo).count() == 66
+    annotators = Judgement.objects.filter(round__project=demo).values("annotator").distinct()
+    assert annotators.count() == 3
+    assert Verdict.objects.filter(revision__triple__project=demo).values("reviewer").distinct().count() == 2
+    assert Version.objects.get(gold_set__project=demo).state == "released"
+    assert Evaluation.objects.filter(project=demo, scored_at__isnull=False).count() == 4
+
+
+def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
+    flags = Verdict.objects.filter(revision__triple__project=demo, choice="flag").exclude(category="")
+    resolutions = set(Triple.objects.filter(project=demo, state="accepted").values_list("resolution", flat=True))
+    states = Counter(Triple.objects.filter(project=demo).values_list("state", flat=True))
+
+    assert {flag.category for flag in flags} == {"numeric", "synonym", "compound", "other"}
+    assert resolutions == {"consensus", "revised", "policy:synonym", "adjudicated"}
+    assert set(states) == {"accepted", "disputed", "dropped", "in_review", "draft"}
+    assert Triple.objects.filter(project=demo, is_stale=True).count() >= 4
+
+
+def test_a_second_demo_stands_beside_the_first(demo, capsys):
+    host = User.objects.filter(is_operator=True).first()
+
+    call_command("demo", "--project", "Second look", "--host", host.email)
+
+    assert capsys.readouterr().out.strip() == reverse("dashboard:home", args=["second-look"])
+    assert Project.objects.filter(is_demo=True).count() == 2
