@@ -125,7 +125,8 @@ def test_pure_modules_know_no_django(place):
         f"{file.relative_to(REPO)} imports {name}"
         for file in files
         for name in imported_modules(file)
-        if name.split(".")[0] in {"django", "rest_framework", "celery"} or name.split(".")[-1] in {"models", "selectors"}
+        if name.split(".")[0] in {"django", "rest_framework", "celery"}
+        or name.split(".")[-1] in {"models", "selectors"}
     ]
 
     assert tainted == []

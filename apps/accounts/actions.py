@@ -28,9 +28,7 @@ class PeopleRefused(Forbidden):
 
 
 @transaction.atomic
-def create_user(
-    *, email: str, name: str, password: str | None, at: datetime, is_operator: bool = False
-) -> User:
+def create_user(*, email: str, name: str, password: str | None, at: datetime, is_operator: bool = False) -> User:
     """Make a person. Without a password nobody can sign in as them until one is set."""
     email = email.strip().lower()
     if User.objects.filter(email__iexact=email).exists():
@@ -127,18 +125,14 @@ def accept_invitation(
 
 
 @transaction.atomic
-def create_project(
-    *, name: str, actor: User, at: datetime, slug: str = "", is_demo: bool = False
-) -> Project:
+def create_project(*, name: str, actor: User, at: datetime, slug: str = "", is_demo: bool = False) -> Project:
     """Make a project whose maker is its first lead. The slug is made from the name when none is given."""
     if not actor.is_operator:
         raise PeopleRefused("Only an operator makes projects.")
     slug = slug or free_slug(name)
     if Project.objects.filter(slug=slug).exists():
         raise Refusal(f"There is a project at {slug} already. Choose another address.", code="slug_taken")
-    project = Project.objects.create(
-        name=name.strip(), slug=slug, created_by=actor, created_at=at, is_demo=is_demo
-    )
+    project = Project.objects.create(name=name.strip(), slug=slug, created_by=actor, created_at=at, is_demo=is_demo)
     record(project=project, actor=actor, action="project.created", obj=project, after={"name": name}, at=at)
     _grant(project=project, user=actor, role=Role.LEAD, granted_by=actor, at=at)
     return project
@@ -262,9 +256,7 @@ def change_profile(*, user: User, name: str, time_zone: str, at: datetime) -> Us
     user.name, user.time_zone = name.strip(), time_zone
     user.save(update_fields=["name", "time_zone"])
     after = {"name": user.name, "time_zone": user.time_zone}
-    record(
-        project=None, actor=user, action="user.profile_changed", obj=user, before=before, after=after, at=at
-    )
+    record(project=None, actor=user, action="user.profile_changed", obj=user, before=before, after=after, at=at)
     return user
 
 
@@ -296,7 +288,5 @@ def change_project(*, project_id: int, name: str, policies: dict, actor: User, a
     project.name, project.policies = name.strip(), {**project.policies, **policies}
     project.save(update_fields=["name", "policies"])
     after = {"name": project.name, "policies": project.policies}
-    record(
-        project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at
-    )
+    record(project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at)
     return project

@@ -82,9 +82,7 @@ class ProjectForm(KaratForm):
 
 class ProfileForm(KaratForm):
     name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
-    time_zone = forms.ChoiceField(
-        choices=lambda: [(name, name) for name in sorted(zoneinfo.available_timezones())]
-    )
+    time_zone = forms.ChoiceField(choices=lambda: [(name, name) for name in sorted(zoneinfo.available_timezones())])
 
 
 class PasswordForm(KaratForm):

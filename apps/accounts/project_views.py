@@ -52,9 +52,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def revoke_invitation(request: HttpRequest, project: Project, invitation_id: int) -> HttpResponse:
     invitation = selectors.invitation_in(project, invitation_id)
-    actions.revoke_invitation(
-        invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now()
-    )
+    actions.revoke_invitation(invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now())
     messages.success(request, "The invitation is withdrawn; its link no longer opens.")
     return redirect("people:people", slug=project.slug)
 
@@ -69,11 +67,7 @@ def set_roles(request: HttpRequest, project: Project, user_id: int) -> HttpRespo
     roles = actions.set_roles(
         project=project, user=user, roles=form.cleaned_data["roles"], actor=request.user, at=timezone.now()
     )
-    words = (
-        f"{user} is now {', '.join(sorted(roles))}."
-        if roles
-        else f"{user} no longer belongs to this project."
-    )
+    words = f"{user} is now {', '.join(sorted(roles))}." if roles else f"{user} no longer belongs to this project."
     messages.success(request, words)
     if not selectors.roles_of(request.user, project):
         return redirect("dashboard:projects")

@@ -88,10 +88,7 @@ class Standing(NamedTuple):
 def standings(project: Project) -> list[Standing]:
     """Everybody with a live role, by name, in one query."""
     rows = (
-        Membership.objects.live()
-        .filter(project=project)
-        .select_related("user")
-        .order_by("user__name", "user", "role")
+        Membership.objects.live().filter(project=project).select_related("user").order_by("user__name", "user", "role")
     )
     people: dict[int, list[Membership]] = {}
     for row in rows:

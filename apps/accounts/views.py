@@ -31,9 +31,7 @@ def login(request: HttpRequest) -> HttpResponse:
     form = SignInForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            user = sign_in(
-                request=request, **form.cleaned_data, address=client_address(request), at=timezone.now()
-            )
+            user = sign_in(request=request, **form.cleaned_data, address=client_address(request), at=timezone.now())
         except SignInRefused as refusal:
             form.add_error(None, refusal.sentence)
         else:
@@ -157,8 +155,6 @@ def everybody(request: HttpRequest) -> HttpResponse:
 @operator_view
 @require_POST
 def deactivate(request: HttpRequest, user_id: int) -> HttpResponse:
-    user = actions.deactivate_user(
-        user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now()
-    )
+    user = actions.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
     return redirect("accounts:everybody")

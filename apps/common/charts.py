@@ -105,9 +105,7 @@ def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int
         return f"<{name}{css}>{escape(value)}</{name}>"
 
     top = "".join(cell("th", at, value) for at, value in enumerate(head))
-    body = "".join(
-        "<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows)
     return mark_safe(
         '<details class="figures"><summary>Figures</summary><div class="scroll"><table class="data">'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
@@ -147,7 +145,11 @@ def estimates(
     width: int = 648,
     places: int = 2,
 ) -> SafeString:
-    """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above."""
+    """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above.
+
+    The axis reaches below `low` when a row does: a coefficient may be negative.
+    """
+    low = min([low, *(math.floor(edge * 5) / 5 for row in rows for edge in (row.value, row.low) if edge is not None)])
     left, right = 212.0, width - 104.0
     place = scale(low, high, left, right)
     top, bottom = 24.0, 30.0 + ROW * len(rows)
@@ -161,9 +163,7 @@ def estimates(
 def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> list[str]:
     noisy, fine = KAPPA_BANDS
     edges = (("too noisy", low, noisy), ("unsettled", noisy, fine), ("acceptable", fine, high))
-    parts = [
-        tag("rect", class_="band", x=place(low), y=top, width=place(noisy) - place(low), height=bottom - top)
-    ]
+    parts = [tag("rect", class_="band", x=place(low), y=top, width=place(noisy) - place(low), height=bottom - top)]
     for words, start, end in edges:
         parts.append(text((place(start) + place(end)) / 2, 14, words, anchor="middle"))
     for edge in KAPPA_BANDS:
@@ -233,9 +233,7 @@ class Part(NamedTuple):
     class_: str
 
 
-def parts_bar(
-    name: str, parts: Sequence[Part], *, width: int = 648, height: int = 16, gap: float = 2
-) -> SafeString:
+def parts_bar(name: str, parts: Sequence[Part], *, width: int = 648, height: int = 16, gap: float = 2) -> SafeString:
     """Parts of a whole as one bar; empty parts are left out, small ones keep 3 px so that they are seen."""
     shown = [part for part in parts if part.count > 0]
     total = sum(part.count for part in shown)
@@ -297,9 +295,7 @@ def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeStri
             words += f", target {bar.target * 100:.0f} %"
         parts.append(text(0, y + 11, clip(bar.label, 22), class_="word"))
         parts.append(
-            tag(
-                "rect", title(words), class_="bar-fill", x=left, y=y, width=place(bar.share) - left, height=14
-            )
+            tag("rect", title(words), class_="bar-fill", x=left, y=y, width=place(bar.share) - left, height=14)
         )
         if bar.target is not None:
             parts.append(tag("path", class_="target", d=f"M{place(bar.target):.1f} {y - 5:.1f}v24"))
@@ -364,9 +360,7 @@ def _limits(periods: Sequence[Period], place: Scale, left: float, step: float, r
     return [tag("path", class_="limit", d=path), text(right + 8, last + 4, "limit, 3 σ")]
 
 
-def _periods(
-    periods: Sequence[Period], place: Scale, left: float, step: float, bottom: float, unit: str
-) -> list[str]:
+def _periods(periods: Sequence[Period], place: Scale, left: float, step: float, bottom: float, unit: str) -> list[str]:
     points = [
         (left + step * (at + 0.5), place(period.rate), period)
         for at, period in enumerate(periods)
@@ -396,9 +390,7 @@ def _periods(
     return parts
 
 
-def spark(
-    name: str, values: Sequence[float], last: str, *, band: tuple[float, float] | None = None
-) -> SafeString:
+def spark(name: str, values: Sequence[float], last: str, *, band: tuple[float, float] | None = None) -> SafeString:
     """A small line whose last point is named; `band` is the usual range behind it."""
     width, height = 256, 72
     spread = [*values, *(band or ())]

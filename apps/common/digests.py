@@ -11,9 +11,7 @@ def canonical_json(value: Any) -> bytes:
 
     Raises ValueError for NaN and infinities, which have no JSON form.
     """
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def sha256_hex(data: bytes) -> str:

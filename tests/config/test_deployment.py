@@ -56,7 +56,11 @@ def run_with(environment: dict[str, str], *arguments: str) -> subprocess.Complet
     )
 
 
-PRODUCTION = {"KARAT_PRODUCTION": "1", "KARAT_ALLOWED_HOSTS": "karat.example.org", "SECRET_KEY": "kR7-q2Zp9wLx_4Ty8Vb3Nm6Hc1Sd5Fg0Jk-aEoUiWzQtXrMvBn2"}
+PRODUCTION = {
+    "KARAT_PRODUCTION": "1",
+    "KARAT_ALLOWED_HOSTS": "karat.example.org",
+    "SECRET_KEY": "kR7-q2Zp9wLx_4Ty8Vb3Nm6Hc1Sd5Fg0Jk-aEoUiWzQtXrMvBn2",
+}
 
 
 def test_deployment_checks_pass_under_production_settings(tmp_path):

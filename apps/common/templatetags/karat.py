@@ -16,17 +16,13 @@ register = template.Library()
 
 KEY_FACES = {"enter": "↵", "escape": "esc", "space": "␣", "up": "↑", "down": "↓"}
 MAX_DRAWN_GRADE = 3
-UNJUDGED_CHIP = mark_safe(
-    '<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>'
-)
+UNJUDGED_CHIP = mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """A 16 px icon that says nothing to a screen reader: words stand beside it."""
-    return format_html(
-        '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', mark_safe(ICONS[name])
-    )
+    return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', mark_safe(ICONS[name]))
 
 
 @register.simple_tag
@@ -58,9 +54,7 @@ def keycap(keys: str, variant: str = "") -> SafeString:
 def grade(value: int | None) -> SafeString:
     """The chip of a grade. None is unjudged: dashed, never a zero."""
     if value is None:
-        return mark_safe(
-            '<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>'
-        )
+        return mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
     return format_html(
         '<span class="grade" data-grade="{}">{}</span>',
         min(max(value, 0), MAX_DRAWN_GRADE),
@@ -69,9 +63,7 @@ def grade(value: int | None) -> SafeString:
 
 
 @register.simple_tag
-def blocktext(
-    text: str, spans: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None
-) -> SafeString:
+def blocktext(text: str, spans: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None) -> SafeString:
     """The text of a block as HTML; see apps.common.blocktext."""
     return block_text.render(text, spans or (), best)
 
@@ -113,6 +105,11 @@ def difference_interval(bounds: Sequence[float | None] | None, places: int = 3) 
 @register.filter
 def percent(share: float | None, places: int = 1) -> str:
     return wording.percent(share, places)
+
+
+@register.filter
+def percent_interval(bounds: Sequence[float | None] | None, places: int = 0) -> str:
+    return wording.percent_interval(bounds, places)
 
 
 @register.filter
