@@ -388,22 +388,3 @@ def _periods(periods: Sequence[Period], place: Scale, left: float, step: float, 
         parts.append(text(left + step * (at + 0.5), bottom + 22, period.label, anchor="middle"))
     parts.append(text(left - 8, bottom + 22, unit, anchor="end"))
     return parts
-
-
-def spark(name: str, values: Sequence[float], last: str, *, band: tuple[float, float] | None = None) -> SafeString:
-    """A small line whose last point is named; `band` is the usual range behind it."""
-    width, height = 256, 72
-    spread = [*values, *(band or ())]
-    low, high = min(spread), max(spread)
-    place = scale(low, high, height - 10.0, 10.0)
-    step = 198 / max(1, len(values) - 1)
-    points = [(4 + step * at, place(value)) for at, value in enumerate(values)]
-    parts = []
-    if band:
-        y = place(band[1])
-        parts.append(tag("rect", class_="band", x=0, y=y, width=208, height=place(band[0]) - y))
-    parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)))
-    x, y = points[-1]
-    parts.append(tag("circle", class_="b", cx=x, cy=y, r=4.0))
-    parts.append(text(x + 10, y + 4, last, class_="strong"))
-    return svg(width, height, name, parts)

@@ -13,7 +13,6 @@ from apps.common.charts import (
     figures,
     meter,
     parts_bar,
-    spark,
     target_bars,
     ticks,
 )
@@ -42,6 +41,12 @@ def test_an_undefined_estimate_is_a_sentence_not_a_dot():
 
     assert "one grade only" in svg
     assert "<circle" not in svg
+
+
+def test_the_axis_reaches_below_zero_when_a_coefficient_does():
+    svg = estimates("Agreement", [Estimate("Reviewers", -0.12, -0.3, 0.05, 9)])
+
+    assert ">−0.4</text>" in svg
 
 
 def test_labels_are_escaped():
@@ -89,7 +94,6 @@ def test_every_chart_is_well_formed_for_no_data_too():
         meter("n", 0, 0),
         target_bars("n", []),
         control_chart("n", [], mean=0),
-        spark("n", [1.0], "1"),
     ):
         ElementTree.fromstring(svg)
 
