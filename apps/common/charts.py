@@ -149,7 +149,7 @@ def estimates(
 
     The axis reaches below `low` when a row does: a coefficient may be negative.
     """
-    low = min([low, *(math.floor(edge * 5) / 5 for row in rows for edge in (row.value, row.low) if edge is not None)])
+    low = min([low, *(math.floor(edge * 2) / 2 for row in rows for edge in (row.value, row.low) if edge is not None)])
     left, right = 212.0, width - 104.0
     place = scale(low, high, left, right)
     top, bottom = 24.0, 30.0 + ROW * len(rows)

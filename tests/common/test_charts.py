@@ -46,7 +46,7 @@ def test_an_undefined_estimate_is_a_sentence_not_a_dot():
 def test_the_axis_reaches_below_zero_when_a_coefficient_does():
     svg = estimates("Agreement", [Estimate("Reviewers", -0.12, -0.3, 0.05, 9)])
 
-    assert ">−0.4</text>" in svg
+    assert ">−0.5</text>" in svg
 
 
 def test_labels_are_escaped():
