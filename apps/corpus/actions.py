@@ -83,7 +83,8 @@ def freeze_snapshot(*, corpus_id: int, actor: User, at: datetime, name: str = ""
     """
     corpus = Corpus.objects.select_for_update().get(pk=corpus_id)
     measured = snapshots.measure(corpus)
-    if reason := rules.freeze_refusal(corpus, measured):
+    same = Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first()
+    if reason := rules.freeze_refusal(snapshots.pending(corpus, None), same):
         raise FreezeRefused(reason, code="nothing_to_freeze")
     number = corpus.snapshots.count() + 1
     snapshot = snapshots.write_snapshot(

@@ -1,15 +1,13 @@
 """Why an act on a corpus is refused, in a sentence; None when it is not."""
 
-from apps.corpus.models import BlockVersion, Corpus, Snapshot
-from apps.corpus.snapshots import Measured, current_blocks, measure
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.corpus.snapshots import Pending
 
 
-def freeze_refusal(corpus: Corpus, measured: Measured | None = None) -> str | None:
-    """Why the corpus cannot be frozen now."""
-    if not current_blocks(corpus).exists():
+def freeze_refusal(pending: Pending, same: Snapshot | None) -> str | None:
+    """Why a corpus cannot be frozen now. `same` is a snapshot known to hold exactly the same."""
+    if not pending.blocks:
         return "There is nothing to freeze: the corpus has no blocks. Import some first."
-    digest = (measured or measure(corpus)).digest
-    same = Snapshot.objects.filter(corpus=corpus, digest=digest).first()
     if same is not None:
         return f"Nothing to freeze: the corpus is exactly snapshot {same.number}, {same.name}."
     return None

@@ -55,12 +55,36 @@ def current_blocks(corpus: Corpus) -> QuerySet[Block]:
     return found.order_by("document__outside_id", F("current__page_start").asc(nulls_last=True), "outside_id")
 
 
+def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
+    """Those whose id, title or document has `words` in it; all of them for no words."""
+    if not words:
+        return blocks
+    ids = Q(outside_id__icontains=words) | Q(document__outside_id__icontains=words)
+    return blocks.filter(ids | Q(current__title__icontains=words) | Q(document__title__icontains=words))
+
+
 def block_in(corpus: Corpus, outside_id: str) -> Block:
     found = Block.objects.filter(corpus=corpus, outside_id=outside_id)
     block = found.select_related("document", "current", "corpus").first()
     if block is None:
         raise Http404("No such block.")
     return block
+
+
+def block_by_key(project: Project, pk: int) -> Block:
+    found = Block.objects.filter(corpus__project=project, pk=pk)
+    block = found.select_related("document", "current", "corpus").first()
+    if block is None:
+        raise Http404("No such block.")
+    return block
+
+
+def version_in(project: Project, pk: int) -> BlockVersion:
+    found = BlockVersion.objects.filter(block__corpus__project=project, pk=pk)
+    version = found.select_related("block__document", "block__corpus").first()
+    if version is None:
+        raise Http404("No such text.")
+    return version
 
 
 def versions_of(block: Block) -> QuerySet[BlockVersion]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Collate
 
 from apps.accounts.models import User
@@ -25,6 +25,19 @@ class Difference(NamedTuple):
         return {word: entries.count() for word, entries in self._asdict().items()}
 
 
+class Pending(NamedTuple):
+    """How the corpus as it is now differs from its latest snapshot, or from nothing."""
+
+    blocks: int
+    added: int
+    changed: int
+    gone: int
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.added or self.changed or self.gone)
+
+
 class Measured(NamedTuple):
     digest: str
     blocks: int
@@ -38,6 +51,22 @@ def bytewise() -> Collate:
 
 def current_blocks(corpus: Corpus) -> QuerySet[Block]:
     return Block.objects.filter(corpus=corpus, current__isnull=False)
+
+
+def pending(corpus: Corpus, latest: Snapshot | None) -> Pending:
+    """What freezing now would add to the record. One query."""
+    blocks = Block.objects.filter(corpus=corpus)
+    if latest is None:
+        count = blocks.filter(current__isnull=False).count()
+        return Pending(count, count, 0, 0)
+    frozen = SnapshotBlock.objects.filter(snapshot=latest, block=OuterRef("pk")).values("version")[:1]
+    figures = blocks.annotate(frozen=Subquery(frozen)).aggregate(
+        blocks=Count("pk", filter=Q(current__isnull=False)),
+        added=Count("pk", filter=Q(current__isnull=False, frozen=None)),
+        changed=Count("pk", filter=Q(current__isnull=False, frozen__isnull=False) & ~Q(current=F("frozen"))),
+        gone=Count("pk", filter=Q(current=None, frozen__isnull=False)),
+    )
+    return Pending(**figures)
 
 
 def measure(corpus: Corpus) -> Measured:

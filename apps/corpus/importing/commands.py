@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.enums import Role
@@ -91,7 +92,8 @@ class ImportCommand(ProjectCommand):
         self.tell(project, chosen, plan, dry=options["dry_run"])
 
     def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> Plan:
-        return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
+        with transaction.atomic():
+            return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
 
     def tell(self, project: Project, chosen: dict[str, Any], plan: Plan, *, dry: bool) -> None:
         kind = kind_named(self.kind)

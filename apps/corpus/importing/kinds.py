@@ -53,6 +53,11 @@ class ImportKind:
     def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
         raise NotImplementedError
 
+    @property
+    def forms(self) -> str:
+        """The noun in both numbers, as templates take it: "block,blocks"."""
+        return f"{self.one},{self.many}"
+
     def target(self, project: Project, options: dict[str, Any]) -> str:
         """Where the rows go, in words: "the corpus Handbook"."""
         return project.name

@@ -1,0 +1,130 @@
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.corpus import actions, history, rules, selectors, snapshots
+from apps.corpus.search import search_blocks
+
+SECTION = "Corpus"
+PAGE_SIZE = 50
+DIFFS = 20
+DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved"}
+
+
+@require_safe
+@member_view()
+def corpus_list(request: HttpRequest, project: Project) -> HttpResponse:
+    corpora = selectors.counted(selectors.corpora_in(project))
+    imports = selectors.imports_in(project).filter(kind="corpus")[:5]
+    context = {"corpora": corpora, "imports": imports, "section": SECTION}
+    return render(request, "corpus/list.html", context)
+
+
+@require_safe
+@member_view()
+def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
+    corpus = selectors.corpus_in(project, corpus_slug)
+    held = list(selectors.snapshots_in(project).filter(corpus=corpus))
+    latest = held[0] if held else None
+    pending = snapshots.pending(corpus, latest)
+    find = request.GET.get("find", "").strip()[:200]
+    blocks = selectors.found_blocks(selectors.current_blocks(corpus), find)
+    context = {
+        "corpus": corpus,
+        "snapshots": held,
+        "latest": latest,
+        "pending": pending,
+        "freeze_refusal": rules.freeze_refusal(pending, latest if pending.is_nothing else None),
+        "find": find,
+        "page": _page(request, blocks),
+        "section": SECTION,
+    }
+    return render(request, "corpus/corpus.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
+    corpus = selectors.corpus_in(project, corpus_slug)
+    snapshot = actions.freeze_snapshot(
+        corpus_id=corpus.pk,
+        actor=request.user,  # type: ignore[arg-type]
+        at=timezone.now(),
+        name=request.POST.get("name", "")[:120],
+    )
+    messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} blocks.")
+    return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
+
+
+@require_safe
+@member_view()
+def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The snapshot: its figures, what differs from the one before, and its blocks, found by words."""
+    snapshot = selectors.snapshot_in(project, pk)
+    find = request.GET.get("find", "").strip()[:200]
+    entries = search_blocks(snapshot, find, limit=PAGE_SIZE) if find else None
+    context = {
+        "snapshot": snapshot,
+        "before": selectors.snapshot_before(snapshot),
+        "find": find,
+        "found": entries,
+        "page": None if find else _page(request, selectors.entries_of(snapshot)),
+        "section": SECTION,
+    }
+    if context["before"] is not None:
+        context["counts"] = snapshots.difference(context["before"], snapshot).counts()
+    return render(request, "corpus/snapshot.html", context)
+
+
+@require_safe
+@member_view()
+def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What differs from the snapshot before, block by block, changed words marked."""
+    snapshot = selectors.snapshot_in(project, pk)
+    before = selectors.snapshot_before(snapshot)
+    word = request.GET.get("show", "changed")
+    if word not in DIFFERENCES:
+        word = "changed"
+    context = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
+    if before is not None:
+        found = snapshots.difference(before, snapshot)
+        page = _page(request, getattr(found, word), DIFFS)
+        with_words = word in {"changed", "moved"}
+        context |= {
+            "page": page,
+            "counts": [(name, title, getattr(found, name).count()) for name, title in DIFFERENCES.items()],
+            "rows": history.word_diffs(list(page)) if with_words else None,
+        }
+    return render(request, "corpus/changes.html", context)
+
+
+@require_safe
+@member_view()
+def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    block = selectors.block_by_key(project, pk)
+    context = {"unit": block, "texts": history.texts_of(block), "section": SECTION}
+    return render(request, "corpus/block.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    version = selectors.version_in(project, pk)
+    actions.redact_version(
+        version_id=version.pk,
+        reason=request.POST.get("reason", "")[:2_000],
+        actor=request.user,  # type: ignore[arg-type]
+        at=timezone.now(),
+    )
+    return redirect("corpus:block", slug=project.slug, pk=version.block_id)
+
+
+def _page(request: HttpRequest, rows: QuerySet, size: int = PAGE_SIZE) -> Page:
+    return Paginator(rows, size).get_page(request.GET.get("page"))

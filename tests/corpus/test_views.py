@@ -1,0 +1,309 @@
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.corpus.enums import ImportState
+from apps.corpus.models import Block, Corpus, Import, Snapshot
+from apps.jobs.testing import run_jobs
+from tests.corpus.factories import TEXTS, import_texts, make_corpus, make_snapshot
+from tests.factories import lead_of, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(client, project, *roles):
+    client.force_login(make_member(project, *roles) if roles else lead_of(project))
+    return client
+
+
+def lines(texts: dict[str, str]) -> bytes:
+    rows = [{"block_id": key, "document_id": "d1", "text": text} for key, text in texts.items()]
+    return "\n".join(json.dumps(row) for row in rows).encode()
+
+
+def hand_in(client, project, content: bytes, filename: str = "blocks.jsonl", **options):
+    form = {"format": "jsonl", "ids": "file", "corpus": "", "name": "Handbook", "mode": "replace"} | options
+    form["file"] = SimpleUploadedFile(filename, content)
+    return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
+
+
+def test_an_empty_project_says_what_to_do(client):
+    project = make_project()
+
+    answer = signed_in(client, project).get(reverse("corpus:list", args=[project.slug]))
+
+    assert "No corpus yet" in answer.text
+    assert reverse("corpus:import-new", args=[project.slug, "corpus"]) in answer.text
+
+
+def test_only_a_lead_is_offered_the_import(client):
+    project = make_project()
+
+    answer = signed_in(client, project, Role.ANNOTATOR).get(reverse("corpus:list", args=[project.slug]))
+
+    assert reverse("corpus:import-new", args=[project.slug, "corpus"]) not in answer.text
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
+    project = make_project()
+    for _ in range(count):
+        make_snapshot(project)
+    signed_in(client, project)
+
+    with django_assert_num_queries(6):
+        client.get(reverse("corpus:list", args=[project.slug]))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_corpus_takes_the_same_queries_for_one_and_three_blocks(client, django_assert_num_queries, count):
+    snapshot = make_snapshot(texts={f"b{n}": "x" for n in range(count)})
+    project = snapshot.corpus.project
+    signed_in(client, project)
+
+    with django_assert_num_queries(9):
+        client.get(reverse("corpus:corpus", args=[project.slug, snapshot.corpus.slug]))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_changes_take_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
+    corpus = make_corpus(texts={f"b{n}": "old" for n in range(count)})
+    make_snapshot(corpus=corpus)
+    import_texts(corpus, {f"b{n}": "new" for n in range(count)})
+    snapshot = make_snapshot(corpus=corpus)
+    signed_in(client, corpus.project)
+
+    with django_assert_num_queries(13):
+        client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]))
+
+
+def test_freeze_leads_to_the_snapshot(client):
+    corpus = make_corpus()
+    signed_in(client, corpus.project)
+
+    answer = client.post(
+        reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug]), {"name": "Spring"}, follow=True
+    )
+
+    assert Snapshot.objects.get().name == "Spring"
+    assert "Spring is frozen: 3 blocks." in answer.text
+
+
+def test_a_freeze_that_is_refused_says_why_before_and_after_the_click(client):
+    snapshot = make_snapshot()
+    slug, corpus = snapshot.corpus.project.slug, snapshot.corpus.slug
+    signed_in(client, snapshot.corpus.project)
+
+    page = client.get(reverse("corpus:corpus", args=[slug, corpus]))
+    answer = client.post(reverse("corpus:freeze", args=[slug, corpus]))
+
+    assert 'aria-disabled="true"' in page.text
+    assert f"the corpus is exactly snapshot 1, {snapshot.name}" in page.text
+    assert answer.status_code == 409
+    assert "the corpus is exactly snapshot 1" in answer.text
+
+
+def test_the_snapshot_page_finds_blocks_by_words(client):
+    snapshot = make_snapshot()
+    page = reverse("corpus:snapshot", args=[snapshot.corpus.project.slug, snapshot.pk])
+    signed_in(client, snapshot.corpus.project)
+
+    found = client.get(page, {"find": "rotate"})
+    nothing = client.get(page, {"find": "zebra"})
+
+    assert "Keys are rotated" in found.text
+    assert "Backups" not in found.text
+    assert "No block of this snapshot has any of these words." in nothing.text
+
+
+def test_changes_mark_the_words(client):
+    corpus = make_corpus(texts={"b1": "Keys last 90 days."})
+    make_snapshot(corpus=corpus)
+    import_texts(corpus, {"b1": "Keys last 60 days."})
+    snapshot = make_snapshot(corpus=corpus)
+
+    answer = signed_in(client, corpus.project).get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]))
+
+    assert "<del>90</del><ins>60</ins>" in answer.text
+
+
+def test_a_block_shows_its_history_and_who_holds_it(client):
+    snapshot = make_snapshot(texts={"b1": "one"})
+    import_texts(snapshot.corpus, {"b1": "two"})
+    block = Block.objects.get()
+
+    answer = signed_in(client, snapshot.corpus.project, Role.VIEWER).get(
+        reverse("corpus:block", args=[snapshot.corpus.project.slug, block.pk])
+    )
+
+    assert "<del>one</del><ins>two</ins>" in answer.text
+    assert snapshot.name in answer.text
+    assert "Redact" not in answer.text
+
+
+def test_a_redacted_text_shows_the_reason_and_no_text(client):
+    snapshot = make_snapshot(texts={"b1": "secret words"})
+    project, block = snapshot.corpus.project, Block.objects.get()
+    signed_in(client, project)
+
+    client.post(reverse("corpus:redact", args=[project.slug, block.current_id]), {"reason": "Asked for by X."})
+    answer = client.get(reverse("corpus:block", args=[project.slug, block.pk]))
+
+    assert "Asked for by X." in answer.text
+    assert "secret words" not in answer.text
+
+
+def test_objects_of_another_project_do_not_exist(client):
+    snapshot = make_snapshot()
+    other = make_project()
+    signed_in(client, other)
+
+    for name, args in [
+        ("corpus:corpus", [snapshot.corpus.slug]),
+        ("corpus:snapshot", [snapshot.pk]),
+        ("corpus:changes", [snapshot.pk]),
+        ("corpus:block", [Block.objects.first().pk]),
+    ]:
+        assert client.get(reverse(name, args=[other.slug, *args])).status_code == 404
+
+
+def test_an_import_is_shown_before_it_is_applied(client):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = hand_in(client, project, lines(TEXTS))
+    page = client.get(answer.url)
+
+    assert Corpus.objects.count() == 0
+    assert "What it would change" in page.text
+    assert "Keys are rotated every 90 days." in page.text
+    item = Import.objects.get()
+    assert item.plan["counts"] == {"new": 3, "changed": 0, "unchanged": 0, "gone": 0}
+
+    client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+
+    assert Block.objects.filter(corpus__slug="handbook").count() == 3
+    item.refresh_from_db()
+    assert (item.state, item.result["counts"]["new"]) == (ImportState.APPLIED, 3)
+
+
+def test_the_same_file_again_says_that_it_changes_nothing(client):
+    project = make_project()
+    signed_in(client, project)
+    hand_in(client, project, lines(TEXTS))
+    client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
+
+    answer = hand_in(client, project, lines(TEXTS), corpus="handbook", name="")
+
+    assert "This file changes nothing: all 3 blocks of it are there already." in client.get(answer.url).text
+
+
+def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
+    project = make_project()
+    signed_in(client, project)
+    answer = hand_in(client, project, b'{"block_id": "b1", "document_id": "d1"}\nnot json\n', filename="=x.jsonl")
+
+    page = client.get(answer.url)
+    item = Import.objects.get()
+    refused = client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+    mistakes = client.get(reverse("corpus:import-errors", args=[project.slug, item.pk]))
+
+    assert "2 mistakes. Nothing was changed." in page.text
+    assert refused.status_code == 409
+    assert mistakes["Content-Disposition"].startswith("attachment")
+    assert mistakes.text.splitlines()[1] == "'=x.jsonl,1,text,,is missing"
+    assert mistakes.text.splitlines()[2].startswith("'=x.jsonl,2,,not json,this is not JSON")
+
+
+def test_an_import_can_be_discarded_once(client):
+    project = make_project()
+    signed_in(client, project)
+    hand_in(client, project, lines(TEXTS))
+    item = Import.objects.get()
+
+    client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]))
+    again = client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+
+    item.refresh_from_db()
+    assert item.state == ImportState.DISCARDED
+    assert again.status_code == 409
+    assert Block.objects.count() == 0
+
+
+def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
+    monkeypatch.setattr("apps.corpus.importing.actions.READ_AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("apps.corpus.importing.actions.APPLY_AT_ONCE_ROWS", 1)
+    project = make_project()
+    signed_in(client, project)
+
+    hand_in(client, project, lines(TEXTS))
+    item = Import.objects.get()
+    assert item.state == ImportState.READING
+    run_jobs()
+    item.refresh_from_db()
+    assert item.state == ImportState.READY
+    client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+    item.refresh_from_db()
+    assert item.state == ImportState.APPLYING
+    run_jobs()
+
+    item.refresh_from_db()
+    assert item.state == ImportState.APPLIED
+    assert Block.objects.count() == 3
+
+
+def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
+    monkeypatch.setattr("apps.corpus.importing.actions.APPLY_AT_ONCE_ROWS", 1)
+    corpus = make_corpus(texts={"b9": "x"})
+    project = corpus.project
+    signed_in(client, project)
+    content = b"\n".join(
+        json.dumps({"block_id": f"b{n}", "document_id": "other", "text": "t"}).encode() for n in (1, 2)
+    )
+    hand_in(client, project, content, corpus=corpus.slug, name="")
+    import_texts(corpus, {"b1": "now of document d1"})
+
+    client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
+    run_jobs()
+
+    item = Import.objects.get()
+    assert item.state == ImportState.FAULTY
+    assert "belongs to document d1 for good" in item.plan["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ids": "position"}, "Ids by position are for SMART files only."),
+        ({"name": "!!!"}, "A new corpus needs a name"),
+        ({"format": "xls"}, "Select a valid choice"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(client, options, said):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = hand_in(client, project, lines(TEXTS), **options)
+
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert Import.objects.count() == 0
+
+
+def test_an_unknown_kind_of_import_is_not_found(client):
+    project = make_project()
+
+    answer = signed_in(client, project).get(reverse("corpus:import-new", args=[project.slug, "nonsense"]))
+
+    assert answer.status_code == 404
+
+
+def test_imports_are_for_leads(client):
+    project = make_project()
+    signed_in(client, project, Role.REVIEWER)
+
+    assert client.get(reverse("corpus:imports", args=[project.slug])).status_code == 403
+    assert hand_in(client, project, lines(TEXTS)).status_code == 403
