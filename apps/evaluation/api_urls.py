@@ -1,2 +1,9 @@
+from django.urls import path
+
+from apps.evaluation import api
+
 app_name = "evaluation-api"
-urlpatterns: list = []
+urlpatterns = [
+    path("", api.EvaluationList.as_view(), name="list"),
+    path("<int:pk>/", api.EvaluationDetail.as_view(), name="detail"),
+]

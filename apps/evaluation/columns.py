@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+# Ids of blocks by number: text, or whole numbers that stand in the order of the ids.
+BlockIds = Sequence[Any]
 
 MOST_PADDING = 4
 
@@ -121,7 +124,7 @@ def _ints(values: list[int]) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-def in_rank_order(ranked: Ranked, block_ids: Sequence[str]) -> Ranked:
+def in_rank_order(ranked: Ranked, block_ids: BlockIds) -> Ranked:
     """The rows by query, then score descending, then block id descending, as trec_eval orders them.
 
     Scores are compared as doubles, as trec_eval does from version 10 on. The id order is that of code
@@ -162,7 +165,7 @@ def _order_by_score(query: Ints, score: Floats) -> Ints:
     return (np.argsort(table, axis=1) + starts[:, None])[filled]
 
 
-def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: Sequence[str]) -> Ints:
+def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: BlockIds) -> Ints:
     """Blocks with those of equal score put in order; `same[i]` says that row i + 1 is tied with row i."""
     firsts = np.flatnonzero(same & ~np.concatenate(([False], same[:-1])))
     lasts = np.flatnonzero(same & ~np.concatenate((same[1:], [False]))) + 1

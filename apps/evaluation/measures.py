@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
+from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
 from apps.evaluation.notation import MeasureError, Value, split_measures, take_apart, written
 
 DCG_FORMS = ("log2", "exp-log2")
@@ -64,7 +64,7 @@ class Pass:
     Only rows that were judged can change a value, so after the ranks are known only those are kept.
     """
 
-    def __init__(self, judged: Judged, ranked: Ranked, block_ids: Sequence[str]) -> None:
+    def __init__(self, judged: Judged, ranked: Ranked, block_ids: BlockIds) -> None:
         self.judged = judged
         self.size = len(judged.queries)
         ordered = in_rank_order(ranked, block_ids)
@@ -297,7 +297,7 @@ def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def measure_run(measures: Sequence[Measure], judged: Judged, ranked: Ranked, block_ids: Sequence[str]) -> Floats:
+def measure_run(measures: Sequence[Measure], judged: Judged, ranked: Ranked, block_ids: BlockIds) -> Floats:
     """Values of every measure for every judged query: shape (queries, measures), in the order given.
 
     `block_ids[n]` is the id of block n; it decides ties. NaN only for Judged@k of a query without results.

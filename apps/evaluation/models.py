@@ -62,9 +62,7 @@ class Score(models.Model):
     values = models.BinaryField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["evaluation", "measure"], name="score_once_per_measure")
-        ]
+        constraints = [models.UniqueConstraint(fields=["evaluation", "measure"], name="score_once_per_measure")]
 
     def __str__(self) -> str:
         return f"{self.measure} {self.mean:.4f}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import Floats, Judged, Ranked
+from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
 from apps.evaluation.measures import Measure, measure_run
 from apps.evaluation.significance import (
     DEFAULT_CONFIDENCE,
@@ -38,7 +38,7 @@ def score_run(
     measures: Sequence[Measure],
     judged: Judged,
     ranked: Ranked,
-    block_ids: Sequence[str],
+    block_ids: BlockIds,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,

@@ -1,0 +1,294 @@
+"""Drawings of scores and comparisons, from the parts of apps.common.charts."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from apps.common.charts import (
+    Estimate,
+    Scale,
+    axis,
+    clip,
+    figures,
+    plain,
+    plot,
+    scale,
+    svg,
+    tag,
+    text,
+    ticks,
+    title,
+    whisker,
+)
+from apps.common.wording import count, interval, number, percent, signed
+from apps.evaluation.comparing import DROP_BAR, Change, Row, Stratum, tally
+from apps.evaluation.models import Score
+from apps.evaluation.significance import Difference
+
+CELL_WIDTH, CELL_HEIGHT = 300, 24
+INSET = 14.0
+DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
+ROW_HEIGHT = 52
+MOVES_WIDTH = 232
+CHARACTER = 7.2
+
+
+class Bounds(NamedTuple):
+    """The shared axis of a column of small charts."""
+
+    low: float
+    high: float
+
+    @property
+    def place(self) -> Scale:
+        return scale(self.low, self.high, INSET, CELL_WIDTH - INSET)
+
+
+def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
+    """A little more than the values span, on round numbers."""
+    spread = [*values, 0.0] if with_zero else list(values)
+    low, high = min(spread, default=0.0), max(spread, default=1.0)
+    room = max(0.02, (high - low) * 0.08)
+    return Bounds(low - room, high + room)
+
+
+def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
+    """The axis numbers above a column of small charts; hidden from screen readers, the figures stand beside."""
+    write = (lambda value: f"+{plain(value)}" if value > 0 else plain(value)) if signs else plain
+    inner = ticks(bounds.low, bounds.high, 4)
+    words = [text(bounds.place(value), 11, write(value), anchor="middle") for value in inner]
+    return svg(CELL_WIDTH, 14, "Axis", words)
+
+
+def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
+    """A mean with its interval."""
+    row = Estimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
+    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [whisker(row, bounds.place, CELL_HEIGHT / 2)])
+
+
+def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeString:
+    """A difference with its interval and the line of no difference; filled when the interval excludes zero."""
+    low, high = found.interval or (None, None)
+    words = f"{measure}: difference {signed(found.mean)}, {interval(found.interval, 3, differences=True)}"
+    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -9V33")
+    css = "point" if found.is_settled else "open"
+    point = Estimate(measure, found.mean, low, high, found.n)
+    mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
+
+
+def difference_bounds(rows: Sequence[Row]) -> Bounds:
+    spread = [end for row in rows for end in (row.difference.interval or (row.difference.mean,))]
+    return bounds_of(spread, with_zero=True)
+
+
+def deltas(measure: str, rows: Sequence[Change]) -> SafeString:
+    """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
+    left, right = 44.0, float(DELTAS_WIDTH)
+    spread = bounds_of([row.change for row in rows] + [-DROP_BAR, DROP_BAR])
+    place = scale(spread.low, spread.high, DELTAS_HEIGHT - 12.0, 12.0)
+    step = min(28.0, (right - left) / max(1, len(rows)))
+    parts = [*_delta_grid(spread, place, left, right)]
+    parts += [_delta_bar(row, place, left + step * at, step) for at, row in enumerate(rows)]
+    parts += _drop_names(rows, place, left, step)
+    parts.append(tag("path", class_="zero", d=f"M{left:.1f} {place(0):.1f}H{right:.1f}"))
+    parts += _tally_words(rows, place, left, step)
+    name = f"Difference in {measure} for each of {count(len(rows))} queries, worst first"
+    return plot(svg(DELTAS_WIDTH, DELTAS_HEIGHT, name, parts))
+
+
+def _delta_grid(spread: Bounds, place: Scale, left: float, right: float) -> list[str]:
+    parts = []
+    for value in ticks(spread.low, spread.high, 5):
+        if value:
+            parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
+        words = signed(value, 1) if value else "0"
+        parts.append(text(left - 8, place(value) + 4, words, anchor="end"))
+    y = place(-DROP_BAR)
+    parts.append(tag("path", class_="limit", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
+    words = f"a drop below {number(-DROP_BAR, 1)} needs an explanation"
+    parts.append(text(right, y + 16, words, anchor="end", class_="halo"))
+    return parts
+
+
+def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
+    words = title(f"{row.query_id} {signed(row.change)}")
+    zero, end = place(0), place(row.change)
+    wide = max(1.0, step * 0.72)
+    x += (step - wide) / 2
+    if abs(row.change) < 5e-4:
+        return tag("rect", words, class_="even", x=x, y=zero - 1, width=wide, height=2)
+    css = "up" if row.change > 0 else "down"
+    return tag("rect", words, class_=css, x=x, y=min(zero, end), width=wide, height=max(1.5, abs(end - zero)))
+
+
+def _drop_names(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
+    """Ids beside the worst bars, as long as they run into no other bar and no other name."""
+    parts, taken = [], -1e9
+    for at, row in enumerate(rows[:12]):
+        if not row.is_drop:
+            break
+        x, y = left + step * (at + 1) + 1, place(row.change)
+        reach = int((CHARACTER * len(row.query_id)) / step) + 1
+        clear = all(place(other.change) < y - 12 for other in rows[at + 1 : at + 1 + reach])
+        if clear and abs(y - taken) > 13:
+            parts.append(text(x, y - 2, clip(row.query_id, 16), class_="flagtext halo"))
+            taken = y
+    return parts
+
+
+def _tally_words(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
+    counts = tally(rows)
+    parts, start = [], left
+    for number_of, words, y in (
+        (counts.worse, "worse", place(0) - 9),
+        (counts.equal, "equal", place(0) - 9),
+        (counts.better, "better", place(0) + 17),
+    ):
+        wide = step * number_of
+        if number_of and wide > 64:
+            parts.append(text(start + wide / 2, y, f"{number_of:,} {words}", anchor="middle", class_="word halo"))
+        start += wide
+    return parts
+
+
+def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
+    return figures(
+        ["Query", *names, "Difference"],
+        [[row.query_id, number(row.baseline), number(row.candidate), signed(row.change)] for row in rows],
+    )
+
+
+STRATUM_WIDTH = 240
+
+
+def stratum_bounds(found: Sequence[Stratum]) -> Bounds:
+    """One scale for all small multiples."""
+    ends = [
+        end
+        for stratum in found
+        for one in stratum.summaries
+        for end in (*(one.interval or ()), one.mean)
+        if end is not None
+    ]
+    return Bounds(max(0.0, min(ends, default=0.0) - 0.02), min(1.0, max(ends, default=1.0) + 0.02))
+
+
+def stratum(found: Stratum, names: Sequence[str], bounds: Bounds) -> SafeString:
+    """One dot with whisker a run; the first run is the baseline."""
+    place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
+    bottom = 20.0 * len(names) + 8
+    parts = []
+    for at, (name, one) in enumerate(zip(names, found.summaries, strict=True)):
+        y, css = 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
+        if one.mean is None:
+            continue
+        low, high = one.interval or (one.mean, one.mean)
+        words = title(f"{name}: {number(one.mean, 2)}, {interval(one.interval)}, n {one.n}")
+        line = tag("line", class_=css, x1=place(low), x2=place(high), y1=y, y2=y)
+        dot = tag("circle", class_=css, cx=place(one.mean), cy=y, r=4.5)
+        parts.append(tag("g", words + line + dot))
+        parts.append(text(place(high) + 6, y + 4, number(one.mean, 2), class_="word"))
+    parts += axis(place, ticks(bounds.low, bounds.high, 5), 6.0, STRATUM_WIDTH - 40.0, bottom)
+    return svg(STRATUM_WIDTH, bottom + 20, f"{found.name}: means with intervals", parts)
+
+
+def strata_figures(found: Sequence[Stratum], names: Sequence[str]) -> SafeString:
+    rows = [
+        [one.name, name, number(summary.mean), interval(summary.interval, 3), summary.n]
+        for one in found
+        for name, summary in zip(names, one.summaries, strict=True)
+    ]
+    return figures(["Stratum", "Run", "Mean", "95 % interval", "n"], rows, words=2)
+
+
+def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
+    """The share of judged blocks down to rank k, a line a run; the first is the baseline when there are two."""
+    depth = max((len(shares) for shares in runs.values()), default=1)
+    lowest = min([share for shares in runs.values() for share in shares if share is not None] + [1.0])
+    floor = max(0.0, int(lowest * 5 - 1e-9) / 5) if lowest < 1 else 0.8
+    left, right, top, bottom = 44.0, 356.0, 12.0, 162.0
+    across, up = scale(1, max(2, depth), left, right), scale(floor, 1, bottom, top)
+    parts = []
+    for value in ticks(floor * 100, 100, 4):
+        y = up(value / 100)
+        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
+        parts.append(text(left - 8, y + 4, f"{plain(value)} %", anchor="end"))
+    if depth >= 10:
+        parts.append(tag("path", class_="limit", d=f"M{across(10):.1f} 8V{bottom:.1f}"))
+    parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]
+    parts += _curves(runs, across, up, right)
+    return svg(480, bottom + 28, "Share of judged blocks down to rank k", parts)
+
+
+def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:
+    parts: list[str] = []
+    taken: list[float] = []
+    for at, (name, shares) in enumerate(runs.items()):
+        css = "a" if at == 0 and len(runs) > 1 else "b"
+        points = [(across(rank), up(share)) for rank, share in enumerate(shares, 1) if share is not None]
+        if not points:
+            continue
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        parts.append(tag("path", class_=f"curve-{css}", d=path))
+        x, y = points[-1]
+        last = next(share for share in reversed(shares) if share is not None)
+        parts.append(tag("circle", title(f"{name}: {percent(last, 0)}"), class_=css, cx=x, cy=y, r=4.0))
+        words = y + 4 if all(abs(y + 4 - other) > 13 for other in taken) else max(taken) + 15
+        taken.append(words)
+        parts.append(text(right + 10, words, f"{clip(name, 12)} {percent(last, 0)}", class_="strong"))
+    return parts
+
+
+def judged_figures(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
+    depth = max((len(shares) for shares in runs.values()), default=0)
+    rows = [[k + 1, *(percent(shares[k]) for shares in runs.values())] for k in range(depth)]
+    return figures(["Rank", *runs], rows, words=0)
+
+
+class Move(NamedTuple):
+    """A block of one top list or both: ranks from 1, None where the run did not return it."""
+
+    name: str
+    left: int | None
+    right: int | None
+    grade: int | None
+
+
+def moves(found: Sequence[Move], depth: int) -> SafeString:
+    """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
+    rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
+    parts = []
+    for move in sorted(found, key=lambda move: move.grade or 0):
+        inside_left, inside_right = (rank is not None and rank <= depth for rank in (move.left, move.right))
+        if inside_left and inside_right:
+            parts.append(_strand(move))
+        elif inside_left:
+            parts += _stub(6.0, 20.0, 26.0, None, move.left, "to " + str(move.right) if move.right else "gone")
+        elif inside_right:
+            words = f"from {move.left}" if move.left else "new"
+            parts += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
+    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", parts)
+
+
+def _middle(rank: int | None) -> float:
+    return ROW_HEIGHT * ((rank or 1) - 0.5)
+
+
+def _strand(move: Move) -> str:
+    a, b = _middle(move.left), _middle(move.right)
+    css = f"strand grade-{min(3, max(0, move.grade))}" if move.grade is not None else "strand"
+    words = title(f"{move.name}: from {move.left} to {move.right}")
+    end = MOVES_WIDTH - 6
+    return tag(
+        "path", words, class_=css, d=f"M6 {a:.1f}C{end * 0.46:.0f} {a:.1f} {end * 0.57:.0f} {b:.1f} {end} {b:.1f}"
+    )
+
+
+def _stub(start: float, end: float, at: float, anchor: str | None, rank: int | None, words: str) -> list[str]:
+    y = _middle(rank)
+    return [
+        tag("path", class_="stub", d=f"M{start:.1f} {y:.1f}H{end:.1f}"),
+        text(at, y + 4, words, anchor=anchor, class_="halo"),
+    ]

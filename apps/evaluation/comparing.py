@@ -1,0 +1,134 @@
+"""Two runs side by side: what differs, how surely, and on which queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.common.wording import interval, number, signed
+from apps.evaluation.columns import Floats
+from apps.evaluation.significance import DEFAULT_SEED, Difference, Summary, differences, mean_of, summaries
+
+DROP_BAR = 0.1
+EQUAL = 1e-9
+FEWEST_IN_STRATUM = 5
+ROUNDING = 1e-9
+
+
+class Row(NamedTuple):
+    """One measure of a comparison."""
+
+    measure: str
+    baseline: float
+    candidate: float
+    difference: Difference
+
+    @property
+    def verdict(self) -> str:
+        if not self.difference.is_settled:
+            return "not settled"
+        return "better" if self.difference.mean > 0 else "worse"
+
+
+class Change(NamedTuple):
+    """One query of a comparison; `place` is its row in the values."""
+
+    query_id: str
+    place: int
+    baseline: float
+    candidate: float
+
+    @property
+    def change(self) -> float:
+        return self.candidate - self.baseline
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether it fell by more than the bar and needs an explanation."""
+        return self.change < -DROP_BAR - ROUNDING
+
+
+def compare(
+    measures: Sequence[str],
+    baseline: Mapping[str, Floats],
+    candidate: Mapping[str, Floats],
+    *,
+    seed: int = DEFAULT_SEED,
+) -> list[Row]:
+    """Paired differences of the measures that both runs have, p corrected over all of them."""
+    shared = [name for name in measures if name in baseline and name in candidate]
+    shared = [name for name in shared if not np.isnan(baseline[name] + candidate[name]).any()]
+    if not shared or not len(baseline[shared[0]]):
+        return []
+    left = np.column_stack([baseline[name] for name in shared])
+    right = np.column_stack([candidate[name] for name in shared])
+    found = differences(left, right, seed=seed)
+    return [
+        Row(name, mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0, found[at])
+        for at, name in enumerate(shared)
+    ]
+
+
+def changes(query_ids: Sequence[str], baseline: Floats, candidate: Floats) -> list[Change]:
+    """Every query, worst first; equal ones by id."""
+    rows = [
+        Change(query_id, place, float(baseline[place]), float(candidate[place]))
+        for place, query_id in enumerate(query_ids)
+    ]
+    return sorted(rows, key=lambda row: (round(row.change, 12), row.query_id))
+
+
+class Tally(NamedTuple):
+    better: int
+    equal: int
+    worse: int
+
+
+def tally(rows: Sequence[Change]) -> Tally:
+    better = sum(row.change > EQUAL for row in rows)
+    worse = sum(row.change < -EQUAL for row in rows)
+    return Tally(better, len(rows) - better - worse, worse)
+
+
+def verdict(baseline: str, candidate: str, row: Row) -> str:
+    """The sentence at the head of a comparison."""
+    bounds, mean = row.difference.interval, row.difference.mean
+    if bounds is None:
+        return f"One query is too few to compare {candidate} with {baseline}."
+    size, between = number(abs(mean)), interval(bounds, 3)
+    if row.difference.is_settled:
+        side = "above" if mean > 0 else "below"
+        said = f"{candidate} is {row.verdict} than {baseline} on {row.measure} by {size}"
+        return f"{said}; the interval, {between}, stays {side} zero."
+    return (
+        f"{candidate} and {baseline} are not told apart on {row.measure}: the difference is {signed(mean)}, "
+        f"and the interval, {interval(bounds, 3, differences=True)}, holds zero."
+    )
+
+
+class Stratum(NamedTuple):
+    """A named subset with the summary of each run, in the order the runs were given."""
+
+    name: str
+    n: int
+    summaries: tuple[Summary, ...]
+
+
+def strata(
+    labels: Sequence[str], runs: Sequence[Floats], *, seed: int = DEFAULT_SEED, fewest: int = FEWEST_IN_STRATUM
+) -> tuple[list[Stratum], int]:
+    """The mean of each run in every stratum, largest first; and how many strata were too small to be shown.
+
+    `labels[i]` names the stratum of row i; rows without a name are left out.
+    """
+    found, small = [], 0
+    for name in dict.fromkeys(label for label in labels if label):
+        inside = np.array([label == name for label in labels])
+        if inside.sum() < fewest:
+            small += 1
+            continue
+        values = np.column_stack([run[inside] for run in runs])
+        found.append(Stratum(name, int(inside.sum()), tuple(summaries(values, seed=seed))))
+    return sorted(found, key=lambda stratum: (-stratum.n, stratum.name)), small

@@ -1,0 +1,69 @@
+"""Who may score, compare and look at what, as the reason against it or None."""
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.accounts.selectors import Member
+from apps.corpus.models import Snapshot
+from apps.evaluation.models import Evaluation
+from apps.goldsets.enums import Split, VersionState
+from apps.goldsets.models import Version
+from apps.retrieval.blinding import has_pairs_to_judge
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Pool, Run
+
+EVERY_SPLIT = ""
+SPLITS = (*Split.values, EVERY_SPLIT)
+SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
+SEALED = "The test split is sealed: leads see its scores query by query, everybody else its means."
+
+
+def request_refusal(run: Run, version: Version, split: str) -> str | None:
+    """Why the run cannot be scored on this side of the version."""
+    if split not in SPLITS:
+        return f"There is no split called {split}; choose dev, test, or neither for both."
+    if version.state == VersionState.DRAFT:
+        return f"{version.label} is a draft. A score needs a version that no longer changes: freeze it first."
+    if run.state != RunState.COMPLETE:
+        return f"{run.tag} is {run.state}. Only a complete run can be scored."
+    if run.snapshot_id != version.snapshot_id:
+        return (
+            f"{run.tag} ranked the snapshot {_named(run.snapshot)}, {version.label} grades the snapshot "
+            f"{_named(version.snapshot)}: the grades say nothing about other texts. Run the system again on "
+            f"{_named(version.snapshot)}."
+        )
+    return None
+
+
+def _named(snapshot: Snapshot) -> str:
+    return f"{snapshot.corpus.slug}@{snapshot.number}"
+
+
+def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:
+    """Why two evaluations cannot be set side by side."""
+    if baseline.pk == candidate.pk:
+        return "A run cannot be compared with itself. Choose two."
+    if (baseline.version_id, baseline.split) != (candidate.version_id, candidate.split):
+        return "Both runs must be scored on the same version and the same split."
+    waiting = next((one for one in (baseline, candidate) if not one.is_scored), None)
+    if waiting is not None:
+        return f"{waiting.run.tag} has not been scored yet."
+    return None
+
+
+def sees_split(member: Member, split: str) -> bool:
+    """Whether the person may see scores of this side query by query."""
+    return split == Split.DEV or member.is_lead
+
+
+def decision_refusal(member: Member, split: str) -> str | None:
+    if not member.holds(Role.LEAD):
+        return "Leads decide what becomes of a drop."
+    return None if sees_split(member, split) else SEALED
+
+
+def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
+    """Why the rankings of a query stay hidden from the person: they still have pairs of it to grade."""
+    pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
+    if any(has_pairs_to_judge(user, pool) for pool in pools):
+        return "You still have pairs of this query's pool to grade. Ranks and systems are shown when they are graded."
+    return None

@@ -1,0 +1,184 @@
+"""Reads of evaluations, each scoped to a project."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Count, Prefetch, QuerySet
+from django.http import Http404
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.evaluation import packing
+from apps.evaluation.columns import Judged, Ranked
+from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.scoring import JUDGED_AT_10
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.retrieval import ranking
+from apps.retrieval.models import Ranking, Run
+from apps.retrieval.selectors import complete_runs_on
+
+AT_ONCE = 2_000
+JUDGED_NAME = str(JUDGED_AT_10)
+
+
+def evaluations_in(project: Project) -> QuerySet[Evaluation]:
+    """The project's evaluations, newest first, with their scores but without values by query."""
+    found = Evaluation.objects.filter(project=project).select_related(
+        "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
+    )
+    scores = Score.objects.defer("values").order_by("order")
+    return found.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
+
+
+def evaluation_in(project: Project, pk: int) -> Evaluation:
+    found = evaluations_in(project).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such evaluation.")
+    return found
+
+
+def evaluations_on(version: Version, split: str) -> list[Evaluation]:
+    """Everything scored or being scored on one side of a version, newest first."""
+    return list(evaluations_in(version.gold_set.project).filter(version=version, split=split))
+
+
+def splits_scored(version: Version) -> dict[str, int]:
+    """How many evaluations each side of the version has."""
+    rows = Evaluation.objects.filter(version=version).values_list("split").annotate(n=Count("pk")).order_by("split")
+    return dict(rows)
+
+
+@dataclass
+class Standing:
+    """A run on a leaderboard: each measure's latest score. `evaluation` is the latest of the run."""
+
+    run: Run
+    evaluation: Evaluation
+    scores: dict[str, Score] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> Score | None:
+        return self.scores.get(JUDGED_NAME)
+
+
+def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[Standing]]:
+    """The measures of a leaderboard, those asked for most recently first, and its runs.
+
+    Runs stand by the first measure, best first; a run without it comes last. `first` puts a measure in front;
+    Judged@10 is kept apart.
+    """
+    runs: dict[int, Standing] = {}
+    names: dict[str, None] = {}
+    for evaluation in evaluations:
+        if not evaluation.is_scored:
+            continue
+        standing = runs.setdefault(evaluation.run_id, Standing(evaluation.run, evaluation))
+        for score in evaluation.scores.all():
+            standing.scores.setdefault(score.measure, score)
+        names |= dict.fromkeys(name for name in evaluation.measures if name != JUDGED_NAME)
+    measures = sorted(names, key=lambda name: name != first)
+    return measures, sorted(runs.values(), key=lambda standing: _place(standing, measures))
+
+
+def _place(standing: Standing, measures: Sequence[str]) -> tuple[float, str]:
+    score = standing.scores.get(measures[0]) if measures else None
+    return (-score.mean if score and score.mean is not None else 1.0, standing.run.tag)
+
+
+def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
+    """Each measure's values by query, in the order of `evaluation.query_ids`."""
+    rows = Score.objects.filter(evaluation=evaluation).order_by("order").values_list("measure", "values")
+    return {measure: packing.unpack(bytes(packed)) for measure, packed in rows}
+
+
+def version_queries(version: Version, split: str) -> list[VersionQuery]:
+    """The queries of one side of a version (empty: both) by outside id."""
+    rows = VersionQuery.objects.filter(version=version).select_related("query")
+    rows = rows.filter(split=split) if split else rows
+    return sorted(rows, key=lambda row: row.outside_id.encode())
+
+
+def version_query_in(version: Version, pk: int) -> VersionQuery:
+    found = VersionQuery.objects.filter(version=version, pk=pk).select_related("query").first()
+    if found is None:
+        raise Http404("No such query in this version.")
+    return found
+
+
+class Ground(NamedTuple):
+    """What a side of a version holds to score against. `numbers` maps the key of a query to its row."""
+
+    judged: Judged
+    numbers: dict[int, int]
+
+
+def judged_of(version: Version, split: str) -> Ground:
+    """The grades of one side of a version as columns, blocks by their position in its snapshot.
+
+    Only queries with a grade count, as in a qrels file.
+    """
+    grades = VersionGrade.objects.filter(version=version)
+    grades = grades.filter(query__split=split) if split else grades
+    rows = list(grades.values_list("query_id", "position", "grade").iterator(chunk_size=AT_ONCE))
+    graded = {row[0] for row in rows}
+    queries = [query for query in version_queries(version, split) if query.pk in graded]
+    place = {query.pk: number for number, query in enumerate(queries)}
+    columns = np.array([(place[query], position, grade) for query, position, grade in rows], dtype=np.int64)
+    columns = columns.reshape(-1, 3)
+    judged = Judged(
+        tuple(query.outside_id for query in queries), columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()
+    )
+    return Ground(judged, {query.query_id: number for number, query in enumerate(queries)})
+
+
+def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
+    """The rankings of a run as columns, those of the numbered queries only."""
+    queries, blocks, scores = [], [], []
+    rows = Ranking.objects.filter(run=run).values_list("query_id", "packed")
+    for query_id, packed in rows.iterator(chunk_size=AT_ONCE):
+        if query_id in numbers:
+            positions, values = ranking.unpack(bytes(packed))
+            queries.append(np.full(len(positions), numbers[query_id], dtype=np.int64))
+            blocks.append(positions.astype(np.int64))
+            scores.append(values)
+    if not queries:
+        return Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    return Ranked(np.concatenate(queries), np.concatenate(blocks), np.concatenate(scores))
+
+
+def scorable_runs(version: Version) -> list[Run]:
+    """Complete runs on the version's snapshot."""
+    return list(complete_runs_on(version.snapshot))
+
+
+def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
+    """What was decided about drops between two evaluations, by outside id of the query."""
+    found = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return {note.query_id_text: note for note in found.select_related("decided_by")}
+
+
+class Placed(NamedTuple):
+    """A block in a ranking: its position in the snapshot, rank from 1, score."""
+
+    position: int
+    rank: int
+    score: float
+
+
+def ranking_of(run: Run, query_id: int) -> list[Placed]:
+    """What the run returned for the query, best first; empty when it returned nothing."""
+    packed = Ranking.objects.filter(run=run, query=query_id).values_list("packed", flat=True).first()
+    if packed is None:
+        return []
+    positions, scores = ranking.unpack(bytes(packed))
+    return [
+        Placed(position, rank, score)
+        for rank, (position, score) in enumerate(zip(positions.tolist(), scores.tolist(), strict=True), 1)
+    ]
+
+
+def grades_of(query: VersionQuery) -> dict[int, int]:
+    """The released grades of a query by position."""
+    return dict(VersionGrade.objects.filter(query=query).values_list("position", "grade"))
