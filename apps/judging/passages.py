@@ -7,7 +7,7 @@ from typing import NamedTuple
 _BREAK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _WORD = re.compile(r"[^\W_]+")
 _FEW = 7
-_BEFORE, _AFTER = 1, 3
+_AFTER = 3
 
 
 class Paragraph(NamedTuple):
@@ -62,7 +62,7 @@ def passage(text: str, query: str) -> Passage:
     best = _best(parts, query)
     if len(parts) <= _FEW:
         return Passage(parts, best, range(len(parts)))
-    return Passage(parts, best, range(max(0, best - _BEFORE), min(len(parts), best + 1 + _AFTER)))
+    return Passage(parts, best, range(best, min(len(parts), best + 1 + _AFTER)))
 
 
 def _best(parts: Sequence[Paragraph], query: str) -> int:

@@ -32,12 +32,12 @@ def test_a_short_text_is_shown_whole():
     assert (found.before, found.after, found.best) == (0, 0, 0)
 
 
-def test_a_long_text_is_folded_around_its_best_paragraph():
+def test_a_long_text_is_opened_at_its_best_paragraph():
     text = "\n\n".join([f"filler {n}" for n in range(6)] + ["the cipher"] + [f"filler {n}" for n in range(6)])
 
     found = passage(text, "cipher")
 
-    assert (found.best, found.before, found.after) == (6, 5, 3)
+    assert (found.best, found.before, found.after) == (6, 6, 3)
 
 
 def test_an_empty_text_has_no_paragraphs():

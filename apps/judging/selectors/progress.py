@@ -16,6 +16,14 @@ from apps.judging.selectors.rounds import open_rounds_of
 MOST_EXTRA = 200
 
 
+def minutes(milliseconds: float | None) -> str:
+    """Write a time as minutes and seconds, "1:48"; nothing for none."""
+    if not milliseconds:
+        return ""
+    seconds = round(milliseconds / 1000)
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
 class Totals(NamedTuple):
     """Seats of a round: planned, filled, and held by somebody right now."""
 
@@ -61,6 +69,11 @@ class OwnProgress(NamedTuple):
     def to_go(self) -> int:
         """Pairs still to be graded."""
         return self.total - self.done
+
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"; empty while nothing was timed."""
+        return minutes(self.mean_ms)
 
 
 class Waiting(NamedTuple):

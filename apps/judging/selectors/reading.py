@@ -1,5 +1,6 @@
 """What an annotator reads: a query and a block. Nothing here knows a rank, a score, a system or another judge."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,19 @@ class Reading(NamedTuple):
         return self.judgement.spans if self.judgement else []
 
     @property
+    def spans_json(self) -> str:
+        """The evidence, for the script."""
+        return json.dumps(self.spans)
+
+    @property
+    def path(self) -> list[str]:
+        """Headings from the outermost in, ending with the block's own title."""
+        headings = list(self.version.section_path)
+        if self.version.title and self.version.title not in (self.document, *headings):
+            headings.append(self.version.title)
+        return headings
+
+    @property
     def is_readable(self) -> bool:
         """False for a block without text, or one whose text was taken away."""
         return bool(self.version.text.strip())
@@ -46,7 +60,7 @@ def reading(seat: Seat, judgement: Judgement | None = None) -> Reading:
     version = seat.entry.version
     found = passage(version.text, f"{seat.query.text} {seat.query.intent}")
     parts = found.paragraphs
-    best = (parts[found.best].start, parts[found.best].end) if len(parts) > 1 else None
+    best = (parts[found.best].start, parts[found.best].end) if parts else None
     shown = (parts[found.shown.start].start, parts[found.shown.stop - 1].end) if parts else (0, 0)
     return Reading(
         seat_id=seat.pk,

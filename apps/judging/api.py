@@ -1,0 +1,78 @@
+"""Judging over HTTP: own rounds, the next pairs, and grades."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.judging import selectors
+from apps.judging.actions import claim_seats, give_judgement
+from apps.judging.actions.seats import MOST_SEATS
+from apps.judging.serializers import JudgementInput, judgement_out, round_out
+
+USUAL_PAIRS = 8
+
+
+class RoundsView(ProjectAPIView):
+    """The rounds in which you were asked to judge."""
+
+    roles = {"GET": (Role.ANNOTATOR,)}
+    scopes = {"GET": Scope.JUDGING_WRITE}
+
+    def get(self, request: Request, slug: str) -> Response:
+        rounds = selectors.rounds_of(request.user, self.project)
+        return Response({"rounds": [round_out(round_) for round_ in rounds]})
+
+
+class PairsView(ProjectAPIView):
+    """The next pairs for you to grade, leased for a while. Asking again returns those you hold and renews them."""
+
+    roles = {"GET": (Role.ANNOTATOR,)}
+    scopes = {"GET": Scope.JUDGING_WRITE}
+
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = selectors.own_round(request.user, self.project, pk)
+        n = wanted(request.query_params.get("n"))
+        seats = claim_seats(round_=round_, annotator=request.user, n=n, at=timezone.now())
+        readings = selectors.readings(seats, annotator_id=request.user.pk)
+        return Response({"round": round_out(round_), "pairs": [selectors.as_json(r) for r in readings]})
+
+
+class JudgementsView(ProjectAPIView):
+    """Send one grade. The idempotency key, in the body or as a header, makes sending it again harmless."""
+
+    roles = {"POST": (Role.ANNOTATOR,)}
+    scopes = {"POST": Scope.JUDGING_WRITE}
+
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = selectors.own_round(request.user, self.project, pk)
+        given = JudgementInput(data=_with_key(request))
+        given.is_valid(raise_exception=True)
+        judgement = give_judgement(
+            seat=selectors.seat_in(round_, given.validated_data["seat"]),
+            annotator=request.user,
+            answer=given.answer(),
+            idempotency_key=given.validated_data["idempotency_key"],
+            at=timezone.now(),
+        )
+        return Response(judgement_out(judgement), status=201)
+
+
+def wanted(text: str | None) -> int:
+    """How many pairs were asked for, 1 to 20. Raises ValidationError for anything that is no such number."""
+    if text is None:
+        return USUAL_PAIRS
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MOST_SEATS:
+        raise ValidationError({"n": [f"n is a whole number from 1 to {MOST_SEATS}."]})
+    return int(text)
+
+
+def _with_key(request: Request) -> dict[str, Any]:
+    if not isinstance(request.data, dict):
+        raise ValidationError({"body": ["The body is one JSON object."]})
+    header = request.headers.get("Idempotency-Key")
+    return {**request.data, "idempotency_key": header} if header else dict(request.data)

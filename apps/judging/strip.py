@@ -1,0 +1,36 @@
+"""Own progress as ticks: one for each pair, or for a handful of pairs when there are very many. Plain values."""
+
+from typing import NamedTuple
+
+MOST_TICKS = 240
+WIDTH = 1200
+
+
+class Tick(NamedTuple):
+    """One tick: what it says, and where it stands in a drawing 1,200 wide and 10 high."""
+
+    kind: str
+    x: str
+    y: int
+    width: str
+    height: int
+
+
+def ticks(done: int, total: int) -> list[Tick]:
+    """Lay out `total` ticks, the first `done` tall, the next one full height. No ticks for nothing to do."""
+    n = min(total, MOST_TICKS)
+    if n == 0:
+        return []
+    filled = done if total <= MOST_TICKS else done * n // total
+    step = WIDTH / n
+    width = max(1.0, min(3.0, step / 4))
+    drawn = []
+    for place in range(n):
+        x = f"{place * step + (step - width) / 2:.1f}"
+        if place < filled:
+            drawn.append(Tick("done", x, 3, f"{width:.1f}", 7))
+        elif place == filled:
+            drawn.append(Tick("now", x, 0, f"{width + 1:.1f}", 10))
+        else:
+            drawn.append(Tick("todo", x, 6, f"{width:.1f}", 4))
+    return drawn

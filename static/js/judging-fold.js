@@ -1,0 +1,43 @@
+// A long text opens around its best paragraph; `t` or the fold shows the rest.
+
+export class Fold {
+  #doc;
+  #hidden;
+  #folds = [];
+
+  constructor(doc) {
+    this.#doc = doc;
+    const [from, to] = (doc?.dataset.shown ?? "0 0").split(" ").map(Number);
+    const parts = [...(doc?.children ?? [])];
+    const at = (part) => Number((part.matches("[data-at]") ? part : part.querySelector("[data-at]"))?.dataset.at ?? 0);
+    const before = parts.filter((part) => at(part) < from);
+    const after = parts.filter((part) => at(part) >= to);
+    this.#hidden = [...before, ...after];
+    if (before.length) this.#folds.push(this.#bar(before.length, "before", (bar) => doc.prepend(bar)));
+    if (after.length) this.#folds.push(this.#bar(after.length, "after", (bar) => doc.append(bar)));
+    this.show(false);
+  }
+
+  get isWhole() {
+    return this.#hidden.length === 0;
+  }
+
+  show(isOpen) {
+    this.isOpen = isOpen;
+    for (const part of this.#hidden) part.toggleAttribute("data-folded", !isOpen);
+    for (const bar of this.#folds) bar.hidden = isOpen;
+  }
+
+  #bar(count, where, put) {
+    const bar = document.createElement("button");
+    bar.type = "button";
+    bar.className = "fold";
+    bar.dataset.fold = "";
+    const cap = document.createElement("kbd");
+    cap.className = "key small";
+    cap.textContent = "t";
+    bar.append(`${count} ${count === 1 ? "paragraph" : "paragraphs"} ${where} `, cap);
+    put(bar);
+    return bar;
+  }
+}
