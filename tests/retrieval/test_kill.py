@@ -1,0 +1,148 @@
+"""Killing the worker in the middle of pooling loses and doubles nothing."""
+
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import redis
+from django.db import connection
+from django.utils import timezone
+
+from apps.jobs.actions import retry_job
+from apps.jobs.models import Job, JobChunk
+from apps.jobs.testing import run_jobs
+from apps.retrieval import actions, selectors
+from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from tests.factories import lead_of, make_project
+from tests.jobs.workers import REDIS, Workers, wait_until
+from tests.retrieval.factories import make_queries, make_snapshot, make_system
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+SEED = 20_261_121
+KILLS = 8
+QUERIES, BLOCKS, SYSTEMS = 400, 4_000, 6
+
+
+@pytest.fixture
+def workers(tmp_path: Path):
+    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
+    broker = "filesystem://"
+    if connection.vendor == "postgresql":
+        broker = REDIS
+        try:
+            redis.Redis.from_url(REDIS).flushdb()
+        except redis.ConnectionError:
+            pytest.skip(f"no Redis at {REDIS}")
+    crew = Workers(tmp_path, broker)
+    yield crew
+    crew.stop()
+
+
+@pytest.fixture
+def project():
+    """A corpus of common words and long queries, so that every part of the work takes its time."""
+    project = make_project()
+    draw = np.random.default_rng(SEED)
+    words = np.array([f"word{number}" for number in range(2_000)])
+    share = 1 / np.arange(1, len(words) + 1)
+    share /= share.sum()
+
+    def texts(prefix, count, length):
+        return {f"{prefix}{n:04}": " ".join(draw.choice(words, length, p=share)) for n in range(count)}
+
+    make_queries(project, texts("Q", QUERIES, 200))
+    make_snapshot(project, texts("b", BLOCKS, 50))
+    return project
+
+
+def ask_for_pool(project, name):
+    return actions.request_pool(
+        project=project,
+        name=name,
+        snapshot_id=project.corpora.get().snapshots.get().pk,
+        system_ids=[system.pk for system in selectors.engines_in(project)],
+        depth=20,
+        actor=lead_of(project),
+        at=timezone.now(),
+    )
+
+
+def contents(pool):
+    """Every pair with what found it, runs named by their systems."""
+    systems = {run.pk: run.system.name for run in selectors.pool_runs(pool)}
+    rows = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by")
+    return sorted((query, version, [(systems[run], rank) for run, rank in found]) for query, version, found in rows)
+
+
+def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
+    chance = random.Random(SEED)
+    for number in range(SYSTEMS):
+        make_system(project, f"BM25 {number}", k1=1 + number / 10)
+    pool = ask_for_pool(project, "Killed")
+
+    for _ in range(KILLS):
+        before = JobChunk.objects.count()
+        worker = workers.start(concurrency=1)
+        wait_until(lambda before=before: has_moved_on(project, pool, before), "work")
+        time.sleep(chance.uniform(0.0, 0.25))
+        assert Job.objects.get(pk=pool.job_id).state == "running", "the kill came too late"
+        workers.kill(worker)
+    workers.start(concurrency=1)
+    wait_until(lambda: press_retry_if_failed(project, pool) == "done", "the end of the job")
+
+    pool.refresh_from_db()
+    killed_runs = {run.system.name: run.digest for run in selectors.pool_runs(pool)}
+    assert Job.objects.get(pk=pool.job_id).attempt > KILLS, "the kills hit nobody"
+    assert pool.state == "complete"
+    assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
+    assert Ranking.objects.count() == SYSTEMS * QUERIES
+    assert pool.entry_count == PoolEntry.objects.count()
+
+    control = undisturbed_twin(project)
+    assert {run.system.name: run.digest for run in selectors.pool_runs(control)} == killed_runs
+    assert contents(control) == contents(pool)
+    assert {**control.summary, "runs": []} == {**pool.summary, "runs": []}
+
+
+def has_moved_on(project, pool, before):
+    press_retry_if_failed(project, pool)
+    return JobChunk.objects.count() > before
+
+
+def press_retry_if_failed(project, pool):
+    """What a lead does after three attempts: look at the reason, press Retry."""
+    job = Job.objects.get(pk=pool.job_id)
+    if job.state == "failed":
+        assert Pool.objects.get(pk=pool.pk).state == "failed"
+        retry_job(job_id=job.pk, actor=lead_of(project), at=timezone.now())
+    return job.state
+
+
+def undisturbed_twin(project):
+    """The same pool from runs made anew, in one go."""
+    runs = [
+        actions.request_run(
+            project=project,
+            system_id=system.pk,
+            snapshot_id=project.corpora.get().snapshots.get().pk,
+            actor=lead_of(project),
+            at=timezone.now(),
+        )
+        for system in selectors.engines_in(project)
+    ]
+    run_jobs()
+    pool = actions.request_pool(
+        project=project,
+        name="Undisturbed",
+        snapshot_id=runs[0].snapshot_id,
+        run_ids=[run.pk for run in runs],
+        depth=20,
+        actor=lead_of(project),
+        at=timezone.now(),
+    )
+    run_jobs()
+    pool.refresh_from_db()
+    return pool
