@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
+from apps.common.worddiff import Piece, word_diff
 from apps.triples.evidence import quoted
 from apps.triples.models import Revision
 from apps.triples.selectors import expected_blocks
-from apps.common.worddiff import Piece, word_diff
 
 
 class Change(NamedTuple):

@@ -1,0 +1,63 @@
+"""Reviewing over HTTP: one's own queue, and verdicts."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.review.actions import give_verdict
+from apps.review.selectors import next_in_queue, review_queue
+from apps.review.serializers import VerdictInput, seat_out, verdict_out
+from apps.triples.selectors import triple_for
+from apps.triples.serializers import triple_out
+
+
+class QueueView(ProjectAPIView):
+    """What waits for your verdict, oldest first."""
+
+    roles = {"GET": (Role.REVIEWER,)}
+    scopes = {"GET": Scope.REVIEW_WRITE}
+
+    def get(self, request: Request, slug: str) -> Response:
+        return Response({"waiting": [seat_out(seat) for seat in review_queue(request.user, self.project)]})
+
+
+class NextView(ProjectAPIView):
+    """The next triple for you to review; `triple` is null when nothing waits. `after` skips one."""
+
+    roles = {"GET": (Role.REVIEWER,)}
+    scopes = {"GET": Scope.REVIEW_WRITE}
+
+    def get(self, request: Request, slug: str) -> Response:
+        after = request.query_params.get("after", "")
+        if after and not (after.isascii() and after.isdigit() and len(after) < 18):
+            raise ValidationError({"after": ["after is the id of a triple."]})
+        triple = next_in_queue(request.user, self.project, int(after) if after else None)
+        return Response({"triple": triple_out(triple) if triple else None})
+
+
+class VerdictView(ProjectAPIView):
+    """Confirm or flag. The idempotency key, in the body or as a header, makes sending it again harmless."""
+
+    roles = {"POST": (Role.REVIEWER,)}
+    scopes = {"POST": Scope.REVIEW_WRITE}
+
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        given = VerdictInput(data=_with_key(request))
+        given.is_valid(raise_exception=True)
+        verdict = give_verdict(
+            project=self.project, triple_id=triple.pk, reviewer=request.user, at=timezone.now(), **given.verdict()
+        )
+        return Response(verdict_out(verdict), status=201)
+
+
+def _with_key(request: Request) -> dict[str, Any]:
+    if not isinstance(request.data, dict):
+        raise ValidationError({"body": ["The body is one JSON object."]})
+    header = request.headers.get("Idempotency-Key")
+    return {**request.data, "idempotency_key": header} if header else dict(request.data)

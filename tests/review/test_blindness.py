@@ -1,0 +1,202 @@
+"""Until both verdicts of a round are in, nothing that anybody can reach tells one of them."""
+
+import re
+
+import pytest
+from django.db import transaction
+
+from apps.accounts.enums import Role
+from apps.review.enums import Choice
+from apps.review.selectors import flag_counts_by_author, flag_counts_by_reviewer, rounds_of, verdict_matrix
+from apps.review.standing import standing_of
+from apps.review.visibility import Part
+from tests.factories import AT, lead_of, make_member
+from tests.review.factories import (
+    answer,
+    answer_both,
+    make_accepted,
+    make_disputed,
+    make_draft,
+    make_in_review,
+    reload,
+    reviewers_of,
+)
+from tests.triples.factories import make_team
+
+FLAG = {"note": "SECRET-NOTE"}
+SAID = {
+    "nothing": lambda triple, person: None,
+    "confirmed": lambda triple, person: answer(triple, person, Choice.CONFIRM, note="SECRET-NOTE"),
+    "flagged": lambda triple, person: answer(triple, person, Choice.FLAG, **FLAG),
+    "changed": lambda triple, person: (answer(triple, person, Choice.FLAG), answer(triple, person, Choice.CONFIRM)),
+}
+TOKENS = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]+"|"X-CSRFToken": "[^"]+"|name="key" value="[0-9a-f]+"')
+PLACES = ("agreement", "audit", "jobs", "versions", "runs", "judging", "people", "evaluation", "corpus", "queries")
+LINKS = re.compile(r'(?:href|hx-get)="([^"#]+)"')
+
+
+def bare(content: bytes) -> bytes:
+    """A page without its one-time tokens."""
+    return TOKENS.sub(b"", content)
+
+
+def crawl(client, project) -> dict[str, tuple[int, bytes]]:
+    """Every page and endpoint of the project that links lead to, from its home and its API."""
+    home = f"/p/{project.slug}/"
+    api = f"/api/v1/projects/{project.slug}/"
+    waiting = [home, home + "review/", home + "review/next/", home + "triples/", home + "triples/mine/"]
+    waiting += [
+        home + place for place in ("agreement/", "audit/", "jobs/", "versions/", "runs/", "judging/", "people/")
+    ]
+    waiting += [api + place for place in ("triples/", "review/queue/", "review/next/", "agreement/", "review/")]
+    waiting += [f"{home}review/triples/{n}/" for n in range(1, 4)] + [f"{home}triples/{n}/bench/" for n in range(1, 4)]
+    seen: dict[str, tuple[int, bytes]] = {}
+    client.raise_request_exception = False
+    while waiting:
+        url = waiting.pop()
+        if url in seen or not url.startswith((home, api)) or len(seen) > 400:
+            continue
+        response = client.get(url)
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        seen[url] = (response.status_code, bare(body) + response.get("Location", "").encode())
+        found = [*LINKS.findall(body.decode(errors="replace")), response.get("Location", "")]
+        base = url.split("?")[0]
+        waiting += [base + link if link.startswith("?") else link.replace("&amp;", "&") for link in found if link]
+    return seen
+
+
+class Rewind(Exception):
+    """Undoes what was said, so that every case starts from the same rows."""
+
+
+@pytest.fixture
+def project(db):
+    return make_team()
+
+
+@pytest.mark.parametrize("who", ["second reviewer", "author", "lead", "bystander"])
+def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, who):
+    bystander = make_member(project, Role.ANNOTATOR, name="Bystander")
+    make_accepted(project)
+    make_disputed(project)
+    triple = make_in_review(project)
+    first, second = reviewers_of(triple)
+    people = {"second reviewer": second, "author": triple.author, "lead": lead_of(project), "bystander": bystander}
+    client.force_login(people[who])
+    crawl(client, project)
+    crawls = {}
+
+    for name, say in SAID.items():
+        try:
+            with transaction.atomic():
+                say(triple, first)
+                crawls[name] = crawl(client, project)
+                raise Rewind
+        except Rewind:
+            pass
+
+    silent = crawls.pop("nothing")
+    assert len([url for url, (status, _) in silent.items() if status == 200]) > 15
+    for name, found in crawls.items():
+        assert set(found) == set(silent), name
+        differing = [url for url in silent if silent[url] != found[url]]
+        assert differing == [], name
+
+
+def test_the_crawl_would_see_a_verdict_once_the_round_is_closed(client, project):
+    triple = make_in_review(project)
+    one, two = reviewers_of(triple)
+    client.force_login(two)
+    open_round = crawl(client, project)
+
+    answer(triple, one, Choice.FLAG, **FLAG)
+    answer(triple, two)
+
+    closed = crawl(client, project)
+    assert not any(b"SECRET-NOTE" in body for _, body in open_round.values())
+    assert any(b"SECRET-NOTE" in body for _, body in closed.values())
+
+
+def test_own_verdict_is_seen_and_the_others_is_not(project):
+    triple = make_in_review(project)
+    one, two = reviewers_of(triple)
+    answer(triple, one, Choice.FLAG)
+
+    mine = rounds_of(triple, standing_of(triple, one, frozenset({Role.REVIEWER})))[0]
+    theirs = rounds_of(triple, standing_of(triple, two, frozenset({Role.REVIEWER})))[0]
+
+    assert [verdict.is_own for verdict in mine.verdicts] == [True]
+    assert (theirs.verdicts, theirs.reviewers) == ([], [])
+
+
+def test_who_is_what_to_a_triple(project):
+    triple = make_disputed(project)
+    confirmer, flagger = reviewers_of(triple)
+    bystander = make_member(project, Role.ANNOTATOR)
+    viewer = make_member(project, Role.VIEWER)
+
+    parts = {
+        person: standing_of(triple, person, frozenset(roles)).part
+        for person, roles in (
+            (triple.author, {Role.ANNOTATOR}),
+            (confirmer, {Role.REVIEWER, Role.LEAD}),
+            (flagger, {Role.REVIEWER}),
+            (lead_of(project), {Role.LEAD}),
+            (bystander, {Role.ANNOTATOR}),
+            (viewer, {Role.VIEWER}),
+        )
+    }
+
+    assert list(parts.values()) == [
+        Part.AUTHOR,
+        Part.REVIEWER,
+        Part.REVIEWER,
+        Part.LEAD,
+        Part.BYSTANDER,
+        Part.VIEWER,
+    ]
+
+
+def test_the_thread_is_for_those_with_a_part_in_it(client, project):
+    triple = make_disputed(project, flag={"note": "SECRET-NOTE"})
+    bystander = make_member(project, Role.ANNOTATOR, name="Bystander")
+    url = f"/p/{project.slug}/review/triples/{triple.pk}/"
+
+    shown = {}
+    for name, person in {
+        "author": triple.author,
+        "confirmer": reviewers_of(triple)[0],
+        "flagger": reviewers_of(triple)[1],
+        "lead": lead_of(project),
+        "bystander": bystander,
+    }.items():
+        client.force_login(person)
+        page = client.get(url).content.decode()
+        shown[name] = ("SECRET-NOTE" in page, 'name="text"' in page)
+
+    assert shown == {
+        "author": (True, True),
+        "confirmer": (True, False),
+        "flagger": (True, True),
+        "lead": (True, False),
+        "bystander": (False, False),
+    }
+
+
+def test_rates_and_matrices_count_closed_first_rounds_only(project):
+    author = make_member(project, Role.ANNOTATOR, name="Ann")
+    answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.FLAG)
+    answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.CONFIRM)
+    open_round = make_in_review(project, author=author)
+    answer(open_round, reviewers_of(open_round)[0], Choice.FLAG)
+
+    assert [row.label for row in verdict_matrix(project)] == ["T-0001", "T-0002"]
+    assert [(c.person, c.flags, c.reviews, c.revisions) for c in flag_counts_by_author(project)] == [(author, 1, 4, 2)]
+    assert sum(count.reviews for count in flag_counts_by_reviewer(project)) == 4
+
+
+def test_a_draft_is_private(project):
+    draft = make_draft(project)
+
+    assert standing_of(reload(draft), draft.author, frozenset({Role.ANNOTATOR})).phase.value == "writing"
+    assert draft.created_at == AT

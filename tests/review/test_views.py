@@ -1,0 +1,270 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.review.actions import begin_revision
+from apps.review.enums import Choice
+from apps.review.models import Verdict
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_member
+from tests.review.factories import (
+    answer,
+    answer_both,
+    make_disputed,
+    make_in_review,
+    make_triple,
+    reload,
+    reviewers_of,
+)
+from tests.triples.factories import make_team
+
+
+@pytest.fixture
+def project(db):
+    return make_team()
+
+
+def url(name, project, *args):
+    return reverse(f"review:{name}", args=[project.slug, *args])
+
+
+def give(client, project, triple, **changes):
+    body = {"revision": triple.current_id, "key": f"k-{triple.pk}", "choice": "confirm"} | changes
+    return client.post(url("verdict", project, triple.pk), body)
+
+
+def test_the_queue_leads_to_the_oldest_and_on_to_the_next(client, project):
+    one, two = make_in_review(project), make_in_review(project)
+    client.force_login(reviewers_of(one)[0])
+
+    assert client.get(url("next", project)).url == url("screen", project, one.pk)
+    assert client.get(url("next", project) + f"?after={one.pk}").url == url("screen", project, two.pk)
+    assert client.get(url("next", project) + "?after=rubbish").url == url("screen", project, one.pk)
+
+    give(client, project, one)
+    give(client, project, two)
+
+    assert client.get(url("next", project)).url == url("queue", project)
+
+
+def test_the_screen_shows_question_answer_and_lit_evidence(client, project):
+    triple = make_in_review(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    page = client.get(url("screen", project, triple.pk)).content.decode()
+
+    assert triple.current.question in page
+    assert "<mark>A session lasts at most eight hours.</mark>" in page
+    assert page.count('name="reasons"') == 6
+    assert page.count('name="category"') == 4
+
+
+def test_a_verdict_goes_on_to_the_next(client, project):
+    triple = make_in_review(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    sent = give(client, project, triple)
+
+    assert sent.url == url("next", project)
+    assert Verdict.objects.get().choice == Choice.CONFIRM
+
+
+def test_a_confirmation_forgets_what_was_ticked_before(client, project):
+    triple = make_in_review(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    give(client, project, triple, reasons=["overstated"], category="numeric")
+
+    assert (Verdict.objects.get().reasons, Verdict.objects.get().category) == ([], "")
+
+
+def test_a_flag_that_is_not_whole_comes_back_with_what_was_chosen(client, project):
+    triple = make_in_review(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    back = give(client, project, triple, choice="flag", reasons=["overstated"], note="Too much & more")
+
+    page = back.content.decode()
+    assert back.status_code == 400
+    assert "A flag about the answer names its kind of entailment." in page
+    assert "Too much &amp; more" in page
+    assert not Verdict.objects.exists()
+
+
+def test_undo_leads_back_while_the_round_is_open_and_the_new_verdict_supersedes(client, project):
+    one, two = make_in_review(project), make_in_review(project)
+    reviewer, other = reviewers_of(one)
+    client.force_login(reviewer)
+    give(client, project, one)
+
+    page = client.get(url("screen", project, two.pk)).content.decode()
+    assert f'href="{url("screen", project, one.pk)}"' in page
+    assert 'aria-pressed="true"' in client.get(url("screen", project, one.pk)).content.decode()
+
+    give(client, project, one, key="again", choice="flag", reasons=["wrong_block"])
+    assert Verdict.objects.filter(superseded_by=None).get().choice == Choice.FLAG
+
+    answer(one, other)
+    page = client.get(url("screen", project, two.pk)).content.decode()
+    assert "nothing to undo" in page
+
+
+def test_the_screen_of_a_closed_round_leads_to_the_page(client, project):
+    triple = make_disputed(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    assert client.get(url("screen", project, triple.pk)).url == url("triple", project, triple.pk)
+    late = give(client, project, triple)
+    assert late.status_code == 409
+    assert "The round is closed" in late.content.decode()
+
+
+OFFERED = {
+    "author": {"revise", "split", "drop"},
+    "confirmer": set(),
+    "flagger": {"withdraw"},
+    "lead": {"adjudicate"},
+    "bystander": set(),
+}
+
+
+@pytest.mark.parametrize("who", OFFERED)
+def test_a_dispute_offers_what_the_table_allows_this_person(client, project, who):
+    triple = make_disputed(project)
+    confirmer, flagger = reviewers_of(triple)
+    people = {
+        "author": triple.author,
+        "confirmer": confirmer,
+        "flagger": flagger,
+        "lead": lead_of(project),
+        "bystander": make_member(project, Role.ANNOTATOR),
+    }
+    client.force_login(people[who])
+
+    response = client.get(url("triple", project, triple.pk))
+
+    offers = response.context["offers"]
+    assert {offer.name for offer in offers if offer.refusal is None} == OFFERED[who]
+    assert len(offers) == 5
+    assert response.content.decode().count('aria-disabled="true"') == 5 - len(OFFERED[who])
+
+
+def test_the_policy_of_the_category_is_pinned(client, project):
+    triple = make_disputed(project, flag={"category": "compound"})
+    client.force_login(triple.author)
+
+    page = client.get(url("triple", project, triple.pk)).content.decode()
+
+    assert "Policy for a compound claim" in page
+    assert "Split it into atomic claims, each with its own block." in page
+
+
+def test_every_form_of_a_dispute_opens_for_whom_it_is_for(client, project):
+    triple = make_disputed(project)
+    flagger = reviewers_of(triple)[1]
+    for person, doing in ((triple.author, "split"), (triple.author, "drop"), (flagger, "withdraw")):
+        client.force_login(person)
+        assert 'id="doing"' in client.get(url("triple", project, triple.pk), {"do": doing}).content.decode()
+
+    client.force_login(flagger)
+    assert 'id="doing"' not in client.get(url("triple", project, triple.pk), {"do": "split"}).content.decode()
+
+
+def test_messages_policies_and_decisions_over_http(client, project):
+    talk, policy, split, drop, decide = (make_disputed(project) for _ in range(5))
+    client.force_login(talk.author)
+    client.post(url("message", project, talk.pk), {"text": "Why <b>so</b>?"})
+    assert "Why &lt;b&gt;so&lt;/b&gt;?" in client.get(url("triple", project, talk.pk)).content.decode()
+
+    client.force_login(reviewers_of(policy)[1])
+    assert client.post(url("withdraw_flag", project, policy.pk), {}).status_code == 400
+    client.post(url("withdraw_flag", project, policy.pk), {"policy": "synonym"})
+    assert reload(policy).resolution == "policy:synonym"
+
+    client.force_login(split.author)
+    assert client.post(url("split", project, split.pk), {"question_1": "One?"}).status_code == 400
+    claims = {"question_1": "One?", "answer_1": "1", "question_2": "Two?", "answer_2": "2"}
+    client.post(url("split", project, split.pk), claims)
+    assert Triple.objects.filter(parent=split, state=State.DRAFT).count() == 2
+
+    client.force_login(drop.author)
+    assert client.post(url("drop", project, drop.pk), {}).status_code == 400
+    client.post(url("drop", project, drop.pk), {"reason": "No use."})
+    assert reload(drop).state == State.DROPPED
+
+    client.force_login(lead_of(project))
+    assert client.post(url("adjudicate", project, decide.pk), {"reason": "x"}).status_code == 400
+    assert client.post(url("adjudicate", project, decide.pk), {"decision": "accept"}).status_code == 400
+    client.post(url("adjudicate", project, decide.pk), {"decision": "accept", "reason": "Read it."})
+    assert reload(decide).resolution == "adjudicated"
+
+
+def test_the_wrong_person_gets_the_sentence_of_the_rule(client, project):
+    triple = make_disputed(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    refused = client.post(url("withdraw_flag", project, triple.pk), {"policy": "synonym"})
+
+    assert refused.status_code == 409
+    assert "who raised it, can withdraw it." in refused.content.decode()
+
+
+def test_revising_opens_the_bench_and_the_next_round_shows_the_difference(client, project):
+    triple = make_disputed(project)
+    client.force_login(triple.author)
+    begun = client.post(url("begin", project, triple.pk))
+    assert begun.url == reverse("triples:edit", args=[project.slug, triple.pk])
+
+    bench = client.get(begun.url)
+    form = bench.context["form"].initial
+    client.post(
+        url("submit", project, triple.pk), {**form, "source": "", "query": "", "answer": "At most eight whole hours."}
+    )
+    assert reload(triple).round == 2
+
+    client.force_login(reviewers_of(triple)[0])
+    page = client.get(url("screen", project, triple.pk)).content.decode()
+    assert "At most eight <ins>whole </ins>hours." in page
+
+
+def test_a_stale_triple_shows_both_texts_and_is_pinned_again(client, project):
+    triple = make_triple(project, State.ACCEPTED, stale=True)
+    client.force_login(triple.author)
+
+    page = client.get(url("triple", project, triple.pk)).content.decode()
+    client.post(url("re_pin", project, triple.pk))
+
+    assert "It may be extended once." in page
+    assert reload(triple).state == State.IN_REVIEW
+
+
+@pytest.mark.parametrize("state", [*State, "stale"])
+def test_the_page_of_every_state_opens_for_its_author_and_a_lead(client, project, state):
+    triple = make_triple(project, State.ACCEPTED if state == "stale" else state, stale=state == "stale")
+
+    for person in (triple.author, lead_of(project)):
+        client.force_login(person)
+        assert client.get(url("triple", project, triple.pk)).status_code == 200
+
+
+def test_a_revision_that_is_being_written_stays_off_the_page(client, project):
+    triple = make_disputed(project)
+    begin_revision(project=project, triple_id=triple.pk, person=triple.author, snapshot=triple.snapshot, at=AT)
+    client.force_login(triple.author)
+
+    page = client.get(url("triple", project, triple.pk)).content.decode()
+
+    assert "go on writing" in page
+    assert "revision 1" in page
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_queue_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
+    triples = [make_in_review(project) for _ in range(size)]
+    for _ in range(size):
+        answer_both(make_in_review(project), Choice.CONFIRM, Choice.FLAG)
+    client.force_login(reviewers_of(triples[0])[1])
+
+    with django_assert_num_queries(8):
+        client.get(url("queue", project))

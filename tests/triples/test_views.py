@@ -1,0 +1,224 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.corpus.search import index_snapshot
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from tests.factories import lead_of, make_member, make_project
+from tests.review.factories import make_accepted, make_in_review, reload
+from tests.triples.factories import make_draft, make_team, version_of
+
+
+@pytest.fixture
+def project(db):
+    project = make_team()
+    index_snapshot(project.corpora.get().snapshots.get())
+    return project
+
+
+@pytest.fixture
+def author(project, client):
+    person = make_member(project, Role.ANNOTATOR, name="Author")
+    client.force_login(person)
+    return person
+
+
+def url(name, project, *args):
+    return reverse(f"triples:{name}", args=[project.slug, *args])
+
+
+def fields(project, **changes):
+    version = version_of(project.corpora.get().snapshots.get(), "access")
+    return {
+        "question": "How long may emergency access last?",
+        "answer": "At most eight hours.",
+        "block": version.block_id,
+        "pinned": version.pk,
+        "spans": "[[0, 36]]",
+        "seen_version": "0",
+    } | changes
+
+
+def test_the_empty_bench_says_what_to_do(client, project, author):
+    page = client.get(url("bench", project)).content.decode()
+
+    assert "No block is open" in page
+    assert "No question yet." in page
+    assert "checks stop it" in page
+
+
+def test_a_project_without_snapshot_sends_to_the_corpus(client, db):
+    project = make_project()
+    client.force_login(make_member(project, Role.ANNOTATOR))
+
+    assert "Nothing to write against yet" in client.get(url("bench", project)).content.decode()
+
+
+def test_searching_and_opening_a_block_works_without_a_script(client, project, author):
+    block = version_of(project.corpora.get().snapshots.get(), "access").block_id
+
+    page = client.get(url("bench", project), {"q": "session", "block": block}).content.decode()
+
+    assert "1 of 3 blocks" in page
+    assert "<mark>session</mark>" in page
+    assert "A session lasts at most eight hours. It closes by itself" in page
+
+
+def test_saving_makes_a_draft_and_saving_again_changes_it(client, project, author):
+    client.post(url("save_new", project), fields(project))
+    triple = Triple.objects.get()
+
+    answer = client.post(
+        url("save", project, triple.pk), fields(project, answer="Eight hours.", seen_version=triple.edit_version)
+    )
+
+    assert answer.status_code == 302
+    assert (triple.author, triple.state) == (author, State.DRAFT)
+    assert reload(triple).current.answer == "Eight hours."
+    assert reload(triple).current.expected_blocks.get().spans == [[0, 36]]
+
+
+def test_the_second_tab_is_refused_and_keeps_what_was_typed(client, project, author):
+    client.post(url("save_new", project), fields(project))
+    triple = Triple.objects.get()
+    stale = triple.edit_version
+    client.post(url("save", project, triple.pk), fields(project, answer="First tab.", seen_version=stale))
+
+    late = client.post(url("save", project, triple.pk), fields(project, answer="Second tab.", seen_version=stale))
+
+    assert late.status_code == 409
+    assert "This draft was saved elsewhere" in late.content.decode()
+    assert "Second tab." in late.content.decode()
+    assert reload(triple).current.answer == "First tab."
+
+
+def test_pasted_evidence_is_found_in_the_text(client, project, author):
+    pasted = "A session lasts at most\neight hours."
+    pasted_lines = fields(project, spans="[]", evidence="It closes by itself\na further session")
+
+    client.post(url("save_new", project), pasted_lines)
+
+    block = Triple.objects.get().current.expected_blocks.get()
+    assert [block.version.text[a:b] for a, b in block.spans] == ["It closes by itself", "a further session"]
+    assert pasted not in block.version.text
+
+
+def test_pasted_evidence_that_is_not_there_is_named_and_nothing_is_saved(client, project, author):
+    page = client.post(url("save_new", project), fields(project, spans="[]", evidence="Never said."))
+
+    assert page.status_code == 400
+    assert "Line 1 is not in the text of the block." in page.content.decode()
+    assert not Triple.objects.exists()
+
+
+@pytest.mark.parametrize("spans", ["nonsense", "[[1]]", "{}", '[["a", 2]]', "[[0, 99999]]", "[[-5, 3]]", "[[9, 3]]"])
+def test_marks_that_make_no_sense_never_break_the_page(client, project, author, spans):
+    checked = client.post(url("checks_new", project), fields(project, spans=spans))
+
+    assert checked.status_code == 200
+    assert "check-stop" in checked.content.decode()
+
+
+def test_live_checks_bring_the_submit_button_along(client, project, author):
+    fine = client.post(url("checks_new", project), fields(project)).content.decode()
+    stopped = client.post(url("checks_new", project), fields(project, answer="At most nine hours.")).content.decode()
+
+    assert "aria-disabled" not in fine
+    assert "Answer: nine hours. Evidence: eight hours." in stopped
+    assert 'aria-disabled="true"' in stopped
+    assert not Triple.objects.exists()
+
+
+def test_submitting_from_the_bench_sends_it_to_review(client, project, author):
+    answer = client.post(reverse("review:submit_new", args=[project.slug]), fields(project))
+
+    assert answer.url == url("mine", project)
+    assert Triple.objects.get().state == State.IN_REVIEW
+
+
+def test_a_refused_submit_keeps_the_draft_and_says_why(client, project, author):
+    answer = client.post(
+        reverse("review:submit_new", args=[project.slug]), fields(project, answer="At most nine hours."), follow=True
+    )
+
+    page = answer.content.decode()
+    assert Triple.objects.get().state == State.DRAFT
+    assert "T-0001 is saved, not submitted. One check stops it: a figure differs from the evidence." in page
+    assert "At most nine hours." in page
+
+
+def test_a_draft_of_somebody_else_is_not_there(client, project, author):
+    other = make_draft(project)
+
+    assert client.get(url("edit", project, other.pk)).status_code == 404
+    assert client.post(url("save", project, other.pk), fields(project)).status_code == 404
+    assert client.post(url("checks", project, other.pk), fields(project)).status_code == 404
+    assert "T-0001" not in client.get(url("list", project)).content.decode()
+
+
+def test_the_bench_of_a_submitted_triple_leads_to_its_page(client, project, author):
+    triple = make_in_review(project, author=author)
+
+    assert client.get(url("edit", project, triple.pk)).url == reverse("review:triple", args=[project.slug, triple.pk])
+    assert client.post(url("save", project, triple.pk), fields(project)).status_code == 409
+
+
+def test_a_block_of_another_project_is_refused(client, project, author):
+    other = make_team()
+    foreign = version_of(other.corpora.get().snapshots.get(), "access")
+
+    page = client.post(url("save_new", project), fields(project, block=foreign.block_id, pinned=foreign.pk))
+
+    assert page.status_code == 400
+    assert client.get(url("block", project, foreign.block_id)).status_code == 404
+    assert client.get(url("block", other, foreign.block_id)).status_code == 404
+
+
+def test_a_reader_without_the_writers_role_has_no_bench(client, project):
+    client.force_login(make_member(project, Role.REVIEWER))
+
+    assert client.get(url("bench", project)).status_code == 403
+    assert client.get(url("list", project)).status_code == 200
+
+
+def test_withdrawing_and_the_lists(client, project, author):
+    triple = make_draft(project, author=author)
+
+    client.post(url("withdraw", project, triple.pk))
+
+    assert reload(triple).state == State.WITHDRAWN
+    assert "T-0001" in client.get(url("mine", project), {"state": "withdrawn"}).content.decode()
+    assert "No triple fits" in client.get(url("mine", project), {"state": "draft"}).content.decode()
+
+
+@pytest.mark.parametrize("asked", ["T-0002", "2", "number 2", "nothing here", "9" * 30, "", "%"])
+def test_finding_by_number_or_words_never_fails(client, project, author, asked):
+    make_draft(project, author=author)
+    make_draft(project, author=author, question="What of number 2?")
+
+    page = client.get(url("list", project), {"q": asked, "state": "rubbish__x", "page": "no"})
+
+    assert page.status_code == 200
+    if asked in {"T-0002", "2", "number 2"}:
+        assert "What of number 2?" in page.content.decode()
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_list_asks_a_constant_number_of_queries(client, project, author, size, django_assert_num_queries):
+    for _ in range(size):
+        make_draft(project, author=author)
+
+    with django_assert_num_queries(9):
+        client.get(url("list", project))
+
+
+def test_a_lead_compares_with_the_newest_snapshot_and_retires(client, project):
+    triple = make_accepted(project)
+    client.force_login(lead_of(project))
+
+    page = client.post(url("refresh", project), follow=True).content.decode()
+    client.post(url("retire", project, triple.pk), {"reason": "out_of_scope"})
+
+    assert "still rests on the text" in page
+    assert reload(triple).state == State.RETIRED
