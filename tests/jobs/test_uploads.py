@@ -1,0 +1,156 @@
+import io
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import Http404
+
+from apps.audit.models import Event
+from apps.common.digests import sha256_hex
+from apps.jobs.models import Upload
+from apps.jobs.uploads import UploadRefused, discard_upload, mark_used, shown_name, store_upload, upload_in
+from tests.factories import AT, lead_of, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def files(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    return settings.MEDIA_ROOT
+
+
+def store(content: bytes = b"text", *, name: str = "corpus.jsonl", project=None) -> Upload:
+    project = project or make_project()
+    return store_upload(
+        project=project,
+        kind="corpus",
+        purpose="import",
+        file=SimpleUploadedFile(name, content),
+        options={"format": "jsonl"},
+        actor=lead_of(project),
+        at=AT,
+    )
+
+
+def kept(files: Path) -> list[Path]:
+    return [path for path in files.rglob("*") if path.is_file()]
+
+
+def test_a_file_is_kept_with_its_digest_under_a_name_of_our_own(files):
+    upload = store(b"some bytes")
+
+    assert upload.file.read_bytes() == b"some bytes"
+    assert (upload.sha256, upload.size) == (sha256_hex(b"some bytes"), 10)
+    assert (upload.filename, upload.state) == ("corpus.jsonl", "stored")
+    assert "corpus" not in upload.path
+    assert upload.file.stat().st_mode & 0o077 == 0
+    assert upload.file.parent.stat().st_mode & 0o077 == 0
+
+
+def test_storing_writes_its_event():
+    upload = store(b"abc")
+
+    event = Event.objects.get(action="upload.stored")
+    assert event.after == {"kind": "corpus", "sha256": upload.sha256, "size": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("/etc/passwd", "passwd"),
+        ("C:\\Users\\ada\\a.csv", "a.csv"),
+        ("a/../../b", "b"),
+        ("nul\x00byte.csv", "nulbyte.csv"),
+        ("two\nlines.csv", "twolines.csv"),
+        ("..", ".."),
+        ("", "unnamed"),
+        ("x" * 300, "x" * 255),
+        ("<script>alert(1)</script>.csv", "script>.csv"),
+    ],
+)
+def test_what_people_call_a_file_is_only_shown(given, shown, files):
+    project = make_project()
+
+    upload = store_upload(
+        project=project, kind="run", purpose="import", file=io.BytesIO(b"x"), filename=given, actor=None, at=AT
+    )
+
+    assert upload.filename == shown
+    assert shown_name(given) == shown
+    assert upload.file.resolve().is_relative_to(files.resolve())
+
+
+def test_a_file_above_the_cap_is_refused_and_nothing_stays(settings, files):
+    settings.UPLOAD_MAX_BYTES = 3 * 1024 * 1024
+
+    with pytest.raises(UploadRefused, match="larger than 3 MiB"):
+        store(b"x" * (3 * 1024 * 1024 + 1))
+
+    assert kept(files) == []
+    assert not Upload.objects.exists()
+
+
+def test_an_empty_file_is_refused_and_nothing_stays(files):
+    with pytest.raises(UploadRefused, match="empty"):
+        store_upload(project=make_project(), kind="run", purpose="import", file=io.BytesIO(), actor=None, at=AT)
+
+    assert kept(files) == []
+
+
+def test_a_row_that_cannot_be_written_leaves_no_file(files, monkeypatch):
+    def broken(**fields):
+        raise RuntimeError("the database is away")
+
+    monkeypatch.setattr("apps.jobs.uploads._keep", broken)
+
+    with pytest.raises(RuntimeError):
+        store()
+
+    assert kept(files) == []
+
+
+def test_a_large_file_is_not_read_at_once(files):
+    class Pieces(io.RawIOBase):
+        """Ten pieces, and a reader that must never ask for more than one."""
+
+        left = 10
+
+        def read(self, size=-1):
+            assert 0 < size <= 1024 * 1024
+            self.left -= 1
+            return b"x" * size if self.left >= 0 else b""
+
+    upload = store_upload(project=make_project(), kind="corpus", purpose="import", file=Pieces(), actor=None, at=AT)
+
+    assert upload.size == 10 * 1024 * 1024
+
+
+def test_a_used_file_stays_and_cannot_be_discarded():
+    upload = store()
+
+    used = mark_used(upload_id=upload.pk, actor=None, at=AT)
+
+    assert used.state == "used"
+    assert used.file.exists()
+    with pytest.raises(UploadRefused, match="has been used"):
+        discard_upload(upload_id=upload.pk, actor=None, at=AT)
+
+
+def test_a_discarded_file_is_gone_and_its_row_stays(django_capture_on_commit_callbacks):
+    upload = store()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        discarded = discard_upload(upload_id=upload.pk, actor=None, at=AT)
+
+    assert discarded.state == "discarded"
+    assert not discarded.file.exists()
+
+
+def test_a_file_of_another_project_is_not_found():
+    upload = store()
+
+    assert upload_in(upload.project, upload.pk) == upload
+    with pytest.raises(Http404):
+        upload_in(make_project(), upload.pk)

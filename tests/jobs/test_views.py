@@ -1,0 +1,235 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.jobs.clock import from_now
+from apps.jobs.models import Job
+from apps.jobs.testing import run_jobs
+from tests.factories import lead_of, make_member, make_project
+from tests.jobs.factories import make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def url(name: str, job: Job) -> str:
+    return reverse(f"jobs:{name}", args=[job.project.slug, job.pk])
+
+
+def running(job: Job) -> Job:
+    Job.objects.filter(pk=job.pk).update(
+        state="running",
+        attempt=1,
+        lease_expires_at=from_now(60),
+        started_at=from_now(-40),
+        progress_at=from_now(0),
+        done=412_000,
+        total=824_000,
+        progress_text="block 412,000",
+    )
+    return Job.objects.get(pk=job.pk)
+
+
+def test_the_list_of_a_new_project_says_what_starts_a_job(lead, project):
+    page = lead.get(reverse("jobs:list", args=[project.slug])).content.decode()
+
+    assert "No jobs yet" in page
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_list_asks_the_same_number_of_questions_for_one_job_and_three(
+    lead, project, rows, django_assert_num_queries
+):
+    for _ in range(rows):
+        make_job(project=project, actor=lead_of(project))
+
+    with django_assert_num_queries(5):
+        page = lead.get(reverse("jobs:list", args=[project.slug]))
+
+    assert page.content.decode().count("One effect") == rows
+
+
+def test_the_list_shows_one_state(lead, project):
+    make_job("test.fails", project=project)
+    run_jobs()
+    make_job(project=project)
+
+    page = lead.get(reverse("jobs:list", args=[project.slug]), {"state": "failed"}).content.decode()
+
+    assert "Fails for good" in page
+    assert "One effect" not in page
+
+
+def test_the_list_goes_on_with_older_jobs(lead, project):
+    jobs = [make_job(project=project) for _ in range(51)]
+
+    first = lead.get(reverse("jobs:list", args=[project.slug]))
+    second = lead.get(reverse("jobs:list", args=[project.slug]), {"before": first.context["older"]})
+
+    assert [job.pk for job in first.context["jobs"]] == [job.pk for job in reversed(jobs[1:])]
+    assert [job.pk for job in second.context["jobs"]] == [jobs[0].pk]
+    assert second.context["older"] is None
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "9" * 40, "1__gt"])
+def test_a_strange_place_to_go_on_from_breaks_nothing(lead, project, before):
+    make_job(project=project)
+
+    assert lead.get(reverse("jobs:list", args=[project.slug]), {"before": before}).status_code == 200
+
+
+def test_a_running_job_polls_each_second(lead, project):
+    job = running(make_job(project=project))
+
+    answer = lead.get(url("progress", job))
+
+    fragment = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'hx-trigger="every 1s"' in fragment
+    assert "412,000 of 824,000, 40 s left" in fragment
+    assert 'value="50"' in fragment
+    assert "block 412,000" in fragment
+
+
+def test_an_ended_job_stops_the_polling(lead, project):
+    job = make_job(project=project)
+    run_jobs()
+
+    answer = lead.get(url("progress", job))
+
+    assert answer.status_code == 286
+    assert "hx-get" not in answer.content.decode()
+    assert "HX-Refresh" not in answer
+
+
+def test_the_end_of_a_job_reloads_a_page_that_asked_for_it(lead, project):
+    job = make_job(project=project)
+    run_jobs()
+
+    assert lead.get(url("progress", job), {"refresh": "1"})["HX-Refresh"] == "true"
+
+
+def test_the_polling_keeps_what_it_was_asked_with(lead, project):
+    job = running(make_job(project=project))
+
+    fragment = lead.get(url("progress", job), {"refresh": "1", "bare": "1"}).content.decode()
+
+    assert f"{url('progress', job)}?refresh=1&amp;bare=1" in fragment
+
+
+def test_a_failed_job_shows_its_reason_and_the_way_to_run_it_again(lead, project):
+    job = make_job("test.fails", project=project)
+    run_jobs()
+
+    page = lead.get(url("job", job)).content.decode()
+
+    assert "The file holds nothing." in page
+    assert "Run it again" in page
+    assert 'aria-disabled="true"' not in page
+
+
+def test_a_member_who_may_not_run_it_again_reads_why(client, project):
+    client.force_login(make_member(project, Role.ANNOTATOR))
+    job = make_job("test.fails", project=project)
+    run_jobs()
+
+    page = client.get(url("job", job)).content.decode()
+
+    assert 'aria-disabled="true"' in page
+    assert "A job is run again by a lead." in page
+
+
+def test_a_lead_cancels_and_runs_again(lead, project):
+    job = make_job(project=project)
+
+    assert lead.post(url("cancel", job)).url == url("job", job)
+    assert Job.objects.get(pk=job.pk).state == "cancelled"
+
+    assert lead.post(url("retry", job)).url == url("job", job)
+    assert Job.objects.get(pk=job.pk).state == "queued"
+
+
+def test_cancelling_an_ended_job_is_refused_in_words(lead, project):
+    job = make_job(project=project)
+    run_jobs()
+
+    answer = lead.post(url("cancel", job))
+
+    assert answer.status_code == 409
+    assert "This job has ended" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("get", "job"), ("get", "progress"), ("post", "cancel"), ("post", "retry")]
+)
+def test_a_stranger_and_another_projects_lead_find_nothing(client, project, method, name):
+    job = make_job(project=project)
+    other = make_project()
+    client.force_login(lead_of(other))
+
+    assert getattr(client, method)(url(name, job)).status_code == 404
+    assert getattr(client, method)(reverse(f"jobs:{name}", args=[other.slug, job.pk])).status_code == 404
+    assert Job.objects.get(pk=job.pk).state == "queued"
+
+
+@pytest.mark.parametrize("name", ["cancel", "retry"])
+def test_a_job_is_not_touched_by_reading(lead, project, name):
+    assert lead.get(url(name, make_job(project=project))).status_code == 405
+
+
+def test_names_and_reasons_are_escaped(lead, project):
+    job = make_job("test.fails", project=project)
+    Job.objects.filter(pk=job.pk).update(title="<script>alert(1)</script>")
+    run_jobs()
+    Job.objects.filter(pk=job.pk).update(error="<img src=x onerror=alert(1)>")
+
+    for path in (url("job", job), url("progress", job), reverse("jobs:list", args=[project.slug])):
+        page = lead.get(path).content.decode()
+        assert "<script>alert" not in page
+        assert "<img" not in page
+
+
+def test_a_machine_follows_and_cancels_a_job(lead, project):
+    job = running(make_job(project=project))
+
+    seen = lead.get(reverse("jobs-api:job", args=[project.slug, job.pk])).json()
+    asked = lead.post(reverse("jobs-api:job-cancel", args=[project.slug, job.pk]))
+
+    assert (seen["id"], seen["state"], seen["done"], seen["total"], seen["seconds_left"]) == (
+        job.pk,
+        "running",
+        412_000,
+        824_000,
+        40,
+    )
+    assert asked.status_code == 200
+    assert asked.json()["cancel_requested_at"] is not None
+
+
+def test_the_api_refuses_with_a_problem(lead, project):
+    job = make_job(project=project)
+    run_jobs()
+
+    answer = lead.post(reverse("jobs-api:job-cancel", args=[project.slug, job.pk]))
+
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "job_not_cancellable"
+
+
+def test_the_api_finds_nothing_for_another_project(client, project):
+    job = make_job(project=project)
+    other = make_project()
+    client.force_login(lead_of(other))
+
+    assert client.get(reverse("jobs-api:job", args=[project.slug, job.pk])).status_code == 404
+    assert client.get(reverse("jobs-api:job", args=[other.slug, job.pk])).status_code == 404
