@@ -22,8 +22,8 @@ class Person(NamedTuple):
 class Temperament(NamedTuple):
     """How often somebody strays: shares of pairs, 0 to 1.
 
-    `generous` and `strict`: one grade up or down where the block has something to do with the query. `hasty`: calls
-    a related block not relevant. `unsure`: cannot judge.
+    `generous` and `strict`: one grade up or down; half as often, a generous person sees something in a block that has
+    nothing. `hasty`: calls a related block not relevant. `unsure`: cannot judge.
     """
 
     generous: float
@@ -51,9 +51,9 @@ CAST = (
     Person("ola", "Ola Vik", (Role.VIEWER,)),
 )
 ANNOTATORS = {
-    "mara": Temperament(generous=0.04, strict=0.05, hasty=0.04, unsure=0.004),
-    "sef": Temperament(generous=0.16, strict=0.05, hasty=0.16, unsure=0.012),
-    "ines": Temperament(generous=0.05, strict=0.13, hasty=0.06, unsure=0.006),
+    "mara": Temperament(generous=0.07, strict=0.07, hasty=0.06, unsure=0.004),
+    "sef": Temperament(generous=0.24, strict=0.10, hasty=0.22, unsure=0.012),
+    "ines": Temperament(generous=0.08, strict=0.20, hasty=0.10, unsure=0.006),
 }
 AUTHORS = ("jun", "ines")
 REVIEWERS = ("tobias", "hanna")
@@ -67,7 +67,7 @@ def graded(person: str, query_id: str, block_id: str, careful: int, *, highest: 
         return Answer(None, "missing_context", "The block points to another section that I cannot see here.")
     mood = _share(person, query_id, block_id, "mood")
     if careful == 0:
-        return Answer(1 if mood < temper.generous / 4 else 0)
+        return Answer(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
     if careful == 1 and mood < temper.hasty:
         return Answer(0)
     if mood < temper.hasty + temper.generous and careful < highest:
