@@ -1,11 +1,13 @@
 """Pages of agreement."""
 
+from collections import Counter
 from collections.abc import Sequence
 from math import floor
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
@@ -13,11 +15,13 @@ from apps.accounts.models import Project, User
 from apps.agreement import selectors
 from apps.agreement.coefficients import Coefficient, band
 from apps.agreement.ratings import PairAgreement, Ratings, pair_agreement
-from apps.common.charts import Estimate, estimate_figures, estimates, plot
+from apps.common.charts import Estimate, clip, estimates, plot
 
 SECTION = "Agreement"
+LABEL_LENGTH = 22
 
 
+@require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = _chosen_round(request, project)
@@ -25,7 +29,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     verdicts = selectors.verdict_agreement(project)
     people = {*grades.ratings.people, *(row.person for row in (*verdicts.received, *verdicts.given))}
     names = selectors.names_for(request.member, people)  # type: ignore[attr-defined]
-    rows = _estimates(grades, names)
+    rows = _estimates(grades, _short(names))
     return render(
         request,
         "agreement/overview.html",
@@ -38,13 +42,14 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
             "chart": plot(_chart("Agreement by pair of people, with 95 % intervals", rows)),
             "verdicts": verdicts,
             "verdict_chart": plot(_chart("Agreement of reviewers", [_verdict_estimate(verdicts)])),
-            "verdict_figures": estimate_figures([_verdict_estimate(verdicts)]),
+            "verdict_band": band(verdicts.kappa.value) if verdicts.kappa.value is not None else "",
             "received": [(names[row.person], row.rate) for row in verdicts.received],
             "given": [(names[row.person], row.rate) for row in verdicts.given],
         },
     )
 
 
+@require_safe
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
     """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
@@ -91,6 +96,14 @@ def _pair(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
     }
 
 
+def _short(names: dict[int, str]) -> dict[int, str]:
+    """First names where nobody else has the same, for labels beside a chart; "Person A" stays whole."""
+    firsts = Counter(name.split()[0] for name in names.values() if name.split())
+    return {
+        pk: name.split()[0] if name.split() and firsts[name.split()[0]] == 1 else name for pk, name in names.items()
+    }
+
+
 def _both(first: str, second: str) -> str:
     return f"You and {first}" if second == "You" else f"{first} and {second}"
 
@@ -111,7 +124,8 @@ def _estimate(label: str, measure: str, found: Coefficient, *, strong: bool = Fa
 def _estimates(grades: selectors.GradeAgreement, names: dict[int, str]) -> list[Estimate]:
     rows = [_estimate("All annotators", "α ordinal", grades.overall, strong=True)]
     for found in grades.pairs:
-        rows.append(_estimate(_both(names[found.first], names[found.second]), "Cohen's κ", found.kappa))
+        label = clip(_both(names[found.first], names[found.second]), LABEL_LENGTH)
+        rows.append(_estimate(label, "Cohen's κ", found.kappa))
     return rows
 
 

@@ -99,6 +99,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "release_refusal": rules.release_refusal(version),
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
+        "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
         "agreement": selectors.agreement_of(version),
     }
     return render(request, "goldsets/version.html", context)
@@ -138,13 +139,9 @@ def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
 def _place(slug: str, stop: Stop) -> str:
     """Where a stop is cleared; empty when there is no page for it."""
     if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
-        return reverse("triples:detail", kwargs={"slug": slug, "triple_id": stop.object_id})
+        return reverse("triples:list", kwargs={"slug": slug})
     if stop.kind == StopKind.UNRESOLVED:
-        return reverse("judging:round", kwargs={"slug": slug, "round_id": stop.round_id})
-    if stop.kind == StopKind.PERMISSION and stop.object_id is not None:
-        return reverse("queries:sources", kwargs={"slug": slug})
-    if stop.kind in {StopKind.PERMISSION, StopKind.LEAK}:
-        return reverse("queries:list", kwargs={"slug": slug})
+        return reverse("judging:index", kwargs={"slug": slug})
     return ""
 
 

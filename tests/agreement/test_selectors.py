@@ -1,0 +1,171 @@
+import pytest
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.accounts.selectors import membership_in
+from apps.agreement import selectors
+from apps.agreement.ratings import Rate, pairs_of, ratings_from
+from apps.review.enums import Choice
+from tests.agreement.factories import make_noisy_round, make_reviewed, make_team
+from tests.factories import lead_of, make_member, make_project
+from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.review.factories import answer, make_in_review, reviewers_of
+
+pytestmark = pytest.mark.django_db
+
+
+# Ratings, without a database
+
+
+def test_the_last_grade_of_a_person_for_a_pair_counts():
+    ratings = ratings_from([(1, 1, 7, 0), (1, 1, 8, 3), (1, 1, 7, 3)], [0, 1, 2, 3])
+
+    assert ratings.people == (7, 8)
+    assert ratings.codes.tolist() == [[3, 3]]
+
+
+def test_grades_outside_the_scale_are_categories_of_their_own():
+    assert ratings_from([(1, 1, 7, 9)], [0, 1]).grades == (0, 1, 9)
+
+
+def test_no_grade_at_all_is_an_empty_matrix():
+    ratings = ratings_from([], [0, 1])
+
+    assert (ratings.people, ratings.shared, pairs_of(ratings)) == ((), 0, [])
+
+
+def test_people_who_share_nothing_make_no_pair():
+    rows = [(1, 1, 7, 0), (2, 1, 8, 0), (3, 1, 9, 1), (3, 1, 7, 1)]
+
+    assert [(pair.first, pair.second, pair.n) for pair in pairs_of(ratings_from(rows, [0, 1]))] == [(7, 9, 1)]
+
+
+# Grades
+
+
+def test_every_pair_of_annotators_is_counted_over_the_pairs_they_share():
+    project = make_project()
+    make_noisy_round(project, queries=8)
+
+    found = selectors.grade_agreement(project)
+
+    assert [pair.n for pair in found.pairs] == [24, 24, 24]
+    assert found.overall.n == found.ratings.shared == 24
+    assert 0 < found.overall.value < 1
+    low, high = found.overall.interval
+    assert low < found.overall.value < high
+
+
+def test_a_second_thought_replaces_the_first_grade():
+    round_ = make_round(queries=1, blocks=2, overlap=1.0)
+    one, two = people_of(round_)
+    first = judge_all(round_, one, lambda seat: 3)
+    judge_all(round_, two, lambda seat: 0)
+
+    give(first[0].seat, one, 0)
+
+    pair = selectors.grade_agreement(round_.project).pairs[0]
+    assert (pair.n, pair.percent.value) == (2, 0.5)
+
+
+def test_cant_judge_is_no_grade():
+    round_ = make_round(queries=1, blocks=2, overlap=1.0)
+    one, two = people_of(round_)
+    judge_all(round_, one, lambda seat: 3)
+    judge_all(round_, two, lambda seat: None)
+
+    found = selectors.grade_agreement(round_.project)
+
+    assert found.pairs == []
+    assert found.overall.reason == "No item was rated by two people."
+
+
+def test_rounds_can_be_looked_at_one_by_one():
+    project = make_project()
+    first, second = make_noisy_round(project, queries=2), make_noisy_round(project, queries=4, seed=2)
+
+    assert selectors.grade_agreement(project, [first]).ratings.shared == 6
+    assert selectors.grade_agreement(project, [second]).ratings.shared == 12
+    assert selectors.grade_agreement(project).ratings.shared == 18
+
+
+def test_another_project_is_never_counted():
+    make_team()
+
+    assert selectors.grade_agreement(make_project()).ratings.shared == 0
+
+
+# Verdicts
+
+
+def test_verdicts_are_counted_when_both_are_in():
+    project = make_team(both=3, one=2, none=1)
+
+    found = selectors.verdict_agreement(project)
+
+    assert found.alike == Rate(4, 6)
+    assert found.kappa.n == 6
+    assert [row.rate for row in found.received] == [Rate(4, 12)]
+    assert sorted(row.rate.n for row in found.given) == [6, 6]
+    assert sum(row.rate.hits for row in found.given) == 4
+
+
+@pytest.mark.parametrize("choice", [Choice.CONFIRM, Choice.FLAG])
+def test_one_answer_alone_moves_no_figure(choice):
+    project = make_team(both=2, one=1)
+    triple = make_in_review(project)
+    before = selectors.verdict_agreement(project)
+
+    answer(triple, reviewers_of(triple)[0], choice)
+
+    assert selectors.verdict_agreement(project) == before
+
+
+def test_no_verdict_at_all_is_a_sentence():
+    found = selectors.verdict_agreement(make_project())
+
+    assert found.kappa.reason == "No item was rated by two people."
+    assert (found.received, found.given, found.alike.value) == ([], [], None)
+
+
+def test_only_confirms_leave_kappa_undefined():
+    project = make_project()
+    make_reviewed(project, both=3, one=0)
+
+    assert selectors.verdict_agreement(project).kappa.reason.startswith("One category only was used")
+
+
+# Names
+
+
+def test_leads_see_names_and_others_letters():
+    project = make_team()
+    people = [row.person for row in selectors.verdict_agreement(project).given]
+    lead = membership_in(lead_of(project), project.slug)
+    viewer = membership_in(make_member(project, Role.VIEWER), project.slug)
+    reviewer = membership_in(User.objects.get(pk=people[0]), project.slug)
+
+    assert set(selectors.names_for(lead, people).values()) == {"Petra Lomas", "Sef Arden"}
+    assert [selectors.names_for(viewer, people)[pk] for pk in sorted(people)] == ["Person A", "Person B"]
+    assert selectors.names_for(reviewer, people)[people[0]] == "You"
+
+
+def test_letters_go_on_after_z():
+    viewer = membership_in(make_member(project := make_project(), Role.VIEWER), project.slug)
+
+    names = selectors.names_for(viewer, range(1_000_000, 1_000_028))
+
+    assert [names[pk] for pk in (1_000_000, 1_000_025, 1_000_026, 1_000_027)] == [
+        "Person A",
+        "Person Z",
+        "Person AA",
+        "Person AB",
+    ]
+
+
+def test_summary_is_alpha_and_kappa_with_their_n():
+    project = make_team(both=3, one=2)
+
+    names = [(found.name, found.n) for found in selectors.summary(project)]
+
+    assert names == [("Krippendorff's α, ordinal", 24), ("Fleiss' κ", 5)]

@@ -1,0 +1,125 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.agreement import selectors
+from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
+from tests.factories import lead_of, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def overview(client, project, **query) -> str:
+    answer = client.get(reverse("agreement:overview", args=[project.slug]), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def pair_url(project, **query) -> str:
+    pair = selectors.grade_agreement(project).pairs[0]
+    return reverse("agreement:pair", args=[project.slug, pair.first, pair.second])
+
+
+def test_empty_page_says_what_is_missing(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    page = overview(client, project)
+
+    assert "No pair has two grades yet" in page
+    assert "No triple has two answers yet" in page
+
+
+def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client):
+    project = make_team()
+    client.force_login(lead_of(project))
+
+    page = overview(client, project)
+
+    for name in NAMES:
+        assert name in page
+    assert "n 24" in page
+    assert "Jun Hallam" in page
+    assert "1 of 8" in page
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_nobody_else_sees_a_name_or_the_matrix(client, role):
+    project = make_team()
+    client.force_login(make_member(project, role, name="Newcomer"))
+
+    page = overview(client, project)
+
+    assert "Person A and Person B" in page
+    assert not any(name.split()[0] in page for name in (*NAMES, "Jun Hallam", "Petra Lomas", "Sef Arden"))
+    assert client.get(pair_url(project)).status_code == 403
+
+
+def test_undefined_is_a_sentence(client):
+    project = make_project()
+    make_reviewed(project, both=2, one=0)
+    client.force_login(lead_of(project))
+
+    page = overview(client, project)
+
+    assert "Fleiss&#x27; κ is not defined.</b> One category only was used" in page or (
+        "Fleiss' κ is not defined.</b> One category only was used" in page
+    )
+
+
+def test_matrix_of_two_people_adds_up(client):
+    project = make_team()
+    client.force_login(lead_of(project))
+
+    page = client.get(pair_url(project)).content.decode()
+
+    assert "24 pairs graded by both" in page
+    assert f"{NAMES[0]} and {NAMES[1]}" in page
+
+
+def test_matrix_of_strangers_is_not_there(client):
+    project, other = make_team(), make_team()
+    client.force_login(lead_of(project))
+    elsewhere = selectors.grade_agreement(other).pairs[0]
+    mine = selectors.grade_agreement(project).pairs[0]
+
+    for first, second in ((elsewhere.first, elsewhere.second), (mine.first, elsewhere.second), (mine.first,) * 2):
+        assert client.get(reverse("agreement:pair", args=[project.slug, first, second])).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["x", "0", "-1", "9" * 30, "²"])
+def test_unknown_rounds_are_not_there(client, number):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    assert client.get(reverse("agreement:overview", args=[project.slug]), {"round": number}).status_code == 404
+
+
+def test_a_round_of_another_project_is_not_there(client):
+    project, other = make_project(), make_project()
+    round_ = make_noisy_round(other, queries=1)
+    client.force_login(lead_of(project))
+
+    assert client.get(reverse("agreement:overview", args=[project.slug]), {"round": round_.pk}).status_code == 404
+
+
+@pytest.mark.parametrize("reviewed", [1, 3])
+def test_page_costs_the_same_number_of_queries(client, django_assert_num_queries, reviewed):
+    project = make_project()
+    make_noisy_round(project, queries=reviewed)
+    make_reviewed(project, both=reviewed)
+    client.force_login(lead_of(project))
+
+    with django_assert_num_queries(8):
+        overview(client, project)
+
+
+def test_api_names_nobody(client):
+    project = make_team()
+    client.force_login(lead_of(project))
+
+    answer = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()
+
+    assert answer["pairs_judged_twice"] == 24
+    assert answer["grades"]["ci"][0] < answer["grades"]["value"] < answer["grades"]["ci"][1]
+    assert not any(name in str(answer) for name in NAMES)

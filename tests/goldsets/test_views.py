@@ -1,0 +1,294 @@
+import io
+import zipfile
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import GoldSet, Version
+from tests.factories import lead_of, make_member
+from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
+
+pytestmark = pytest.mark.django_db
+
+
+def url(name: str, version: Version, **more) -> str:
+    gold_set = version.gold_set
+    ids = {"slug": gold_set.project.slug, "gold_set": gold_set.slug, "number": version.number}
+    return reverse(f"goldsets:{name}", kwargs=ids | more)
+
+
+def at_home(client, version: Version, role: str = Role.LEAD):
+    project = version.gold_set.project
+    client.force_login(lead_of(project) if role == Role.LEAD else make_member(project, role))
+    return client
+
+
+def test_list_invites_a_lead_to_make_the_first_gold_set(client):
+    bench = make_bench(queries=1, judge=False, triples=0)
+    client.force_login(bench.lead)
+
+    answer = client.get(reverse("goldsets:list", args=[bench.project.slug]))
+
+    assert "No gold set yet" in answer.content.decode()
+    assert reverse("goldsets:new", args=[bench.project.slug]) in answer.content.decode()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries, count):
+    bench = make_bench(queries=1)
+    for _ in range(count):
+        make_version(VersionState.RELEASED, bench)
+    client.force_login(bench.lead)
+
+    with django_assert_num_queries(6):
+        client.get(reverse("goldsets:list", args=[bench.project.slug]))
+
+
+def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
+    bench = make_bench()
+    client.force_login(bench.lead)
+    slug = bench.project.slug
+
+    begun = client.post(reverse("goldsets:new", args=[slug]), {"name": "Handbook", "description": ""})
+    page = client.post(
+        begun.url,
+        {
+            "snapshot": bench.snapshot.pk,
+            "rounds": [bench.round.pk],
+            "test_percent": 50,
+            "seed": 7,
+            "group_by": ["group"],
+            "note": "",
+        },
+    )
+    version = Version.objects.get()
+    assert page.url == url("version", version)
+    assert "Ready to freeze" in client.get(page.url).content.decode()
+    client.post(url("freeze", version))
+    assert "A release is never taken back" in client.get(page.url).content.decode()
+    client.post(url("release", version))
+
+    version.refresh_from_db()
+    assert version.state == VersionState.RELEASED
+    assert version.digest in client.get(page.url).content.decode()
+
+
+def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
+    bench = make_bench(judge=False)
+    bench.project.queries.update(source=None)
+    bench.project.triples.update(is_machine_written=True)
+    version = draft(bench)
+    at_home(client, version)
+
+    page = client.get(url("version", version)).content.decode()
+    answer = client.post(url("freeze", version))
+
+    assert "What stops the freeze" in page
+    assert "T-0001 was written by a model and nobody adopted it" in page
+    assert 'aria-disabled="true"' in page
+    assert answer.status_code == 409
+    assert "T-0001 was written by a model" in answer.content.decode()
+
+
+def test_a_draft_can_be_changed_and_discarded(client):
+    version = draft(make_bench())
+    at_home(client, version)
+    form = {"snapshot": version.snapshot_id, "test_percent": 20, "seed": 1, "note": "Smaller"}
+
+    client.post(url("change", version), form)
+    version.refresh_from_db()
+    assert (version.test_share, version.note, version.rounds.count()) == (0.2, "Smaller", 0)
+
+    client.post(url("discard", version))
+    assert not Version.objects.exists()
+
+
+def test_form_refuses_snapshots_and_rounds_of_another_project(client):
+    bench, other = make_bench(), make_bench()
+    make_gold_set(bench.project)
+    client.force_login(bench.lead)
+    form = {"snapshot": other.snapshot.pk, "rounds": [other.round.pk], "test_percent": 50, "seed": 0}
+
+    answer = client.post(reverse("goldsets:new-version", args=[bench.project.slug, "handbook"]), form)
+
+    assert answer.status_code == 400
+    assert not Version.objects.exists()
+
+
+@pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.FROZEN])
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER])
+def test_what_is_not_released_is_not_there_for_others(client, state, role):
+    version = make_version(state)
+    at_home(client, version, role)
+
+    for name in ("version", "export", "difference"):
+        assert client.get(url(name, version)).status_code == 404
+    listed = client.get(reverse("goldsets:list", args=[version.gold_set.project.slug])).content.decode()
+    assert "Nothing is released yet" in listed
+
+
+@pytest.mark.parametrize("name", ["freeze", "release", "discard"])
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER])
+def test_only_leads_move_a_version(client, name, role):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version, role)
+
+    assert client.post(url(name, version)).status_code == 403
+
+
+def test_only_posts_move_a_version(client):
+    version = make_version(VersionState.DRAFT)
+    at_home(client, version)
+
+    for name in ("freeze", "release", "discard"):
+        assert client.get(url(name, version)).status_code == 405
+
+
+def test_a_version_of_another_project_is_not_there(client):
+    version, stranger = make_version(VersionState.RELEASED), make_bench(queries=1)
+    client.force_login(stranger.lead)
+
+    assert client.get(url("version", version)).status_code == 404
+    here = {"slug": stranger.project.slug, "gold_set": version.gold_set.slug, "number": version.number}
+    assert client.get(reverse("goldsets:version", kwargs=here)).status_code == 404
+
+
+# The seal on test
+
+
+def test_a_look_at_test_is_on_the_record(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    client.get(url("items", version, split="dev", kind="queries"))
+    assert not Event.objects.filter(action="version.test_seen").exists()
+    client.get(url("items", version, split="test", kind="queries"))
+
+    event = Event.objects.get(action="version.test_seen")
+    assert event.actor == lead_of(version.gold_set.project)
+    assert event.after == {"what": "queries of test", "split": "test"}
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER])
+def test_test_items_are_sealed_from_everybody_but_leads(client, role):
+    bench = make_bench(queries=6)
+    make_version(VersionState.RELEASED, bench)
+    version = make_version(VersionState.RELEASED, bench)
+    at_home(client, version, role)
+    sealed = set(version.queries.filter(split="test").values_list("outside_id", flat=True))
+    assert sealed
+
+    for path in (
+        url("items", version, split="test", kind="queries"),
+        url("items", version, split="test", kind="triples"),
+        url("difference", version) + "?split=test",
+        url("export", version) + "?split=test",
+    ):
+        answer = client.get(path)
+        assert answer.status_code == 403
+        assert not any(outside_id in answer.content.decode() for outside_id in sealed)
+    assert not Event.objects.filter(action="version.test_seen").exists()
+
+
+def test_items_page_has_the_queries_of_its_side_only(client):
+    version = make_version(VersionState.RELEASED, make_bench(queries=6))
+    at_home(client, version, Role.VIEWER)
+
+    page = client.get(url("items", version, split="dev", kind="queries")).content.decode()
+
+    for row in version.queries.all():
+        assert (row.outside_id in page) == (row.split == "dev")
+
+
+@pytest.mark.parametrize(("split", "kind"), [("all", "queries"), ("dev", "grades")])
+def test_unknown_items_are_not_there(client, split, kind):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    assert client.get(url("items", version, split=split, kind=kind)).status_code == 404
+
+
+# Downloads
+
+
+def archive(answer) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))
+
+
+def test_a_download_is_an_attachment_that_no_browser_sniffs(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    answer = client.get(url("export", version), {"format": "trec"})
+
+    assert answer["Content-Disposition"] == 'attachment; filename="handbook-v1-trec.zip"'
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Type"] == "application/zip"
+    assert "trec/qrels.txt" in archive(answer).namelist()
+
+
+def test_a_viewer_gets_dev_without_names_and_a_lead_everything(client):
+    version = make_version(VersionState.RELEASED, make_bench(queries=6, triples=4))
+    sealed = set(version.queries.filter(split="test").values_list("outside_id", flat=True))
+
+    at_home(client, version, Role.VIEWER)
+    seen = archive(client.get(url("export", version)))
+    at_home(client, version)
+    whole = archive(client.get(url("export", version)))
+
+    texts = [seen.read(name).decode() for name in seen.namelist()]
+    assert not any(outside_id in text for outside_id in sealed for text in texts)
+    assert "Reviewer" not in seen.read("jsonl/triples.jsonl").decode()
+    assert "Reviewer" in whole.read("jsonl/triples.jsonl").decode()
+    assert "trec/qrels.test.txt" in whole.namelist()
+
+
+def test_every_download_is_on_the_record(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    archive(client.get(url("export", version), {"format": "csv", "split": "dev"}))
+
+    assert Event.objects.get(action="version.exported").after == {"formats": ["csv"], "splits": ["dev"]}
+
+
+def test_unknown_forms_and_splits_are_refused_in_words(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    wrong = client.get(url("export", version), {"format": "exe"})
+    assert wrong.status_code == 409
+    assert "“exe” is no form" in wrong.content.decode()
+    assert client.get(url("export", version), {"split": "train"}).status_code == 409
+
+
+# Differences
+
+
+def test_difference_page_names_what_was_added(client):
+    bench = make_bench(queries=1, triples=0)
+    first = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    second = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    at_home(client, second, Role.VIEWER)
+
+    page = client.get(url("difference", second)).content.decode()
+
+    assert "From v1 to v2" in page
+    assert page.count("None.") == 5
+    assert client.get(url("difference", first)).status_code == 404
+
+
+def test_names_and_notes_are_shown_never_obeyed(client):
+    attack = "<script>alert(1)</script>"
+    bench = make_bench()
+    gold_set = make_gold_set(bench.project, f"Set {attack}")
+    GoldSet.objects.filter(pk=gold_set.pk).update(description=attack)
+    version = draft(bench, gold_set, note=attack)
+    at_home(client, version)
+
+    pages = [url("version", version), reverse("goldsets:list", args=[bench.project.slug]), url("change", version)]
+    for page in pages:
+        assert attack not in client.get(page).content.decode()
