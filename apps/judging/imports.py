@@ -1,145 +1,149 @@
-"""Reading somebody else's judgements: from rows to pairs of a snapshot, with everything that does not fit named."""
+"""Importing judgements, as pages and the command line offer it."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any
 
-from apps.accounts.models import Project
-from apps.common.digests import digest_of_lines
-from apps.common.errors import InputError
+from django import forms
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
-from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.judging.readers import QRELS_COLUMNS, GradeMap, JudgementRow, read_judgements
-from apps.queries.models import Query
+from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
+from apps.corpus.importing.plans import Plan
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in, snapshots_in
+from apps.judging.actions import import_judgements
+from apps.judging.drafting import Draft, read_draft
+from apps.judging.models import Round
+from apps.judging.readers import FORMATS, QRELS_COLUMNS, parse_columns, parse_grade_map
 
-AT_ONCE = 500
-
-
-class Graded(NamedTuple):
-    """One imported judgement, by our keys."""
-
-    line: int
-    query_id: int
-    version_id: int
-    grade: int
-    note: str
+NEW, HERE = "new", "unchanged"
 
 
-class Draft(NamedTuple):
-    """A file of judgements as read, before anything is stored.
+class JudgementImportForm(ImportForm):
+    """The file, what its columns are, and what its grades mean here: none of that can be seen in it."""
 
-    `skipped` counts rows that the grade map leaves out, `unknown` rows that name a query or block that is not
-    here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
-    """
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    snapshot = forms.ChoiceField(help_text="The texts that were judged.")
+    columns = forms.CharField(
+        label="Columns",
+        required=False,
+        max_length=200,
+        help_text=f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}. Name one skip to pass it over.",
+    )
+    grades = forms.CharField(
+        label="Grade map",
+        required=False,
+        max_length=500,
+        help_text="When the file’s grades are not ours: 1=3,2=2,3=1,-1=skip. It must name every grade of the file.",
+    )
+    name = forms.CharField(max_length=100, required=False, help_text="What the round is called.")
+    skip_unknown = forms.BooleanField(
+        label="Leave out rows whose query or block is not here",
+        required=False,
+        help_text="Otherwise such rows stop the import, and each is named.",
+    )
+    field_order = ["file", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
 
-    rows: list[Graded]
-    skipped: int
-    unknown: int
-    by_grade: dict[int, int]
-    errors: ErrorList
-    is_spoilt: bool
-    digest: str
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
+        self.fields["snapshot"].choices = known  # type: ignore[attr-defined]
 
-    @property
-    def queries(self) -> int:
-        """Count the queries that are judged."""
-        return len({row.query_id for row in self.rows})
+    def clean_grades(self) -> str:
+        written = self.cleaned_data["grades"]
+        return _parsed(written, parse_grade_map) if written else ""
 
-
-class _Reader:
-    """Matches rows to the project's queries and the snapshot's blocks, a chunk at a time."""
-
-    def __init__(self, project: Project, snapshot: Snapshot, source: Source) -> None:
-        self.project = project
-        self.snapshot = snapshot
-        self.source = source
-        self.errors = ErrorList()
-        self.rows: list[Graded] = []
-        self.lines: list[str] = []
-        self.skipped = 0
-        self.unknown = 0
-        self.is_spoilt = False
-        self.queries: dict[str, int | None] = {}
-
-    def take(self, chunk: Sequence[JudgementRow]) -> None:
-        blocks = self._blocks({row.doc_id for row in chunk})
-        self._learn_queries({row.query_id for row in chunk})
-        for row in chunk:
-            if row.grade is None:
-                self.skipped += 1
-                continue
-            query, version = self.queries[row.query_id], blocks.get(row.doc_id)
-            if query is None or version is None:
-                self._unknown(row, query, version)
-            elif row.grade not in self.project.grades:
-                self._fault(row, "grade", str(row.grade), "is not on the scale of this project; map it")
-            else:
-                self.rows.append(Graded(row.line, query, version, row.grade, row.notes))
-                self.lines.append(f"{row.query_id}\t{row.doc_id}\t{row.grade}")
-
-    def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
-        self.unknown += 1
-        if query is None:
-            self._fault(row, "query_id", row.query_id, "is no query of this project", spoils=False)
-        if version is None:
-            self._fault(row, "doc_id", row.doc_id, "is no block of this snapshot", spoils=False)
-
-    def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
-        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {said}"))
-        self.is_spoilt = self.is_spoilt or spoils
-
-    def _learn_queries(self, ids: set[str]) -> None:
-        new = [outside_id for outside_id in ids if outside_id not in self.queries]
-        if not new:
-            return
-        found = Query.objects.filter(project=self.project, outside_id__in=new)
-        known = dict(found.values_list("outside_id", "pk"))
-        self.queries.update({outside_id: known.get(outside_id) for outside_id in new})
-
-    def _blocks(self, ids: set[str]) -> dict[str, int]:
-        found = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
-        return dict(found.values_list("block__outside_id", "version_id"))
+    def clean_columns(self) -> str:
+        written = self.cleaned_data["columns"]
+        return _parsed(written, parse_columns) if written else ""
 
 
-def read_draft(
-    source: Source,
-    *,
-    project: Project,
-    snapshot: Snapshot,
-    format: str,
-    columns: Sequence[str] = QRELS_COLUMNS,
-    grades: GradeMap | None = None,
-) -> Draft:
-    """Read a file of judgements against a snapshot. Nothing is raised: what is wrong is in the draft's errors."""
-    reader = _Reader(project, snapshot, source)
-    row_errors = ErrorList()
+def _parsed(written: str, parse: Any) -> str:
     try:
-        rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
-        for chunk in _chunks(rows):
-            reader.take(chunk)
-    except InputError as error:
-        row_errors.add(error)
-    errors = ErrorList()
-    for error in (*row_errors, *reader.errors):
-        errors.add(error)
-    errors.total = row_errors.total + reader.errors.total
-    if not (reader.rows or reader.skipped or errors):
-        errors.add(source.error(None, "", "", "the file holds no judgement"))
-        reader.is_spoilt = True
-    return Draft(
-        rows=reader.rows,
-        skipped=reader.skipped,
-        unknown=reader.unknown,
-        by_grade=dict(sorted(Counter(row.grade for row in reader.rows).items())),
-        errors=errors,
-        is_spoilt=reader.is_spoilt or bool(row_errors),
-        digest=digest_of_lines([snapshot.digest, *sorted(reader.lines)]),
+        parse(written)
+    except ValueError as fault:
+        said = str(fault)
+        raise forms.ValidationError(f"{said[:1].upper()}{said[1:]}.") from fault
+    return written
+
+
+@register
+class JudgementImport(ImportKind):
+    name = "judgements"
+    title = "Import judgements"
+    one = "judgement"
+    many = "judgements"
+    section = "Judging"
+    hint = (
+        "Judgements made elsewhere become a closed round of their own, with you on record as the importer."
+        " Queries and blocks must be here already."
+    )
+    form_class = JudgementImportForm
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        draft = _draft(project, source, options)
+        here = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
+        progress(len(draft.rows))
+        return _plan(project, draft, options, HERE if here else NEW)
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        draft = _draft(project, source, options)
+        plan = _plan(project, draft, options, NEW)
+        if plan.errors:
+            raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
+        imported = import_judgements(
+            project=project,
+            snapshot=_snapshot(project, options),
+            draft=draft,
+            name=options.get("name", ""),
+            origin=source.name,
+            skip_unknown=bool(options.get("skip_unknown")),
+            actor=actor,
+            at=at,
+        )
+        return plan if imported.is_new else _plan(project, draft, options, HERE)
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return f"a round on {_snapshot(project, options)}"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("judging:index", args=[project.slug])
+
+
+def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
+    return snapshot_in(project, int(options["snapshot"]))
+
+
+def _draft(project: Project, source: Source, options: dict[str, Any]) -> Draft:
+    written, columns = options.get("grades", ""), options.get("columns", "")
+    return read_draft(
+        source,
+        project=project,
+        snapshot=_snapshot(project, options),
+        format=options["format"],
+        columns=parse_columns(columns) if columns else QRELS_COLUMNS,
+        grades=parse_grade_map(written) if written else None,
     )
 
 
-def _chunks(rows: Iterable[JudgementRow]) -> Iterator[list[JudgementRow]]:
-    iterator = iter(rows)
-    while chunk := list(islice(iterator, AT_ONCE)):
-        yield chunk
+def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) -> Plan:
+    """The draft as a plan; rows left out on request are warnings there, not mistakes."""
+    plan = Plan([NEW, HERE])
+    plan.rows = len(draft.rows)
+    plan.counts[word] = len(draft.rows)
+    if word == NEW and draft.by_grade:
+        grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in draft.by_grade.items())
+        plan.notes.append(f"{draft.queries:,} queries; {grades}.")
+    if draft.skipped:
+        plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
+    errors = ErrorList()
+    for error in draft.errors:
+        is_mistake = draft.is_spoilt or not options.get("skip_unknown")
+        (errors.add if is_mistake else errors.warn)(error)
+    if errors:
+        errors.total = draft.errors.total
+    plan.take_errors(errors)
+    return plan

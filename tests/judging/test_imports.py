@@ -3,13 +3,16 @@
 import io
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors, Refusal
 from apps.common.tabular import Source
 from apps.judging.actions import import_judgements
+from apps.judging.drafting import read_draft
 from apps.judging.enums import RoundKind, RoundState
-from apps.judging.imports import read_draft
 from apps.judging.models import Judgement
 from apps.judging.readers import parse_grade_map
 from apps.judging.resolution import Resolution
@@ -132,3 +135,83 @@ def test_an_empty_file_and_one_with_every_row_left_out_are_refused(pool):
     skipped = read(pool, f"{ids(pool)[0]} 0 b00000 9\n", grades={"9": None})
     with pytest.raises(Refusal, match="every row was left out"):
         take(pool, skipped)
+
+
+def command(pool, path, **options):
+    said = io.StringIO()
+    call_command(
+        "import_judgements",
+        str(path),
+        project=pool.project.slug,
+        snapshot=pool.snapshot.digest,
+        stdout=said,
+        **options,
+    )
+    return said.getvalue()
+
+
+def test_the_command_imports_previews_and_says_when_nothing_changes(pool, tmp_path):
+    path = tmp_path / "old.qrels"
+    path.write_text(f"{ids(pool)[0]} 0 b00000 1\n{ids(pool)[0]} 0 b00001 4\n")
+    options = {"format": "qrels", "grades": "1=3,4=skip"}
+
+    dry = command(pool, path, dry_run=True, **options)
+    assert not Judgement.objects.exists()
+    first = command(pool, path, **options)
+    again = command(pool, path, **options)
+
+    assert "1 judgement: 1 new" in dry
+    assert first.startswith("Imported, a round on")
+    assert "1 judgement: nothing changed." in again
+    assert Judgement.objects.get().grade == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"grades": "1-3"}, "--grades: "),
+        ({"columns": "query_id doc"}, "--columns: "),
+        ({"snapshot": "nowhere@1"}, "No one snapshot is called nowhere@1"),
+        ({}, "line 2, doc_id"),
+    ],
+)
+def test_the_command_ends_with_a_sentence_and_code_2(pool, tmp_path, options, said):
+    path = tmp_path / "old.qrels"
+    path.write_text(f"{ids(pool)[0]} 0 b00000 1\n{ids(pool)[0]} 0 nowhere 2\n")
+
+    with pytest.raises(CommandError, match=said) as error:
+        call_command(
+            "import_judgements",
+            str(path),
+            **{"project": pool.project.slug, "snapshot": pool.snapshot.digest, "format": "qrels", **options},
+        )
+
+    assert error.value.returncode == 2
+    assert not Judgement.objects.exists()
+
+
+def test_a_lead_previews_and_takes_in_a_file_on_a_page(pool, client):
+    client.force_login(lead_of(pool.project))
+    new = reverse("corpus:import-new", kwargs={"slug": pool.project.slug, "kind": "judgements"})
+    text = f"{ids(pool)[0]} 0 b00000 2\n{ids(pool)[0]} 0 b00001 3\n"
+    data = {"format": "qrels", "snapshot": pool.snapshot.pk, "file": SimpleUploadedFile("old.qrels", text.encode())}
+
+    assert client.get(new).status_code == 200
+    preview = client.post(new, data, follow=True)
+    assert "1 of grade 2, 1 of grade 3" in preview.content.decode()
+    confirm = preview.request["PATH_INFO"] + "confirm/"
+    done = client.post(confirm, follow=True)
+
+    assert done.status_code == 200
+    assert Judgement.objects.count() == 2
+
+
+def test_a_grade_map_that_cannot_be_read_is_refused_on_the_page(pool, client):
+    client.force_login(lead_of(pool.project))
+    new = reverse("corpus:import-new", kwargs={"slug": pool.project.slug, "kind": "judgements"})
+    file = SimpleUploadedFile("old.qrels", b"x 0 y 1\n")
+
+    answer = client.post(new, {"format": "qrels", "snapshot": pool.snapshot.pk, "file": file, "grades": "1>2"})
+
+    assert answer.status_code == 400
+    assert "is not of the form" in answer.content.decode()

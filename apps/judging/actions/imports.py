@@ -8,8 +8,8 @@ from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
+from apps.judging.drafting import Draft, Graded
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.imports import Draft, Graded
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
@@ -53,7 +53,7 @@ def import_judgements(
     if not draft.rows:
         raise ImportRefused("Nothing is left to import: every row was left out.", code="import_empty")
     project = Project.objects.select_for_update().get(pk=project.pk)
-    mark = f"judgements sha256:{draft.digest}"
+    mark = draft.mark
     if same := Round.objects.filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
         return Imported(same, is_new=False)
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
