@@ -92,6 +92,7 @@ def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
         workers.kill(worker)
     workers.start(concurrency=1)
     wait_until(lambda: press_retry_if_failed(project, pool) == "done", "the end of the job")
+    workers.stop()
 
     pool.refresh_from_db()
     killed_runs = {run.system.name: run.digest for run in selectors.pool_runs(pool)}
