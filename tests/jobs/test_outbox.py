@@ -58,9 +58,10 @@ def test_a_sender_killed_in_the_middle_leaves_the_mail_due_again(monkeypatch):
     def killed(delivery):
         raise Killed
 
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setitem(outbox._senders, "mail", killed)
+    monkeypatch.setitem(outbox._senders, "mail", killed)
+    with pytest.raises(Killed):
         outbox.deliver(row.pk, at=AT)
+    monkeypatch.undo()
     Outbox.objects.update(next_at=from_now(-1))
 
     assert outbox.deliver_due(at=AT) == 1

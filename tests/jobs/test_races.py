@@ -121,10 +121,15 @@ def test_a_part_written_after_the_take_over_is_rolled_back():
         Job.objects.filter(pk=job.pk).update(lease_expires_at=from_now(-1))
         return claim(job.pk, worker="new", at=AT).attempt
 
-    with pytest.raises(LeaseLost), old.chunk("part:0"):
-        effect(old, "late")
-        assert at_once(take_over) == [2]
+    chunk = old.chunk("part:0")
+    chunk.__enter__()
+    effect(old, "late")
+    taken = at_once(take_over)
 
+    with pytest.raises(LeaseLost):
+        chunk.__exit__(None, None, None)
+
+    assert taken == [2]
     assert effects(job.pk) == []
 
 

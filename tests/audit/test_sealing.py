@@ -1,0 +1,303 @@
+import json
+import threading
+from datetime import timedelta, timezone
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+
+from apps.audit import sealing
+from apps.audit.models import Chain, Event, Link, SealMark
+from apps.audit.payloads import event_payload
+from apps.audit.registry import kinds
+from apps.audit.sealing import has_unsealed, seal_all, seal_kind
+from apps.audit.verification import Break, count_unsealed, verify_chain
+from apps.common import triggers
+from tests.audit.factories import make_event
+from tests.factories import AT, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+def force(statement: str, values: list) -> None:
+    """What somebody with the database's own password can do: past the guards."""
+    connection.check_constraints()  # nothing deferred may wait when the guards go
+    kept = triggers.drop_all(connection)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+    connection.check_constraints()
+    triggers.restore_all(connection, kept)
+
+
+def test_what_was_recorded_is_sealed_once(project):
+    make_event(project)
+    waiting = Event.objects.count()
+
+    assert has_unsealed() is True
+    assert seal_all() == waiting
+    assert seal_all() == 0
+    assert has_unsealed() is False
+    assert Link.objects.count() == waiting
+
+
+def test_each_project_has_a_chain_of_its_own_and_the_rest_has_one(project):
+    other = make_project()
+    seal_all()
+
+    chains = dict(Chain.objects.values_list("name", "length"))
+    assert set(chains) == {"site", f"project-{project.pk}", f"project-{other.pk}"}
+    assert chains[f"project-{project.pk}"] == Event.objects.filter(project=project).count()
+    assert chains["site"] == Event.objects.filter(project=None).count()
+
+
+def test_a_sealed_chain_holds(project):
+    for _ in range(3):
+        make_event(project)
+        seal_all()
+
+    verdict = verify_chain(project)
+
+    assert verdict.broken is None
+    assert verdict.unsealed == 0
+    assert verdict.links == Event.objects.filter(project=project).count()
+    assert verify_chain(None).broken is None
+
+
+def test_what_is_not_sealed_yet_is_counted(project):
+    seal_all()
+    make_event(project)
+    make_event(project)
+
+    verdict = verify_chain(project)
+
+    assert (verdict.unsealed, verdict.broken) == (2, None)
+    assert count_unsealed(None) == 0
+
+
+def test_batches_follow_each_other(project, monkeypatch):
+    monkeypatch.setattr(sealing, "BATCH", 2)
+    for _ in range(5):
+        make_event(project)
+
+    seal_all()
+
+    assert verify_chain(project).broken is None
+    assert verify_chain(project).unsealed == 0
+
+
+def test_a_changed_event_is_found(project):
+    make_event(project)
+    event = make_event(project, after={"grade": 3})
+    seal_all()
+    force("UPDATE audit_event SET after = %s WHERE id = %s", ['{"grade": 2}', event.pk])
+
+    broken = verify_chain(project).broken
+
+    position = Link.objects.get(kind="event", record_id=event.pk).position
+    assert broken == Break(position, "event", event.pk, "the record has been changed")
+
+
+@pytest.mark.parametrize("field", ["actor_id", "project_id", "at", "action", "object_id", "request_id"])
+def test_every_field_of_an_event_counts(project, field):
+    event = make_event(project)
+    seal_all()
+    value = "2030-01-01" if field == "at" else "4711"
+    force(f'UPDATE audit_event SET "{field}" = %s WHERE id = %s', [value, event.pk])
+
+    assert verify_chain(project).broken.record_id == event.pk
+
+
+def test_a_removed_event_is_found(project):
+    event = make_event(project)
+    seal_all()
+    force("DELETE FROM audit_event WHERE id = %s", [event.pk])
+
+    assert verify_chain(project).broken.reason == "the record is gone"
+
+
+def test_a_removed_link_is_found(project):
+    make_event(project)
+    make_event(project)
+    seal_all()
+    force("DELETE FROM audit_link WHERE position = 2 AND chain_id = %s", [Chain.objects.get(project=project).pk])
+
+    assert verify_chain(project).broken.reason == "link 2 is missing"
+
+
+def test_a_cut_tail_is_found(project):
+    make_event(project)
+    seal_all()
+    chain = Chain.objects.get(project=project)
+    force("DELETE FROM audit_link WHERE chain_id = %s AND position = %s", [chain.pk, chain.length])
+
+    broken = verify_chain(project).broken
+
+    assert broken.reason == f"the head counts {chain.length} links, the chain has {chain.length - 1}"
+
+
+def test_a_link_forged_with_a_matching_record_digest_is_found(project):
+    first, second = make_event(project), make_event(project, after={"grade": 3})
+    make_event(project)
+    seal_all()
+    force("UPDATE audit_event SET after = %s WHERE id = %s", ['{"grade": 2}', second.pk])
+    kind = next(kind for kind in kinds() if kind.name == "event")
+    forged = sealing.record_digest(kind, Event.objects.get(pk=second.pk), project.pk)
+    force("UPDATE audit_link SET record_digest = %s WHERE record_id = %s AND kind = 'event'", [forged, second.pk])
+
+    broken = verify_chain(project).broken
+
+    assert (broken.record_id, broken.reason) == (second.pk, "the link does not follow from the one before")
+    assert first.pk < second.pk
+
+
+def test_a_chain_that_was_thrown_away_is_found(project):
+    make_event(project)
+    seal_all()
+    chain = Chain.objects.get(project=project)
+    force("DELETE FROM audit_link WHERE chain_id = %s", [chain.pk])
+
+    assert verify_chain(project).broken.position == 1
+
+
+def test_a_record_that_appears_late_below_the_mark_is_sealed(project):
+    """A long transaction commits after others that took a higher key."""
+    first = make_event(project)
+    late_id = first.pk + 10
+    make_event(project)
+    SealMark.objects.create(kind="event", record_id=late_id + 100)
+
+    seal_all()
+
+    assert verify_chain(project).unsealed == 0
+
+
+def test_a_record_below_the_look_back_is_found_from_the_start(project, monkeypatch):
+    monkeypatch.setattr(sealing, "LOOK_BACK", 0)
+    make_event(project)
+    SealMark.objects.create(kind="event", record_id=10**9)
+
+    assert seal_all() == 0
+    assert seal_all(from_the_start=True) == Event.objects.count()
+
+
+@pytest.mark.parametrize("table", ["audit_link", "audit_event"])
+def test_the_database_keeps_links_and_events(project, table):
+    seal_all()
+
+    for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET id = id + 1000"):
+        with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def test_a_record_is_sealed_at_one_place_only(project):
+    make_event(project)
+    seal_all()
+    link = Link.objects.first()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Link.objects.create(
+            chain=link.chain,
+            position=10**6,
+            kind=link.kind,
+            record_id=link.record_id,
+            record_digest="x",
+            chain_digest="y",
+        )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_sealers_at_once_seal_everything_once():
+    project = make_project()
+    for _ in range(50):
+        make_event(project)
+    gate = threading.Barrier(4)
+    problems = []
+
+    def run():
+        try:
+            gate.wait(10)
+            for kind in kinds():
+                seal_kind(kind)
+        except Exception as problem:
+            problems.append(problem)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert problems == []
+    assert verify_chain(project).broken is None
+    assert verify_chain(project).unsealed == 0
+    assert Link.objects.filter(kind="event").count() == Event.objects.count()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_those_who_record_never_wait_for_the_sealer():
+    project = make_project()
+    seal_all()
+    done = threading.Event()
+
+    def write():
+        make_event(project)
+        done.set()
+        connection.close()
+
+    with transaction.atomic():
+        Chain.objects.select_for_update().get(project=project)
+        thread = threading.Thread(target=write)
+        thread.start()
+        assert done.wait(5), "the writer waited for the chain"
+    thread.join(10)
+
+
+def test_the_command_says_that_chains_hold(project, capsys):
+    make_event(project)
+    seal_all()
+    make_event(project)
+
+    call_command("verify_audit", "--project", project.slug)
+
+    count = Event.objects.filter(project=project).count() - 1
+    assert capsys.readouterr().out.startswith(f"project-{project.pk}: {count} links hold, 1 not sealed yet, head ")
+
+
+def test_the_command_fails_and_names_the_first_broken_link(project, capsys):
+    event = make_event(project)
+    seal_all()
+    force("UPDATE audit_event SET action = 'other' WHERE id = %s", [event.pk])
+
+    with pytest.raises(SystemExit) as end:
+        call_command("verify_audit")
+
+    position = Link.objects.get(kind="event", record_id=event.pk).position
+    assert end.value.code == 1
+    assert (
+        f"project-{project.pk}: broken at link {position} (event {event.pk}): the record has been changed"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_command_answers_machines(project, capsys):
+    seal_all()
+
+    call_command("verify_audit", "--format", "json")
+
+    answer = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in answer] == ["site", f"project-{project.pk}"]
+    assert all(entry["broken"] is None for entry in answer)
+
+
+def test_the_digest_of_an_event_does_not_depend_on_the_zone_it_is_read_in():
+    there = Event(at=AT.astimezone(timezone(timedelta(hours=5))))
+
+    assert event_payload(there)["at"] == "2026-03-02T09:00:00.000000+00:00"
