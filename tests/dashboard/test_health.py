@@ -1,0 +1,48 @@
+import pytest
+from django.db import DatabaseError, connection
+
+from apps.dashboard import health
+from apps.jobs import sweeping
+
+pytestmark = pytest.mark.django_db
+
+ENGINE = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+
+def test_health_tells_versions_and_that_no_worker_was_seen(client):
+    answer = client.get("/healthz")
+
+    about = answer.json()
+    assert answer.status_code == 200
+    assert set(about) == {"status", "karat", "python", "django", "database", "worker", "worker_seconds"}
+    assert (about["status"], about["database"]["engine"]) == ("ok", ENGINE[connection.vendor])
+    assert about["database"]["version"][0].isdigit()
+    assert (about["worker"], about["worker_seconds"]) == ("worker never seen", None)
+
+
+def test_health_tells_when_the_worker_was_last_seen(client):
+    sweeping.beat("one")
+
+    assert client.get("/healthz").json()["worker"] == "worker last seen 0 s ago"
+
+
+def test_health_is_bad_when_the_database_does_not_answer(client, monkeypatch):
+    def away():
+        raise DatabaseError("connection refused at 10.0.0.3 by user karat")
+
+    monkeypatch.setattr(health, "database_version", away)
+
+    answer = client.get("/healthz")
+
+    assert answer.status_code == 503
+    assert "10.0.0.3" not in answer.content.decode()
+
+
+def test_health_is_only_read(client):
+    assert client.post("/healthz").status_code == 405
+
+
+def test_health_is_not_sent_elsewhere_under_https(client, settings):
+    settings.SECURE_SSL_REDIRECT = True
+
+    assert client.get("/healthz").status_code == 200
