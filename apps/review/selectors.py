@@ -119,6 +119,12 @@ class VerdictView(NamedTuple):
     def is_flag(self) -> bool:
         return self.choice == Choice.FLAG
 
+    @property
+    def words(self) -> str:
+        """ "overstated, numeric precision": what is wrong, and its kind."""
+        named = [reason.removeprefix("Answer ") for reason in self.reasons]
+        return ", ".join([*named, self.category] if self.category else named).lower()
+
 
 class RoundView(NamedTuple):
     """One round as one person may see it; what they may not see is not in it."""

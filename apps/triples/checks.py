@@ -17,7 +17,8 @@ COPIED_SHARE_STOP = 0.8
 class Check(NamedTuple):
     """`code` is stable; `sentence` is for people; `detail` says what was compared, when that helps.
 
-    `quote` is something somebody wrote (a question that exists already), `ref` the id of the thing quoted.
+    `quote` is something somebody wrote (a question that exists already), `ref` the id of the thing quoted. `said` and
+    `meant` are a figure as the answer has it and as the evidence has it.
     """
 
     level: str
@@ -26,6 +27,8 @@ class Check(NamedTuple):
     detail: str = ""
     quote: str = ""
     ref: str = ""
+    said: str = ""
+    meant: str = ""
 
 
 class Span(NamedTuple):
@@ -106,6 +109,8 @@ def check_figures(answer: str, evidence: str) -> Check:
             "figures",
             "A figure differs from the evidence.",
             detail=f"Answer: {figure.shown}. Evidence: {near.shown}.",
+            said=figure.shown,
+            meant=near.shown,
         )
     if not asked:
         return Check(PASS, "figures", "The answer holds no figures to compare.")

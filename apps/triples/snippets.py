@@ -11,13 +11,23 @@ class Piece(NamedTuple):
     hit: bool
 
 
+def _densest(text: str, hits: list[tuple[int, int]], length: int) -> int:
+    """Where the hit stands that has the most different hits behind it within `length`; the first of equals, or 0."""
+    best, found = 0, 0
+    for begin, _ in hits:
+        near = {text[a:b].casefold()[:6] for a, b in hits if begin <= a and b <= begin + length}
+        if len(near) > best:
+            best, found = len(near), begin
+    return found
+
+
 def snippet(text: str, sought: str, length: int = LENGTH) -> list[Piece]:
-    """About `length` characters of `text` around the first sought word, cut at words; sought words are hits."""
+    """About `length` characters of `text` where most sought words stand together, cut at words; those are hits."""
     text = " ".join(text.split())
     stems = {word.casefold()[:6] for word in re.findall(r"\w{3,}", sought)}
     words = [(match.start(), match.end()) for match in re.finditer(r"\w+", text)]
     hits = [span for span in words if text[span[0] : span[1]].casefold()[:6] in stems]
-    first = hits[0][0] if hits else 0
+    first = _densest(text, hits, length)
     start = max((begin for begin, _ in words if begin <= max(0, first - length // 4)), default=0) if first else 0
     end = min((stop for _, stop in words if stop >= start + length), default=len(text))
     pieces: list[Piece] = [Piece("… ", False)] if start else []

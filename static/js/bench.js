@@ -70,6 +70,13 @@ function settle() {
   }
 }
 
+function pointOut() {
+  const isWrong = document.querySelector("#c-figures.check-stop") !== null;
+  field("answer").setAttribute("aria-invalid", String(isWrong));
+  if (isWrong) field("answer").setAttribute("aria-describedby", "c-figures");
+  else field("answer").removeAttribute("aria-describedby");
+}
+
 function countWords() {
   for (const note of document.querySelectorAll("[data-words-of]")) {
     const number = document.getElementById(note.dataset.wordsOf).value.split(/\s+/).filter(Boolean).length;
@@ -101,6 +108,16 @@ document.addEventListener("htmx:afterSwap", (event) => {
     settle();
     window.htmx.trigger(document.body, "karat:marked");
   } else if (event.detail.target.id === "results") settle();
+  else if (event.detail.target.id === "checks") pointOut();
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-replace]");
+  if (!button) return;
+  const answer = field("answer");
+  answer.value = answer.value.replace(button.dataset.replace, button.dataset.with);
+  answer.dispatchEvent(new Event("input", { bubbles: true }));
+  answer.focus();
 });
 
 form.addEventListener("input", () => {
@@ -116,3 +133,4 @@ addEventListener("beforeunload", (event) => {
 
 settle();
 countWords();
+pointOut();

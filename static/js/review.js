@@ -24,7 +24,8 @@ function show() {
   const choice = chosen();
   for (const button of choices) button.setAttribute("aria-pressed", String(button.dataset.choose === choice));
   const named = [...ticked("[data-reason]").map(labelOf), ...ticked("[data-category]").map(labelOf)];
-  words.textContent = named.length ? named.join(", ").replaceAll("Answer ", "").toLowerCase() : "Say what is wrong";
+  const said = named.join(", ").replaceAll("Answer ", "").toLowerCase();
+  words.textContent = said ? said[0].toUpperCase() + said.slice(1) : "Say what is wrong";
   const verb = { confirm: "Send confirmation", flag: "Send flag" }[choice] ?? "Send";
   send.firstChild.textContent = `${isChange ? "Change to this" : verb} `;
   send.setAttribute("aria-disabled", String(!choice));

@@ -29,7 +29,12 @@ def make_corpus(project: Project) -> Corpus:
 
 
 def make_snapshot(
-    project: Project, texts: dict[str, str] = TEXTS, *, corpus: Corpus | None = None, at: datetime = AT
+    project: Project,
+    texts: dict[str, str] = TEXTS,
+    *,
+    titles: dict[str, str] | None = None,
+    corpus: Corpus | None = None,
+    at: datetime = AT,
 ) -> Snapshot:
     """A snapshot that holds one block a text; block ids are the keys, and stay across snapshots of one corpus."""
     corpus = corpus or make_corpus(project)
@@ -55,7 +60,7 @@ def make_snapshot(
             digest=digest,
             defaults={
                 "text_digest": digest,
-                "title": key.capitalize(),
+                "title": (titles or {}).get(key, key.capitalize()),
                 "section_path": ["4 Data protection"],
                 "page_start": 31,
                 "page_end": 32,

@@ -50,6 +50,8 @@ def test_a_cipher_without_its_mode_is_a_difference():
         "figures",
         "A figure differs from the evidence.",
         detail="Answer: AES-256. Evidence: AES-256-GCM.",
+        said="AES-256",
+        meant="AES-256-GCM",
     )
 
 

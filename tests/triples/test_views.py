@@ -125,7 +125,7 @@ def test_live_checks_bring_the_submit_button_along(client, project, author):
     stopped = client.post(url("checks_new", project), fields(project, answer="At most nine hours.")).content.decode()
 
     assert "aria-disabled" not in fine
-    assert "Answer: nine hours. Evidence: eight hours." in stopped
+    assert "Answer: <code>nine hours</code>. Evidence: <code>eight hours</code>." in stopped
     assert 'aria-disabled="true"' in stopped
     assert not Triple.objects.exists()
 
