@@ -12,7 +12,7 @@ from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus import actions
 from apps.corpus.enums import ImportMode
-from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
+from apps.corpus.importing.kinds import Example, ImportForm, ImportKind, Progress, register
 from apps.corpus.importing.plans import Plan
 from apps.corpus.ingest import plan_blocks
 from apps.corpus.models import Corpus
@@ -71,9 +71,26 @@ class CorpusImport(ImportKind):
     one = "block"
     many = "blocks"
     section = "Corpus"
-    hint = (
-        "JSONL has one block a line with block_id, document_id, title, text, and where known section,"
-        " page_start, page_end and metadata; CSV has the same names as columns."
+    examples = (
+        Example(
+            "JSONL",
+            "block_id, document_id and text are needed; title, document_title, section, page_start, page_end and"
+            " metadata are kept when they are there.",
+            '{"block_id": "sec-4.2", "document_id": "security",\n "title": "Key rotation", "section": ["Access"],'
+            '\n "page_start": 12, "text": "Keys are rotated …"}',
+        ),
+        Example(
+            "CSV",
+            "The same names as columns; > divides the headings of section, and metadata.owner holds owner.",
+            "block_id,document_id,title,section,page_start,text\n"
+            'sec-4.2,security,Key rotation,Access > Keys,12,"Keys are rotated …"',
+        ),
+        Example(
+            "BEIR corpus.jsonl",
+            "Each record is its own document.",
+            '{"_id": "doc1", "title": "Key rotation", "text": "Keys are rotated …"}',
+        ),
+        Example("SMART", "As Cranfield has it.", ".I 1\n.T\nkey rotation\n.W\nkeys are rotated …"),
     )
     form_class = CorpusImportForm
 

@@ -13,7 +13,7 @@ from apps.corpus import actions, history, rules, selectors, snapshots
 from apps.corpus.search import search_blocks
 
 SECTION = "Corpus"
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 DIFFS = 20
 DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved"}
 
@@ -75,6 +75,7 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         "before": selectors.snapshot_before(snapshot),
         "find": find,
         "found": entries,
+        "page_size": PAGE_SIZE,
         "page": None if find else _page(request, selectors.entries_of(snapshot)),
         "section": SECTION,
     }

@@ -90,9 +90,7 @@ def read_judgements(
             row = _row(fields, grades)
             first = first_lines.setdefault((row.query_id, row.doc_id), line)
             if first != line:
-                raise fields.wrong(
-                    "doc_id", f"the pair stands twice for query {row.query_id}, first in line {first}"
-                )
+                raise fields.wrong("doc_id", f"the pair stands twice for query {row.query_id}, first in line {first}")
         except InputError as error:
             errors.add(error)
             continue

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
-from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
+from apps.corpus.importing.kinds import Example, ImportForm, ImportKind, Progress, register
 from apps.corpus.importing.plans import Plan
 from apps.queries import actions
 from apps.queries.ingest import Comparison, plan_queries
@@ -55,9 +55,25 @@ class QueryImport(ImportKind):
     one = "query"
     many = "queries"
     section = "Queries"
-    hint = (
-        "CSV and JSONL need query_id and text; they may give label, intent, description, source, difficulty,"
-        " domain, query_type, group and tags. What a file does not name stays as it is."
+    examples = (
+        Example(
+            "CSV",
+            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
+            " and tags are kept when they are there. What a file does not name stays as it is.",
+            'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
+        ),
+        Example(
+            "JSONL",
+            "The same names as fields; tags is a list.",
+            '{"query_id": "Q001", "text": "how often are keys rotated",\n "intent": "Wants the rule that holds now."}',
+        ),
+        Example("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
+        Example(
+            "TREC topics",
+            "The title is the query, the narrative its intent.",
+            "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
+        ),
+        Example("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
 

@@ -56,6 +56,11 @@ class Permission(models.Model):
     def __str__(self) -> str:
         return f"{self.owner}, {self.scope}"
 
+    @property
+    def dialog(self) -> str:
+        """The id of the dialog that revokes it."""
+        return f"revoke-{self.pk}"
+
 
 class Query(models.Model):
     """An information need. Its words are fixed from the first run or grade on (`locked_at`)."""

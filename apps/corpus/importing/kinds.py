@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django import forms
 from django.http import Http404
@@ -31,6 +31,14 @@ class ImportForm(KaratForm):
         return {name: value for name, value in self.cleaned_data.items() if name != "file"}
 
 
+class Example(NamedTuple):
+    """How a file of one form looks: its name, a sentence, a few lines."""
+
+    name: str
+    words: str
+    sample: str
+
+
 class ImportKind:
     """How one kind of file is previewed and taken in.
 
@@ -43,7 +51,7 @@ class ImportKind:
     one: ClassVar[str]
     many: ClassVar[str]
     section: ClassVar[str]
-    hint: ClassVar[str] = ""
+    examples: ClassVar[tuple[Example, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
     form_class: ClassVar[type[ImportForm]] = ImportForm
 

@@ -1,0 +1,142 @@
+"""What people type about queries and their sources."""
+
+from datetime import datetime, time
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm
+from apps.queries.enums import Difficulty, PermissionScope, SourceKind
+from apps.queries.models import Query, Source
+from apps.queries.rules import WORDS
+from apps.queries.selectors import STATES, Filters, choices_in
+
+
+class QueryForm(KaratForm):
+    """A query's fields. The words of one that was used are shown and cannot be changed."""
+
+    text = forms.CharField(label="Query", max_length=4_000, widget=forms.Textarea(attrs={"rows": 2, "class": "serif"}))
+    intent = forms.CharField(
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What the asker needs, in a sentence or two. Judges read it beside the query.",
+    )
+    description = forms.CharField(required=False, max_length=8_000, widget=forms.Textarea(attrs={"rows": 3}))
+    label = forms.CharField(required=False, max_length=200, help_text="A few words to tell it apart in lists.")
+    source = forms.ModelChoiceField(queryset=Source.objects.none(), required=False, empty_label="none")
+    query_type = forms.CharField(label="Type", required=False, max_length=40, help_text="Such as look-up, how-to.")
+    difficulty = forms.ChoiceField(required=False, choices=[("", "not said"), *Difficulty.choices])
+    domain = forms.CharField(required=False, max_length=80, help_text="Such as security, access.")
+    group_key = forms.CharField(
+        label="Group",
+        required=False,
+        max_length=120,
+        help_text="Queries about the same thing or time; a split keeps them on one side.",
+    )
+    tags = forms.CharField(required=False, max_length=1_000, help_text="Apart by commas.")
+
+    def __init__(self, *args: Any, project: Project, query: Query | None = None, **kwargs: Any) -> None:
+        if query is not None:
+            given = {name: getattr(query, name) for name in self.base_fields if name != "tags"}
+            kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags)})
+        super().__init__(*args, **kwargs)
+        source = self.fields["source"]
+        source.queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        if query is not None and query.locked_at is not None:
+            for name in WORDS:
+                self.fields[name].disabled = True
+                self.fields[name].help_text = "Fixed: this query was used in a run."
+
+    def clean_tags(self) -> list[str]:
+        words = (word.strip() for word in self.cleaned_data["tags"].split(","))
+        return list(dict.fromkeys(word for word in words if word))
+
+
+class NewQueryForm(QueryForm):
+    outside_id = forms.RegexField(
+        r"^\S+$",
+        label="Id",
+        max_length=200,
+        help_text="Such as Q061. Files and runs name the query by it, so it holds no blanks and stays.",
+        error_messages={"invalid": "An id holds no blanks."},
+    )
+    field_order = ["outside_id", "text", "intent"]
+
+
+class SourceForm(KaratForm):
+    name = forms.CharField(max_length=120, help_text="Such as search log 2026, interviews in March.")
+    kind = forms.ChoiceField(choices=SourceKind.choices)
+    target = forms.DecimalField(
+        label="Target, %",
+        required=False,
+        min_value=0,
+        max_value=100,
+        decimal_places=1,
+        help_text="Share of all queries that the team aims at.",
+    )
+
+    def target_share(self) -> float | None:
+        target = self.cleaned_data["target"]
+        return None if target is None else float(target) / 100
+
+
+class PermissionForm(KaratForm):
+    owner = forms.CharField(max_length=200, help_text="Who may allow the use: a person, a team or a company.")
+    scope = forms.ChoiceField(
+        choices=[
+            (PermissionScope.INTERNAL, "Internal: never in a public release"),
+            (PermissionScope.PUBLIC, "Public: may be released to anybody"),
+        ],
+        widget=forms.RadioSelect,
+        initial=PermissionScope.INTERNAL,
+    )
+    evidence = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Where it is written: contract, mail, policy.",
+    )
+    licence = forms.CharField(required=False, max_length=80, help_text="Such as CC-BY-4.0.")
+    expires_on = forms.DateField(label="Ends on", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def expires_at(self) -> datetime | None:
+        """The end of the day that was typed."""
+        day = self.cleaned_data["expires_on"]
+        return None if day is None else timezone.make_aware(datetime.combine(day, time.max))
+
+
+class FilterForm(KaratForm):
+    """The filter of the list. A value that is not offered is passed over."""
+
+    find = forms.CharField(label="Words or id", required=False, max_length=200)
+    state = forms.ChoiceField(choices=list(STATES.items()), required=False)
+    source = forms.ChoiceField(required=False)
+    query_type = forms.ChoiceField(label="Type", required=False)
+    difficulty = forms.ChoiceField(required=False, choices=[("", "any"), *Difficulty.choices])
+    domain = forms.ChoiceField(required=False)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        values = choices_in(project)
+        sources = Source.objects.filter(project=project).order_by("name").values_list("slug", "name")
+        self._offer("source", list(sources))
+        for name in ("domain", "query_type"):
+            self._offer(name, [(value, value) for value in values[name]])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        self.fields[name].choices = [("", "any"), *choices]  # type: ignore[attr-defined]
+
+    def filters(self) -> Filters:
+        self.is_valid()
+        values = self.cleaned_data
+        return Filters(
+            text=values.get("find", "").strip(),
+            state=values.get("state") or "live",
+            source=values.get("source", ""),
+            difficulty=values.get("difficulty", ""),
+            domain=values.get("domain", ""),
+            query_type=values.get("query_type", ""),
+        )

@@ -1,0 +1,202 @@
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.queries import actions, board, rules, selectors
+from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
+from apps.queries.models import Source
+
+SECTION = "Queries"
+PAGE_SIZE = 50
+READ_WRITE = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+@member_view()
+def query_list(request: HttpRequest, project: Project) -> HttpResponse:
+    form = FilterForm(request.GET, project=project)
+    filters = form.filters()
+    queries = selectors.narrowed(selectors.queries_in(project), filters)
+    page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
+    is_filtered = filters != selectors.Filters()
+    context = {"form": form, "page": page, "is_filtered": is_filtered, "section": SECTION}
+    return render(request, "queries/list.html", context)
+
+
+@require_safe
+@member_view()
+def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    context = {
+        "query": query,
+        "retire_refusal": rules.retire_refusal(query, "a reason"),
+        "section": SECTION,
+    }
+    return render(request, "queries/query.html", context)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def query_new(request: HttpRequest, project: Project) -> HttpResponse:
+    form = NewQueryForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            query = actions.create_query(project=project, actor=request.user, at=timezone.now(), **form.cleaned_data)
+        except actions.QueryRefused as refusal:
+            form.add_error("outside_id", refusal.sentence)
+        else:
+            return redirect("queries:query", slug=project.slug, pk=query.pk)
+    return _form_page(request, "queries/query_form.html", form)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    form = QueryForm(request.POST or None, project=project, query=query)
+    if request.method == "POST" and form.is_valid():
+        actions.edit_query(query_id=query.pk, actor=request.user, at=timezone.now(), **form.cleaned_data)
+        return redirect("queries:query", slug=project.slug, pk=query.pk)
+    return _form_page(request, "queries/query_form.html", form, query=query)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    reason = request.POST.get("reason", "")
+    actions.retire_query(query_id=query.pk, reason=reason, actor=request.user, at=timezone.now())
+    return redirect("queries:query", slug=project.slug, pk=query.pk)
+
+
+@require_safe
+@member_view()
+def source_list(request: HttpRequest, project: Project) -> HttpResponse:
+    return _sources_page(request, project, SourceForm())
+
+
+@require_POST
+@member_view(Role.LEAD)
+def source_new(request: HttpRequest, project: Project) -> HttpResponse:
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            source = actions.create_source(
+                project=project,
+                name=form.cleaned_data["name"],
+                kind=form.cleaned_data["kind"],
+                target_share=form.target_share(),
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except actions.SourceRefused as refusal:
+            form.add_error("name", refusal.sentence)
+        else:
+            return redirect("queries:source", slug=project.slug, pk=source.pk)
+    return _sources_page(request, project, form)
+
+
+@require_safe
+@member_view()
+def source_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    return _source_page(request, source, _filled(source), PermissionForm())
+
+
+@require_POST
+@member_view(Role.LEAD)
+def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    form = SourceForm(request.POST)
+    if not form.is_valid():
+        return _source_page(request, source, form, PermissionForm())
+    actions.edit_source(
+        source_id=source.pk,
+        name=form.cleaned_data["name"],
+        kind=form.cleaned_data["kind"],
+        target_share=form.target_share(),
+        actor=request.user,
+        at=timezone.now(),
+    )
+    return redirect("queries:source", slug=project.slug, pk=source.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    form = PermissionForm(request.POST)
+    if not form.is_valid():
+        return _source_page(request, source, _filled(source), form)
+    actions.grant_permission(
+        source_id=source.pk,
+        owner=form.cleaned_data["owner"],
+        scope=form.cleaned_data["scope"],
+        evidence=form.cleaned_data["evidence"],
+        licence=form.cleaned_data["licence"],
+        expires_at=form.expires_at(),
+        actor=request.user,
+        at=timezone.now(),
+    )
+    return redirect("queries:source", slug=project.slug, pk=source.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    permission = selectors.permission_in(project, pk)
+    retired = actions.revoke_permission(
+        permission_id=permission.pk,
+        reason=request.POST.get("reason", ""),
+        actor=request.user,
+        at=timezone.now(),
+    )
+    one = len(retired) == 1
+    said = f"The permission is revoked. {len(retired):,} {'query that rests' if one else 'queries that rest'} on it"
+    messages.success(request, f"{said} {'is' if one else 'are'} retired.")
+    return redirect("queries:source", slug=project.slug, pk=permission.source_id)
+
+
+@require_safe
+@member_view()
+def balance(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {"board": board.balance_board(project), "section": SECTION}
+    return render(request, "queries/balance.html", context)
+
+
+def _filled(source: Source) -> SourceForm:
+    target = None if source.target_share is None else f"{source.target_share * 100:.3g}"
+    return SourceForm(initial={"name": source.name, "kind": source.kind, "target": target})
+
+
+def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> HttpResponse:
+    at = timezone.now()
+    rows = [(source, selectors.standing_permission(source, at)) for source in selectors.sources_in(project)]
+    return _form_page(request, "queries/sources.html", form, rows=rows)
+
+
+def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: PermissionForm) -> HttpResponse:
+    at = timezone.now()
+    return _form_page(
+        request,
+        "queries/source.html",
+        form,
+        source=source,
+        grant=grant,
+        standing=selectors.standing_permission(source, at),
+        now=at,
+    )
+
+
+def _form_page(request: HttpRequest, template: str, form: Any, **context: Any) -> HttpResponse:
+    """A page around a form; 400 when what was typed into one of its forms does not fit."""
+    wrong = bool(form.errors) or bool(getattr(context.get("grant"), "errors", False))
+    return render(request, template, {"form": form, "section": SECTION, **context}, status=400 if wrong else 200)
