@@ -189,6 +189,8 @@ def import_run(
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
     run = _add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
     _store_rankings(run, draft)
+    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
+    record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
     lock_queries([found.query for found in draft.rankings], at=at)
     return Imported(complete_run(run, actor=actor, at=at), is_new=True)
 

@@ -227,7 +227,7 @@ def test_a_pool_is_estimated_built_and_shown(lead, project, snapshot):
 
     page = words(lead.get(built.url))
     assert "4 pairs" in page
-    assert "2 runs found" in page
+    assert "Found by 2 runs" in page
     assert "1 query has no pair" in page
 
 

@@ -20,6 +20,11 @@ class Parameter(NamedTuple):
     high: float = 0.0
     choices: tuple[str, ...] = ()
 
+    @property
+    def short(self) -> str:
+        """The label up to its explanation."""
+        return self.label.partition(",")[0]
+
 
 class Entry(NamedTuple):
     """An engine as people choose it."""

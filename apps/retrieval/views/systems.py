@@ -10,8 +10,8 @@ from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.selectors import snapshots_in
 from apps.retrieval import actions, selectors
-from apps.retrieval.engines import ENGINES
-from apps.retrieval.forms import RunForm, SystemForm
+from apps.retrieval.engines import ENGINES, parameters_of
+from apps.retrieval.forms import WORDS, RunForm, SystemForm
 from apps.retrieval.models import System
 
 SECTION = {"section": "Runs"}
@@ -122,4 +122,13 @@ def _run_form(request: HttpRequest, project: Project, system: System) -> RunForm
 
 
 def _facts(system: System) -> list[tuple[str, object]]:
-    return list(system.config.get("engine", {}).items())
+    """The configuration in words, in the order of the form."""
+    values = system.config.get("engine", {})
+    shown = parameters_of(system.kind) if system.kind in ENGINES else ()
+    return [(parameter.short, _worded(values[parameter.name])) for parameter in shown]
+
+
+def _worded(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return WORDS.get(value, value) if isinstance(value, str) else value
