@@ -214,5 +214,5 @@ def source_mix(project: Project) -> Mix | None:
     if not total:
         return None
     bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
-    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars, width=600))
+    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
     return Mix(total, chart, any(source.target_share is not None for source in sources))
