@@ -7,6 +7,7 @@ from apps.audit.models import Event
 from apps.triples.enums import State, Step
 from apps.triples.models import Triple
 from apps.triples.workflow import EDGES, IllegalStep, edge_for, mermaid, move
+from tests.conftest import REPO
 from tests.factories import AT, make_member, make_project
 from tests.triples.factories import make_draft
 
@@ -93,3 +94,9 @@ def test_the_diagram_has_a_line_for_each_edge(capsys):
     assert printed.count(" : ") == len(EDGES)
     assert "    disputed --> in_review : revise\n" in printed
     assert "    accepted --> in_review : re_pin (stale only)\n" in printed
+
+
+def test_the_diagram_in_the_docs_equals_the_table():
+    page = (REPO / "docs" / "reference" / "states.md").read_text()
+
+    assert f"```mermaid\n{mermaid()}```\n" in page
