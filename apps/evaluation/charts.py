@@ -29,9 +29,10 @@ from apps.evaluation.significance import Difference
 CELL_WIDTH, CELL_HEIGHT = 300, 24
 INSET = 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
+LEAST_DELTAS, WIDEST_BAR = 480.0, 36.0
 ROW_HEIGHT = 52
 MOVES_WIDTH = 232
-CHARACTER = 7.2
+CHARACTER, LINE = 7.2, 15.0
 
 
 class Bounds(NamedTuple):
@@ -56,7 +57,7 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
 def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
     """The axis numbers above a column of small charts; hidden from screen readers, the figures stand beside."""
     write = (lambda value: f"+{plain(value)}" if value > 0 else plain(value)) if signs else plain
-    inner = ticks(bounds.low, bounds.high, 4)
+    inner = ticks(bounds.low, bounds.high, 6)
     words = [text(bounds.place(value), 11, write(value), anchor="middle") for value in inner]
     return svg(CELL_WIDTH, 14, "Axis", words)
 
@@ -71,7 +72,7 @@ def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeStri
     """A difference with its interval and the line of no difference; filled when the interval excludes zero."""
     low, high = found.interval or (None, None)
     words = f"{measure}: difference {signed(found.mean)}, {interval(found.interval, 3, differences=True)}"
-    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -9V33")
+    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
     css = "point" if found.is_settled else "open"
     point = Estimate(measure, found.mean, low, high, found.n)
     mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
@@ -85,17 +86,18 @@ def difference_bounds(rows: Sequence[Row]) -> Bounds:
 
 def deltas(measure: str, rows: Sequence[Change]) -> SafeString:
     """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
-    left, right = 44.0, float(DELTAS_WIDTH)
+    left = 44.0
     spread = bounds_of([row.change for row in rows] + [-DROP_BAR, DROP_BAR])
-    place = scale(spread.low, spread.high, DELTAS_HEIGHT - 12.0, 12.0)
-    step = min(28.0, (right - left) / max(1, len(rows)))
+    place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
+    step = min(WIDEST_BAR, (DELTAS_WIDTH - left) / max(1, len(rows)))
+    right = max(left + step * len(rows), LEAST_DELTAS)
     parts = [*_delta_grid(spread, place, left, right)]
     parts += [_delta_bar(row, place, left + step * at, step) for at, row in enumerate(rows)]
     parts += _drop_names(rows, place, left, step)
     parts.append(tag("path", class_="zero", d=f"M{left:.1f} {place(0):.1f}H{right:.1f}"))
     parts += _tally_words(rows, place, left, step)
     name = f"Difference in {measure} for each of {count(len(rows))} queries, worst first"
-    return plot(svg(DELTAS_WIDTH, DELTAS_HEIGHT, name, parts))
+    return plot(svg(right, DELTAS_HEIGHT, name, parts))
 
 
 def _delta_grid(spread: Bounds, place: Scale, left: float, right: float) -> list[str]:
@@ -124,17 +126,19 @@ def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
 
 
 def _drop_names(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
-    """Ids beside the worst bars, as long as they run into no other bar and no other name."""
-    parts, taken = [], -1e9
+    """Ids at the ends of the worst bars: beside them where the next bars leave room, else below."""
+    parts: list[str] = []
+    free_from = left
     for at, row in enumerate(rows[:12]):
-        if not row.is_drop:
-            break
-        x, y = left + step * (at + 1) + 1, place(row.change)
-        reach = int((CHARACTER * len(row.query_id)) / step) + 1
-        clear = all(place(other.change) < y - 12 for other in rows[at + 1 : at + 1 + reach])
-        if clear and abs(y - taken) > 13:
-            parts.append(text(x, y - 2, clip(row.query_id, 16), class_="flagtext halo"))
-            taken = y
+        start, end = left + step * at, place(row.change)
+        wide = CHARACTER * len(row.query_id)
+        if not row.is_drop or start < free_from:
+            continue
+        following = rows[at + 1 : at + 2 + int(wide / step)]
+        is_beside = all(place(other.change) < end - 12 for other in following)
+        x, y = (start + step, end - 2) if is_beside else (start, end + 13)
+        parts.append(text(x, y, clip(row.query_id, 16), class_="flagtext halo"))
+        free_from = x + wide + 6
     return parts
 
 
@@ -224,7 +228,7 @@ def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
 
 def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:
     parts: list[str] = []
-    taken: list[float] = []
+    ends: list[tuple[float, str]] = []
     for at, (name, shares) in enumerate(runs.items()):
         css = "a" if at == 0 and len(runs) > 1 else "b"
         points = [(across(rank), up(share)) for rank, share in enumerate(shares, 1) if share is not None]
@@ -234,10 +238,13 @@ def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
         parts.append(tag("path", class_=f"curve-{css}", d=path))
         x, y = points[-1]
         last = next(share for share in reversed(shares) if share is not None)
-        parts.append(tag("circle", title(f"{name}: {percent(last, 0)}"), class_=css, cx=x, cy=y, r=4.0))
-        words = y + 4 if all(abs(y + 4 - other) > 13 for other in taken) else max(taken) + 15
-        taken.append(words)
-        parts.append(text(right + 10, words, f"{clip(name, 12)} {percent(last, 0)}", class_="strong"))
+        words = f"{name} {percent(last, 0)}"
+        parts.append(tag("circle", title(words), class_=css, cx=x, cy=y, r=4.0))
+        ends.append((y + 4, f"{clip(name, 12)} {percent(last, 0)}"))
+    lowest = -LINE
+    for y, words in sorted(ends):
+        lowest = max(y, lowest + LINE)
+        parts.append(text(right + 10, lowest, words, class_="strong"))
     return parts
 
 

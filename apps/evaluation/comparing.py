@@ -100,7 +100,7 @@ def verdict(baseline: str, candidate: str, row: Row) -> str:
     size, between = number(abs(mean)), interval(bounds, 3)
     if row.difference.is_settled:
         side = "above" if mean > 0 else "below"
-        said = f"{candidate} is {row.verdict} than {baseline} on {row.measure} by {size}"
+        said = f"{candidate} is {row.verdict} than {baseline} on {row.measure} by\N{NO-BREAK SPACE}{size}"
         return f"{said}; the interval, {between}, stays {side} zero."
     return (
         f"{candidate} and {baseline} are not told apart on {row.measure}: the difference is {signed(mean)}, "

@@ -1,0 +1,91 @@
+"""Scores, a comparison and a query in a real browser."""
+
+import random
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.accounts.enums import Role
+from apps.evaluation.models import RegressionNote
+from tests.e2e import looking
+from tests.evaluation import factories as evaluation
+from tests.evaluation.factories import make_scene, score
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BLOCKS = {f"{1 + n // 8}.{n % 8 + 1}-{name.lower().replace(chr(32), chr(45))}": f"Text about {name}." for n, name in enumerate(
+    ["Break-glass access", "Standing permissions", "Joining and leaving", "Who owns access", "Glossary",
+     "Laptops and phones", "Severity and response", "The access console", "Approvals in an emergency",
+     "Recording of sessions", "On-call handover", "After an incident", "Deploying to production", "Support tooling",
+     "Emergency contacts", "Backups", "Key rotation", "Visitors", "Suppliers", "Change freeze"])}  # fmt: skip
+
+
+@pytest.fixture
+def scene(monkeypatch, transactional_db):
+    """Sixty queries, three systems of differing luck."""
+    monkeypatch.setattr(evaluation, "BLOCKS", BLOCKS)
+    chance = random.Random(4)
+    blocks = list(BLOCKS)
+    qrels, runs = {}, {"bm25-3": {}, "rrf-7": {}, "tfidf-1": {}}
+    for n in range(1, 61):
+        query = f"Q{n:03}"
+        judged = chance.sample(blocks, 14)
+        qrels[query] = {block: chance.choice([0, 0, 0, 1, 1, 2, 3]) for block in judged}
+        for tag, luck in (("bm25-3", 0.9), ("rrf-7", 1.4), ("tfidf-1", 0.5)):
+            found = {block: qrels[query].get(block, 0) * luck + chance.random() * 4 for block in blocks}
+            best = sorted(found, key=found.get, reverse=True)[:15]
+            runs[tag][query] = {block: found[block] for block in best}
+    made = make_scene(qrels=qrels, runs=runs, test_share=0.3)
+    for tag in runs:
+        made.runs[tag].system.name = {"bm25-3": "BM25", "rrf-7": "Hybrid", "tfidf-1": "TF-IDF"}[tag]
+        made.runs[tag].system.save()
+        score(made, tag, split="dev", measures="nDCG@10 AP RR P(rel=2)@5 Recall@10")
+    return made
+
+
+def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, witness, scene):
+    signed_in(scene.lead)
+    start = f"/p/{scene.project.slug}/evaluation/"
+
+    page.goto(start)
+    expect(page.get_by_role("heading", name="Scores on Handbook v1")).to_be_visible()
+    looking.look_at(page, "evaluation-overview")
+    looking.axe_clean(page)
+
+    page.get_by_role("link", name="rrf-7").click()
+    expect(page.get_by_role("heading", name="Hybrid rrf-7 on Handbook v1")).to_be_visible()
+    looking.look_at(page, "evaluation-one")
+    looking.axe_clean(page)
+
+    page.goto(start)
+    page.get_by_label("Compare baseline").select_option(label="bm25-3")
+    page.get_by_label("with candidate").select_option(label="rrf-7")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Hybrid")
+    looking.look_at(page, "evaluation-compare")
+    looking.axe_clean(page)
+
+    page.keyboard.press("a")
+    expect(page.get_by_role("button", name="Accept", pressed=True)).to_have_count(1)
+    assert RegressionNote.objects.get().decision == "accept"
+
+    page.locator(".drops a").first.click()
+    expect(page.get_by_role("heading", name="Unjudged in the top ten")).to_be_visible()
+    looking.look_at(page, "evaluation-query")
+    looking.axe_clean(page)
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    assert witness.drain() == []
+
+
+def test_a_viewer_reads_in_the_dark_and_is_told_what_is_sealed(page, signed_in, witness, scene):
+    score(scene, "rrf-7", measures="AP", split="test")
+    signed_in(make_member(scene.project, Role.VIEWER))
+    looking.theme(page, "dark")
+
+    page.goto(f"/p/{scene.project.slug}/evaluation/?split=test")
+    page.get_by_role("link", name="rrf-7").click()
+
+    expect(page.get_by_text("The test split is sealed")).to_be_visible()
+    looking.axe_clean(page)
+    assert witness.drain() == []

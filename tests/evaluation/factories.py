@@ -1,0 +1,127 @@
+"""Versions, runs and scores for tests, walked to by the real actions."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from apps.accounts.models import Project, User
+from apps.common.tabular import Source as File
+from apps.corpus.models import Snapshot
+from apps.evaluation import actions
+from apps.evaluation.models import Evaluation
+from apps.goldsets import actions as goldsets
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import Version
+from apps.jobs.testing import run_jobs
+from apps.judging.actions import import_judgements
+from apps.judging.imports import read_draft
+from apps.queries.models import Query
+from apps.retrieval.models import Run
+from tests.factories import AT, lead_of, make_project
+from tests.goldsets.factories import make_source
+from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
+
+Qrels = Mapping[str, Mapping[str, int]]
+Results = Mapping[str, Mapping[str, float]]
+
+BLOCKS = {name: f"Text of block {name}" for name in ("a", "b", "c", "d", "é")}
+DOMAINS = ("access", "backups")
+
+
+def qrels_of(queries: int) -> Qrels:
+    """Query n finds block a relevant at grade 3, b at grade 1, and c not relevant."""
+    return {f"Q{n:02}": {"a": 3, "b": 1, "c": 0} for n in range(1, queries + 1)}
+
+
+GOOD = {"a": 9.0, "b": 8.0, "c": 7.0, "d": 6.0}
+BAD = {"d": 9.0, "c": 8.0, "b": 7.0, "a": 6.0}
+
+
+@dataclass
+class Scene:
+    """A released version and runs on its snapshot, by tag."""
+
+    project: Project
+    snapshot: Snapshot
+    version: Version
+    runs: dict[str, Run] = field(default_factory=dict)
+
+    @property
+    def lead(self) -> User:
+        return lead_of(self.project)
+
+
+def make_scene(
+    *,
+    qrels: Qrels | None = None,
+    runs: Mapping[str, Results] | None = None,
+    queries: int = 12,
+    test_share: float = 0.5,
+    state: VersionState = VersionState.RELEASED,
+) -> Scene:
+    """A version cut from imported judgements, with the runs "base" and "better" unless others are given."""
+    qrels = qrels_of(queries) if qrels is None else qrels
+    if runs is None:
+        runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
+    project = make_project()
+    snapshot = make_snapshot(project, BLOCKS)
+    made = make_queries(project, {name: f"What about {name}" for name in qrels}, source=make_source(project))
+    for number, query in enumerate(made):
+        query.domain = DOMAINS[number % len(DOMAINS)]
+    Query.objects.bulk_update(made, ["domain"])
+    version = _version(project, snapshot, qrels, test_share, state)
+    scene = Scene(project, snapshot, version)
+    for tag, results in runs.items():
+        scene.runs[tag] = add_run(scene, tag, results)
+    return scene
+
+
+def _version(project: Project, snapshot: Snapshot, qrels: Qrels, test_share: float, state: VersionState) -> Version:
+    lead = lead_of(project)
+    lines = [f"{query} 0 {block} {grade}" for query, row in qrels.items() for block, grade in row.items()]
+    file = File("old.qrels", io.BytesIO("\n".join(lines).encode()))
+    draft = read_draft(file, project=project, snapshot=snapshot, format="qrels")
+    done = import_judgements(project=project, snapshot=snapshot, draft=draft, actor=lead, at=AT)
+    gold_set = goldsets.create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
+    version = goldsets.draft_version(
+        gold_set_id=gold_set.pk,
+        snapshot=snapshot,
+        rounds=[done.round],
+        seed=7,
+        test_share=test_share,
+        actor=lead,
+        at=AT,
+    )
+    if state != VersionState.DRAFT:
+        version = goldsets.freeze_version(version_id=version.pk, actor=lead, at=AT)
+    if state == VersionState.RELEASED:
+        version = goldsets.release_version(version_id=version.pk, actor=lead, at=AT)
+    return version
+
+
+def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | None = None) -> Run:
+    rows = [(query, block, score) for query, found in results.items() for block, score in found.items()]
+    return import_lines(scene.project, snapshot or scene.snapshot, trec(rows, tag)).run
+
+
+def ask(scene: Scene, tag: str, **options) -> Evaluation:
+    """An evaluation that waits for its job."""
+    return actions.request_evaluation(
+        **{
+            "project": scene.project,
+            "run_id": scene.runs[tag].pk,
+            "version_id": scene.version.pk,
+            "actor": scene.lead,
+            "at": AT,
+            **options,
+        }
+    )
+
+
+def score(scene: Scene, tag: str, **options) -> Evaluation:
+    """A finished evaluation."""
+    evaluation = ask(scene, tag, **options)
+    run_jobs()
+    evaluation.refresh_from_db()
+    assert evaluation.is_scored, evaluation.job.error
+    return evaluation

@@ -1,0 +1,391 @@
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.evaluation.models import Evaluation, RegressionNote
+from apps.goldsets.enums import Split
+from apps.goldsets.models import VersionQuery
+from apps.jobs.testing import run_jobs
+from apps.retrieval import blinding
+from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
+from tests.factories import make_member, make_project
+
+pytestmark = pytest.mark.django_db
+MEASURES = "nDCG@10 AP RR"
+
+
+@pytest.fixture
+def scene():
+    return make_scene()
+
+
+@pytest.fixture
+def pair(scene):
+    """ "base" and "better" on dev and test together; the candidate is the worse one, so there are drops."""
+    return score(scene, "better", measures=MEASURES), score(scene, "base", measures=MEASURES)
+
+
+def url(scene, name, *args):
+    return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
+
+
+def open_page(client, user, address, **query):
+    client.force_login(user)
+    return client.get(address, query)
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_without_a_version_the_page_says_what_is_missing(client):
+    project = make_project()
+    viewer = make_member(project, Role.VIEWER)
+
+    response = open_page(client, viewer, reverse("evaluation:overview", args=[project.slug]))
+
+    assert "No version to score against" in words(response)
+
+
+def test_with_nothing_scored_the_page_says_so(client, scene):
+    response = open_page(client, scene.lead, url(scene, "overview"))
+
+    assert "Nothing has been scored on the dev split of v1 yet. Choose runs below." in words(response)
+
+
+def test_the_leaderboard_stands_best_first_with_intervals_and_n(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "overview"))
+
+    said = words(response)
+    assert said.index(">better</a>") < said.index(">base</a>")
+    assert "<b>0.966</b>" in said or "<b>1.000</b>" in said
+    assert "Ties by block id, descending. Judged queries missing from a run count as zero." in said
+    assert 'class="num">12</td>' in said
+
+
+def test_another_measure_orders_the_board(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "overview"), measure="RR")
+
+    assert response.context["board"].main == "RR"
+
+
+def test_a_split_that_does_not_exist_is_not_found(client, scene):
+    assert open_page(client, scene.lead, url(scene, "overview"), split="train").status_code == 404
+
+
+def test_a_version_of_another_project_is_not_found(client, scene):
+    other = make_scene()
+
+    assert open_page(client, scene.lead, url(scene, "overview"), version=other.version.pk).status_code == 404
+
+
+def test_a_lead_asks_for_scores_and_the_job_computes_them(client, scene):
+    client.force_login(scene.lead)
+    runs = [run.pk for run in scene.runs.values()]
+
+    response = client.post(
+        url(scene, "score", scene.version.pk), {"runs": runs, "measures": MEASURES, "split": Split.DEV}
+    )
+    run_jobs()
+
+    assert response.status_code == 302
+    assert Evaluation.objects.exclude(scored_at=None).count() == 2
+
+
+def test_a_wrong_measure_is_said_beside_its_field(client, scene):
+    client.force_login(scene.lead)
+
+    response = client.post(
+        url(scene, "score", scene.version.pk),
+        {"runs": [scene.runs["base"].pk], "measures": "NDGC@10", "split": ""},
+    )
+
+    assert response.status_code == 400
+    assert "&#x27;NDGC@10&#x27; is not a measure Karat knows; nearest: nDCG." in words(response)
+
+
+def test_a_run_on_another_snapshot_cannot_be_chosen(client, scene):
+    other = make_scene()
+    client.force_login(scene.lead)
+
+    response = client.post(
+        url(scene, "score", scene.version.pk),
+        {"runs": [other.runs["base"].pk], "measures": "AP", "split": ""},
+    )
+
+    assert response.status_code == 400
+    assert not Evaluation.objects.exists()
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_only_leads_ask_for_scores(client, scene, role):
+    client.force_login(make_member(scene.project, role))
+
+    response = client.post(url(scene, "score", scene.version.pk), {"runs": [], "measures": "AP"})
+
+    assert response.status_code == 403
+
+
+def test_scores_on_their_way_show_their_job(client, scene):
+    evaluation = ask(scene, "better", split=Split.DEV)
+
+    board = open_page(client, scene.lead, url(scene, "overview"), split=Split.DEV)
+    one = client.get(url(scene, "evaluation", evaluation.pk))
+
+    assert "Score better on v1" in words(board)
+    assert "Not scored yet." in words(one)
+
+
+def test_an_evaluation_shows_its_means_and_every_query(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "evaluation", pair[0].pk))
+
+    said = words(response)
+    assert "12 judged queries, 12 with a relevant block; the run answers 12." in said
+    assert said.count('<span class="said">What about Q') == 12
+
+
+def test_missing_queries_are_named_as_zeros(client):
+    scene = make_scene(runs={"r": dict.fromkeys(["Q01", "Q02"], GOOD)})
+    evaluation = score(scene, "r")
+
+    response = open_page(client, scene.lead, url(scene, "evaluation", evaluation.pk))
+
+    assert "the run answers 2 and 10 count as zero." in words(response)
+
+
+def test_the_pair_form_leads_to_the_comparison(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "pick"), baseline=pair[0].pk, candidate=pair[1].pk)
+
+    assert response.headers["Location"] == url(scene, "compare", pair[0].pk, pair[1].pk)
+
+
+def test_half_a_pair_is_refused_in_words(client, scene):
+    response = open_page(client, scene.lead, url(scene, "pick"))
+
+    assert response.status_code == 409
+    assert "Choose a baseline and a candidate." in words(response)
+
+
+def test_a_comparison_begins_with_its_verdict(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[1].pk))
+
+    said = words(response)
+    assert "<h1>base is worse than better on nDCG@10 by" in said
+    assert "Better on 0 queries, equal on 0, worse on 12. 12 drops still need an explanation." in said
+    assert "0 of 12 explained" in said
+
+
+def test_the_order_of_measures_follows_the_one_asked_for(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[1].pk), measure="RR")
+
+    assert "on RR by" in words(response)
+
+
+def test_a_comparison_across_splits_is_refused(client, scene, pair):
+    dev = score(scene, "base", measures=MEASURES, split=Split.DEV)
+
+    response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, dev.pk))
+
+    assert response.status_code == 409
+    assert "Both runs must be scored on the same version and the same split." in words(response)
+
+
+def test_a_run_is_not_compared_with_itself_or_before_it_is_scored(client, scene, pair):
+    waiting = ask(scene, "base", measures="P@5")
+
+    same = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[0].pk))
+    early = client.get(url(scene, "compare", pair[0].pk, waiting.pk))
+
+    assert "cannot be compared with itself" in words(same)
+    assert "base has not been scored yet." in words(early)
+
+
+def test_runs_without_a_shared_measure_are_refused(client, scene, pair):
+    other = score(scene, "base", measures="P@5")
+
+    response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, other.pk))
+
+    assert "These two share no measure." in words(response)
+
+
+def test_an_evaluation_of_another_project_is_not_found(client, scene, pair):
+    other = make_scene()
+    strange = score(other, "base")
+    client.force_login(scene.lead)
+
+    for address in (
+        url(scene, "evaluation", strange.pk),
+        url(scene, "compare", pair[0].pk, strange.pk),
+        url(scene, "export", strange.pk, pair[1].pk),
+    ):
+        assert client.get(address).status_code == 404
+
+
+def test_a_lead_explains_a_drop(client, scene, pair):
+    client.force_login(scene.lead)
+
+    response = client.post(
+        url(scene, "decide", pair[0].pk, pair[1].pk),
+        {"measure": "AP", "query": "Q03", "decision": "fix", "explanation": "Misses the acronym."},
+    )
+
+    assert response.headers["Location"].endswith("?measure=AP#drops")
+    page = client.get(url(scene, "compare", pair[0].pk, pair[1].pk), {"measure": "AP"})
+    assert "1 of 12 explained" in words(page)
+    assert "Misses the acronym." in words(page)
+
+
+def test_a_viewer_reads_decisions_but_has_no_buttons(client, scene, pair):
+    response = open_page(client, make_member(scene.project, Role.VIEWER), url(scene, "compare", pair[0].pk, pair[1].pk))
+
+    assert 'name="decision"' not in response.content.decode()
+    assert client.post(url(scene, "decide", pair[0].pk, pair[1].pk), {}).status_code == 403
+
+
+def dev_ids(scene) -> set[str]:
+    return set(VersionQuery.objects.filter(version=scene.version, split=Split.DEV).values_list("outside_id", flat=True))
+
+
+def test_the_test_split_is_sealed_query_by_query(client, scene, pair):
+    viewer = make_member(scene.project, Role.VIEWER)
+    sealed = {f"Q{n:02}" for n in range(1, 13)} - dev_ids(scene)
+    assert sealed
+
+    for address in (url(scene, "evaluation", pair[0].pk), url(scene, "compare", pair[0].pk, pair[1].pk)):
+        said = words(open_page(client, viewer, address))
+
+        assert "The test split is sealed" in said
+        assert [name for name in sealed if name in said] == []
+
+
+def test_a_sealed_query_page_is_refused(client, scene, pair):
+    query = VersionQuery.objects.filter(version=scene.version, split=Split.TEST).first()
+    viewer = make_member(scene.project, Role.VIEWER)
+
+    response = open_page(client, viewer, url(scene, "query", pair[0].pk, pair[1].pk, query.pk))
+
+    assert response.status_code == 409
+
+
+def test_each_look_of_a_lead_at_test_scores_is_logged(client, scene, pair):
+    query = VersionQuery.objects.filter(version=scene.version, split=Split.TEST).first()
+    client.force_login(scene.lead)
+
+    for address in (
+        url(scene, "evaluation", pair[0].pk),
+        url(scene, "compare", pair[0].pk, pair[1].pk),
+        url(scene, "export", pair[0].pk, pair[1].pk),
+        url(scene, "query", pair[0].pk, pair[1].pk, query.pk),
+    ):
+        client.get(address)
+
+    looks = Event.objects.filter(action="version.test_seen").order_by("pk")
+    assert [event.after["what"] for event in looks] == [
+        "scores by query",
+        "comparison by query",
+        "comparison as CSV",
+        f"query {query.outside_id}",
+    ]
+
+
+def test_looks_at_the_dev_split_are_not_logged(client, scene):
+    evaluation = score(scene, "better", split=Split.DEV)
+
+    open_page(client, scene.lead, url(scene, "evaluation", evaluation.pk))
+
+    assert not Event.objects.filter(action="version.test_seen").exists()
+
+
+def test_the_csv_holds_what_the_person_may_see(client, scene, pair):
+    viewer = make_member(scene.project, Role.VIEWER)
+
+    response = open_page(client, viewer, url(scene, "export", pair[0].pk, pair[1].pk))
+
+    rows = list(csv.DictReader(io.StringIO(response.content.decode())))
+    assert {row["query"] for row in rows} == dev_ids(scene)
+    assert {row["measure"] for row in rows} == {"nDCG@10", "AP", "RR"}
+    assert all(float(row["difference"]) == float(row["candidate"]) - float(row["baseline"]) for row in rows)
+
+
+def dev_query(scene) -> VersionQuery:
+    return VersionQuery.objects.filter(version=scene.version, split=Split.DEV).order_by("outside_id").first()
+
+
+def test_a_query_shows_both_rankings_with_their_grades(client, scene, pair):
+    response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
+
+    said = words(response)
+    assert said.count('<span class="rank">') == 8
+    assert "Relevant in top 10, of 2" in said
+    assert "Every relevant block is in one of the two lists." in said
+    assert "<b>unjudged</b>" in said
+
+
+def test_a_run_that_returned_nothing_says_so(client):
+    qrels = qrels_of(8)
+    scene = make_scene(qrels=qrels, runs={"full": dict.fromkeys(qrels, GOOD), "half": {"Q01": BAD}}, test_share=0.0)
+    pair = [score(scene, tag, split=Split.DEV) for tag in ("full", "half")]
+    query = VersionQuery.objects.get(version=scene.version, outside_id="Q02")
+
+    response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, query.pk))
+
+    assert "This run returned nothing for the query." in words(response)
+
+
+def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
+    monkeypatch.setattr(blinding, "_asked", [lambda user, pool: True])
+
+    response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
+
+    assert response.status_code == 409
+    assert "You still have pairs of this query" in words(response)
+
+
+def test_strangers_find_nothing(client, scene, pair):
+    stranger = make_member(make_project(), Role.LEAD)
+
+    for name, args in (("overview", ()), ("evaluation", (pair[0].pk,)), ("compare", (pair[0].pk, pair[1].pk))):
+        assert open_page(client, stranger, url(scene, name, *args)).status_code == 404
+
+
+def count_queries(client, address, django_assert_max_num_queries) -> int:
+    with django_assert_max_num_queries(100) as seen:
+        assert client.get(address).status_code == 200
+    return len(seen)
+
+
+def test_the_leaderboard_asks_the_database_as_often_for_one_run_as_for_three(client, django_assert_max_num_queries):
+    scene = make_scene()
+    client.force_login(scene.lead)
+    score(scene, "base")
+    client.get(url(scene, "overview"))
+    before = count_queries(client, url(scene, "overview"), django_assert_max_num_queries)
+    for tag in ("third", "fourth"):
+        scene.runs[tag] = add_run(scene, tag, {"Q01": GOOD if tag == "third" else BAD})
+        score(scene, tag)
+    score(scene, "better")
+
+    assert count_queries(client, url(scene, "overview"), django_assert_max_num_queries) == before
+
+
+@pytest.mark.parametrize("page", ["evaluation", "compare"])
+def test_a_page_asks_the_database_as_often_for_four_queries_as_for_twelve(client, django_assert_max_num_queries, page):
+    counts = []
+    for size in (4, 12):
+        scene = make_scene(queries=size, test_share=0.0)
+        two = [score(scene, tag, split=Split.DEV) for tag in ("better", "base")]
+        for query in two[0].query_ids[:size]:
+            RegressionNote.objects.create(
+                baseline=two[0], candidate=two[1], measure="nDCG@10", query_id_text=query, decision="fix",
+                decided_by=scene.lead, decided_at=two[0].scored_at,
+            )  # fmt: skip
+        client.force_login(scene.lead)
+        address = url(scene, page, *[one.pk for one in two][: 1 if page == "evaluation" else 2])
+        client.get(address)
+        counts.append(count_queries(client, address, django_assert_max_num_queries))
+
+    assert counts[0] == counts[1]
