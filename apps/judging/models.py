@@ -19,9 +19,7 @@ class Guideline(models.Model):
     published_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["project", "number"], name="guideline_number_in_project")
-        ]
+        constraints = [models.UniqueConstraint(fields=["project", "number"], name="guideline_number_in_project")]
 
     def __str__(self) -> str:
         return f"guideline {self.number}"
@@ -37,9 +35,7 @@ class Round(models.Model):
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=10, choices=RoundKind.choices, default=RoundKind.JUDGING)
     state = models.CharField(max_length=10, choices=RoundState.choices, default=RoundState.OPENING)
-    overlap_share = models.FloatField(
-        default=0.2, help_text="Share of pairs judged by `judges` people, 0 to 1."
-    )
+    overlap_share = models.FloatField(default=0.2, help_text="Share of pairs judged by `judges` people, 0 to 1.")
     judges = models.PositiveSmallIntegerField(default=2, help_text="Judgements a pair of the overlap gets.")
     seed = models.BigIntegerField(default=0)
     lease_minutes = models.PositiveIntegerField(default=30)
@@ -87,9 +83,7 @@ class Seat(models.Model):
     entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="seats")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField(help_text="From 1 to the judgements this pair gets.")
-    pass_number = models.PositiveSmallIntegerField(
-        default=1, help_text="2 and up: the same pair again, blindly."
-    )
+    pass_number = models.PositiveSmallIntegerField(default=1, help_text="2 and up: the same pair again, blindly.")
     state = models.CharField(max_length=8, choices=SeatState.choices, default=SeatState.OPEN)
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     lease_expires_at = models.DateTimeField(null=True)
@@ -147,9 +141,7 @@ class Judgement(models.Model):
                 condition=Q(supersedes=None),
                 name="judgement_one_chain_per_person_pair_and_pass",
             ),
-            models.UniqueConstraint(
-                fields=["seat"], condition=Q(supersedes=None), name="judgement_one_chain_per_seat"
-            ),
+            models.UniqueConstraint(fields=["seat"], condition=Q(supersedes=None), name="judgement_one_chain_per_seat"),
             models.UniqueConstraint(fields=["annotator", "idempotency_key"], name="judgement_key_once"),
             models.CheckConstraint(
                 name="judgement_is_a_grade_or_a_reason",

@@ -84,9 +84,7 @@ def test_a_grade_map_of_another_form_is_refused(text):
         parse_grade_map(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "query_id grade", "query_id doc_id grade grade", "query_id doc_id mark"]
-)
+@pytest.mark.parametrize("text", ["", "query_id grade", "query_id doc_id grade grade", "query_id doc_id mark"])
 def test_columns_that_do_not_name_all_three_are_refused(text):
     with pytest.raises(ValueError):
         parse_columns(text)

@@ -11,7 +11,7 @@ from apps.accounts.selectors import roles_of
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import adjudicable, live_judgements
-from apps.judging.selectors.rounds import open_rounds_of
+from apps.judging.selectors.rounds import open_rounds_of, rounds_in
 
 MOST_EXTRA = 200
 
@@ -143,6 +143,32 @@ def by_query(round_: Round) -> list[QueryProgress]:
         .order_by("query_id")
     )
     return [QueryProgress(r["query__outside_id"], r["query__text"], r["planned"], r["done"], r["held"]) for r in rows]
+
+
+class RoundSummary(NamedTuple):
+    """A round in the list, with its seats counted."""
+
+    round: Round
+    planned: int
+    done: int
+    people: int
+
+
+def round_summaries(project: Project) -> list[RoundSummary]:
+    """Every round of the project, newest first, in a fixed number of statements."""
+    seats = {
+        row["round"]: row
+        for row in Seat.objects.filter(round__project=project)
+        .values("round")
+        .annotate(planned=Count("pk"), done=Count("pk", filter=Q(state=SeatState.DONE)))
+        .order_by()
+    }
+    people = dict(
+        RoundAnnotator.objects.filter(round__project=project).values_list("round").annotate(n=Count("pk")).order_by()
+    )
+    none = {"planned": 0, "done": 0}
+    counted = [(round_, seats.get(round_.pk, none)) for round_ in rounds_in(project)]
+    return [RoundSummary(r, row["planned"], row["done"], people.get(r.pk, 0)) for r, row in counted]
 
 
 def stuck(round_: Round) -> int:

@@ -44,6 +44,12 @@ def entry_in(round_: Round, pk: int) -> PoolEntry:
     return get_object_or_404(entries, pool=round_.pool_id, pk=pk)
 
 
+def entries_in(round_: Round, pks: list[int]) -> dict[int, PoolEntry]:
+    """These pairs of the round with their query and text, by key."""
+    entries = PoolEntry.objects.select_related("query", "version__block__document")
+    return {entry.pk: entry for entry in entries.filter(pool=round_.pool_id, pk__in=pks)}
+
+
 def open_rounds_of(user: User, project: Project) -> QuerySet[Round]:
     """The open rounds in which this person was asked to judge, oldest first."""
     return rounds_of(user, project).filter(state=RoundState.OPEN).order_by("number")
