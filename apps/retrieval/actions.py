@@ -14,6 +14,8 @@ from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.actions import enqueue
+from apps.jobs.models import Upload
+from apps.jobs.uploads import mark_used
 from apps.queries.models import Query
 from apps.retrieval import ranking, rules, selectors, workflow
 from apps.retrieval.engines import BadParameters, make
@@ -24,6 +26,7 @@ from apps.retrieval.models import Pool, PoolQuery, PoolRun, Ranking, Run, System
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
 
 RUN_DEPTH = 1_000
+LONGEST = {"name": 120, "tag": 110, "commit": 80}
 
 
 class SystemRefused(Refusal):
@@ -73,6 +76,7 @@ def create_system(
 def _add_system(project: Project, name: str, kind: str, config: dict[str, Any], actor: User, at: datetime) -> System:
     if not name:
         raise SystemRefused("A system needs a name.", code="name_missing")
+    _check_lengths(name=name)
     if System.objects.filter(project=project, name=name).exists():
         raise SystemRefused(f"There is already a system called {name}.", code="name_taken")
     digest = digest_of({"kind": kind, "config": config})
@@ -126,6 +130,7 @@ def _add_run(
     at: datetime,
     origin: str = "",
 ) -> Run:
+    _check_lengths(tag=tag.strip(), commit=commit.strip())
     tag = _free_tag(system, snapshot, tag.strip())
     run = Run.objects.create(
         project_id=system.project_id,
@@ -142,6 +147,14 @@ def _add_run(
     after = {"tag": tag, "system": system.name, "snapshot": snapshot.digest, "depth": depth, "state": run.state}
     record(project=run.project, actor=actor, action="run.requested", obj=run, after=after, at=at)
     return run
+
+
+def _check_lengths(**texts: str) -> None:
+    """Refuse what the columns could not hold; a file's tag can be of any length."""
+    for name, value in texts.items():
+        longest = LONGEST[name]
+        if len(value) > longest:
+            raise RunRefused(f"The {name} is longer than {longest} characters.", code="too_long")
 
 
 def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
@@ -195,6 +208,24 @@ def import_run(
     return Imported(complete_run(run, actor=actor, at=at), is_new=True)
 
 
+@transaction.atomic
+def import_upload(*, upload: Upload, draft: Draft, skip_unknown: bool, actor: User, at: datetime) -> Imported:
+    """Take in the run of an uploaded file, with the system, tag and note given along with it."""
+    options = {key: upload.options[key] for key in ("system", "tag", "note", "commit")}
+    imported = import_run(
+        project=upload.project,
+        snapshot=snapshot_in(upload.project, upload.options["snapshot"]),
+        draft=draft,
+        origin=f"{upload.filename}, sha256 {upload.sha256}",
+        skip_unknown=skip_unknown,
+        actor=actor,
+        at=at,
+        **options,
+    )
+    mark_used(upload_id=upload.pk, actor=actor, at=at)
+    return imported
+
+
 def same_run(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> Run | None:
     """The run of the system called `system` that has exactly the draft's rankings, when there is one."""
     digest = _draft_digest(snapshot, draft)
@@ -240,6 +271,7 @@ def _store_rankings(run: Run, draft: Draft) -> None:
 def annotate_run(*, run: Run, note: str, commit: str, actor: User, at: datetime) -> Run:
     """Write a run's line in the ledger: what was tried, and at which commit. Its rankings stay as they are."""
     row = Run.objects.select_for_update().get(pk=run.pk)
+    _check_lengths(commit=commit.strip())
     before = {"note": row.note, "commit": row.commit}
     row.note, row.commit = note.strip(), commit.strip()
     row.save(update_fields=["note", "commit"])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404
 from numpy.typing import NDArray
 
@@ -15,7 +16,7 @@ from apps.corpus.selectors import snapshots_in
 from apps.queries.models import Query
 from apps.retrieval import pooling
 from apps.retrieval.enums import BlockText, PoolKind, RunState, SystemKind
-from apps.retrieval.models import Pool, PoolEntry, PoolRun, Ranking, Run, System
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Ranking, Run, System
 
 IDS_AT_ONCE = 5_000
 
@@ -84,9 +85,13 @@ def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
 def pools_in(project: Project) -> QuerySet[Pool]:
     """The project's pools, newest first, each with `query_count` and `run_count`."""
     pools = Pool.objects.filter(project=project).select_related("snapshot__corpus", "created_by", "job")
-    return pools.annotate(
-        query_count=Count("pool_queries", distinct=True), run_count=Count("pool_runs", distinct=True)
-    ).order_by("-pk")
+    return pools.annotate(query_count=_counted(PoolQuery), run_count=_counted(PoolRun)).order_by("-pk")
+
+
+def _counted(links: type[PoolQuery] | type[PoolRun]) -> Coalesce:
+    """How many links a pool has, counted apart: joining both would multiply them."""
+    rows = links.objects.filter(pool=OuterRef("pk")).order_by().values("pool")
+    return Coalesce(Subquery(rows.annotate(rows=Count("*")).values("rows")), 0)
 
 
 def pool_in(project: Project, pk: int) -> Pool:

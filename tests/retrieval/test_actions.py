@@ -289,6 +289,14 @@ def test_a_run_is_not_imported_for_a_system_that_karat_runs(project, snapshot):
     assert refused.value.code == "system_not_uploaded"
 
 
+def test_a_tag_that_no_column_could_hold_is_refused(project, snapshot):
+    with pytest.raises(RunRefused) as refused:
+        import_lines(project, snapshot, trec(THEIRS, tag="t" * 111))
+
+    assert refused.value.code == "too_long"
+    assert not System.objects.exists()
+
+
 # Pools
 
 

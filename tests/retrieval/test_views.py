@@ -206,8 +206,9 @@ def test_a_discarded_file_is_gone(lead, project, snapshot):
 
 def test_an_upload_of_another_kind_is_not_a_run(lead, project, snapshot):
     send(lead, project, snapshot, THEIRS)
-    Upload.objects.update(purpose="corpus import")
+    Upload.objects.update(purpose="corpus import", options={})
 
+    assert lead.post(at("confirm", project, Upload.objects.get().pk)).status_code == 409
     assert lead.get(at("preview", project, Upload.objects.get().pk)).status_code == 409
 
 

@@ -12,7 +12,7 @@ from apps.common.inputs import as_row, errors_as_csv
 from apps.corpus.selectors import snapshot_in, snapshots_in
 from apps.jobs.enums import UploadState
 from apps.jobs.models import Upload
-from apps.jobs.uploads import discard_upload, mark_used, store_upload, upload_in
+from apps.jobs.uploads import discard_upload, store_upload, upload_in
 from apps.retrieval import actions, selectors
 from apps.retrieval.forms import LedgerForm, UploadForm
 from apps.retrieval.imports import Draft
@@ -110,21 +110,13 @@ def mistakes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     kept = upload_in(project, pk)
-    options, at = kept.options, timezone.now()
-    imported = actions.import_run(
-        project=project,
-        snapshot=snapshot_in(project, options["snapshot"]),
+    imported = actions.import_upload(
+        upload=kept,
         draft=_draft(project, kept),
-        system=options["system"],
-        tag=options["tag"],
-        note=options["note"],
-        commit=options["commit"],
-        origin=f"{kept.filename}, sha256 {kept.sha256}",
         skip_unknown=request.POST.get("skip_unknown") == "yes",
         actor=request.user,
-        at=at,
+        at=timezone.now(),
     )
-    mark_used(upload_id=kept.pk, actor=request.user, at=at)
     if not imported.is_new:
         messages.info(request, "Nothing changed: exactly this run is here already.")
     return redirect("retrieval:run", slug=project.slug, pk=imported.run.pk)
