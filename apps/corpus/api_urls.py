@@ -1,2 +1,11 @@
+from django.urls import path
+
+from apps.corpus import api
+
 app_name = "corpus-api"
-urlpatterns: list = []
+
+urlpatterns = [
+    path("snapshots/", api.SnapshotList.as_view(), name="snapshots"),
+    path("snapshots/<int:pk>/", api.SnapshotDetail.as_view(), name="snapshot"),
+    path("snapshots/<int:pk>/blocks/", api.BlockList.as_view(), name="blocks"),
+]

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -70,17 +72,17 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     snapshot = selectors.snapshot_in(project, pk)
     find = request.GET.get("find", "").strip()[:200]
     entries = search_blocks(snapshot, find, limit=PAGE_SIZE) if find else None
+    before = selectors.snapshot_before(snapshot)
     context = {
         "snapshot": snapshot,
-        "before": selectors.snapshot_before(snapshot),
+        "before": before,
+        "counts": snapshots.difference(before, snapshot).counts() if before else None,
         "find": find,
         "found": entries,
         "page_size": PAGE_SIZE,
         "page": None if find else _page(request, selectors.entries_of(snapshot)),
         "section": SECTION,
     }
-    if context["before"] is not None:
-        context["counts"] = snapshots.difference(context["before"], snapshot).counts()
     return render(request, "corpus/snapshot.html", context)
 
 
@@ -93,7 +95,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
     word = request.GET.get("show", "changed")
     if word not in DIFFERENCES:
         word = "changed"
-    context = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
+    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
     if before is not None:
         found = snapshots.difference(before, snapshot)
         page = _page(request, getattr(found, word), DIFFS)

@@ -1,2 +1,10 @@
+from django.urls import path
+
+from apps.queries import api
+
 app_name = "queries-api"
-urlpatterns: list = []
+
+urlpatterns = [
+    path("", api.QueryList.as_view(), name="list"),
+    path("<int:pk>/", api.QueryDetail.as_view(), name="query"),
+]

@@ -39,7 +39,7 @@ def balance_board(project: Project) -> Board:
     rows = stratum_counts(project)
     sources = {source.slug: source for source in Source.objects.filter(project=project)}
     targets = {slug: source.target_share for slug, source in sources.items() if source.target_share}
-    by_source = shares(tally(rows, SOURCE), targets)  # type: ignore[arg-type]
+    by_source = shares(tally(rows, SOURCE), targets)
     difficulties = shares(tally(rows, DIFFICULTY), order=Difficulty.values)
     strata = [
         Stratum("Type", "query_type", shares(tally(rows, QUERY_TYPE))),

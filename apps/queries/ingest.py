@@ -132,4 +132,4 @@ def take_queries(comparison: Comparison, rows: Iterable[QueryRow], *, actor: Use
 
 def _count(plan: Plan, changes: list[Change]) -> None:
     for change in changes:
-        plan.add(change.word, change.row.query_id, change.row.label, change.row.text)
+        plan.add(change.word, change.row.query_id, change.row.label or "", change.row.text)

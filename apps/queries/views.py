@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.queries import actions, board, rules, selectors
 from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
@@ -49,7 +49,7 @@ def query_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = NewQueryForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
         try:
-            query = actions.create_query(project=project, actor=request.user, at=timezone.now(), **form.cleaned_data)
+            query = actions.create_query(project=project, actor=_who(request), at=timezone.now(), **form.cleaned_data)
         except actions.QueryRefused as refusal:
             form.add_error("outside_id", refusal.sentence)
         else:
@@ -63,7 +63,7 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     form = QueryForm(request.POST or None, project=project, query=query)
     if request.method == "POST" and form.is_valid():
-        actions.edit_query(query_id=query.pk, actor=request.user, at=timezone.now(), **form.cleaned_data)
+        actions.edit_query(query_id=query.pk, actor=_who(request), at=timezone.now(), **form.cleaned_data)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form, query=query)
 
@@ -73,7 +73,7 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     reason = request.POST.get("reason", "")
-    actions.retire_query(query_id=query.pk, reason=reason, actor=request.user, at=timezone.now())
+    actions.retire_query(query_id=query.pk, reason=reason, actor=_who(request), at=timezone.now())
     return redirect("queries:query", slug=project.slug, pk=query.pk)
 
 
@@ -94,7 +94,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 kind=form.cleaned_data["kind"],
                 target_share=form.target_share(),
-                actor=request.user,
+                actor=_who(request),
                 at=timezone.now(),
             )
         except actions.SourceRefused as refusal:
@@ -123,7 +123,7 @@ def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         name=form.cleaned_data["name"],
         kind=form.cleaned_data["kind"],
         target_share=form.target_share(),
-        actor=request.user,
+        actor=_who(request),
         at=timezone.now(),
     )
     return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -143,7 +143,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
         evidence=form.cleaned_data["evidence"],
         licence=form.cleaned_data["licence"],
         expires_at=form.expires_at(),
-        actor=request.user,
+        actor=_who(request),
         at=timezone.now(),
     )
     return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -156,7 +156,7 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
     retired = actions.revoke_permission(
         permission_id=permission.pk,
         reason=request.POST.get("reason", ""),
-        actor=request.user,
+        actor=_who(request),
         at=timezone.now(),
     )
     one = len(retired) == 1
@@ -170,6 +170,10 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
 def balance(request: HttpRequest, project: Project) -> HttpResponse:
     context = {"board": board.balance_board(project), "section": SECTION}
     return render(request, "queries/balance.html", context)
+
+
+def _who(request: HttpRequest) -> User:
+    return request.member.user  # type: ignore[attr-defined]
 
 
 def _filled(source: Source) -> SourceForm:

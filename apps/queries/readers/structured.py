@@ -3,7 +3,8 @@
 In CSV `;` divides tags and a column `metadata.x` holds field x.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from apps.common.fields import Fields
 from apps.common.inputs import ErrorList
@@ -51,7 +52,7 @@ def _row(fields: Fields) -> QueryRow:
     difficulty = fields.word("difficulty")
     if difficulty and difficulty not in Difficulty.values:
         raise fields.wrong("difficulty", f"must be one of {', '.join(Difficulty.values)}")
-    given = {
+    given: dict[str, Callable[[], Any]] = {
         "label": lambda: fields.word("label"),
         "intent": lambda: fields.text("intent").strip(),
         "description": lambda: fields.text("description").strip(),

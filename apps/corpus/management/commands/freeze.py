@@ -28,7 +28,12 @@ class Command(ProjectCommand):
         snapshot = freeze_snapshot(
             corpus_id=corpus.pk, actor=self.actor(project, options), at=timezone.now(), name=options["name"]
         )
-        counts = f"{snapshot.block_count:,} blocks in {snapshot.document_count:,} documents"
+        blocks, documents = snapshot.block_count, snapshot.document_count
+        counts = f"{_many(blocks, 'block')} in {_many(documents, 'document')}"
         self.stdout.write(
             f"Frozen, {corpus.slug}@{snapshot.number} ({snapshot.name}): {counts}, sha256 {snapshot.digest}"
         )
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -1,0 +1,60 @@
+"""Pages of the API: `?after=<cursor>&limit=<n>`, answered with the next cursor.
+
+A cursor is the last value of a unique, ordered column, so a page costs the same however far down it lies, and
+rows that are added meanwhile neither repeat nor hide others.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.exceptions import ValidationError
+
+T = TypeVar("T", bound=Model)
+LIMIT, MOST = 100, 1_000
+
+
+class Cut(NamedTuple):
+    """One page. `next` is None on the last one."""
+
+    rows: list[Any]
+    next: str | None
+
+
+def only_known(params: Mapping[str, Any], known: set[str]) -> None:
+    """Refuse a parameter nobody knows, relation paths among them, instead of answering something else."""
+    unknown = sorted(set(params) - known)
+    if unknown:
+        raise ValidationError({unknown[0]: f"Unknown parameter. Known are: {', '.join(sorted(known))}."})
+
+
+def cut(
+    rows: QuerySet[T], params: Mapping[str, Any], *, column: str, parse: Callable[[str], Any], read: Callable[[T], Any]
+) -> Cut:
+    """The page that `after` and `limit` ask for. `rows` must be ordered by `column` alone, rising.
+
+    `parse` makes a value of the column from the cursor (raising ValueError), `read` takes it from a row.
+    """
+    limit = _limit(params.get("limit", ""))
+    if after := params.get("after", ""):
+        try:
+            rows = rows.filter(**{f"{column}__gt": parse(after)})
+        except ValueError:
+            raise ValidationError({"after": "This is no cursor. Take `next` of the page before."}) from None
+    found = list(rows[: limit + 1])
+    return Cut(found[:limit], str(read(found[limit - 1])) if len(found) > limit else None)
+
+
+def whole(text: str) -> int:
+    """A cursor that is a whole number. Raises ValueError, also for one that no database column holds."""
+    if len(text) > 18:
+        raise ValueError(text)
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return LIMIT
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MOST):
+        raise ValidationError({"limit": f"A whole number from 1 to {MOST:,}."})
+    return int(text)

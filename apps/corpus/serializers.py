@@ -1,0 +1,58 @@
+from rest_framework import serializers
+
+from apps.corpus.models import Snapshot, SnapshotBlock
+
+
+class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
+    """A snapshot. `digest` names exactly these texts."""
+
+    corpus = serializers.CharField(source="corpus.slug", read_only=True)
+
+    class Meta:
+        model = Snapshot
+        fields = ("id", "corpus", "number", "name", "digest", "block_count", "document_count", "frozen_at")
+        read_only_fields = fields
+
+
+class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
+    """A block as a snapshot holds it. A redacted text is empty and says since when and why."""
+
+    block_id = serializers.CharField(source="block.outside_id", read_only=True)
+    document_id = serializers.CharField(source="block.document.outside_id", read_only=True)
+    digest = serializers.CharField(source="version.digest", read_only=True)
+    title = serializers.CharField(source="version.title", read_only=True)
+    section = serializers.ListField(source="version.section_path", child=serializers.CharField(), read_only=True)
+    page_start = serializers.IntegerField(source="version.page_start", read_only=True, allow_null=True)
+    page_end = serializers.IntegerField(source="version.page_end", read_only=True, allow_null=True)
+    text = serializers.CharField(source="version.text", read_only=True)
+    metadata = serializers.DictField(source="version.metadata", read_only=True)
+    redacted_at = serializers.DateTimeField(source="version.redacted_at", read_only=True, allow_null=True)
+    redaction_reason = serializers.CharField(source="version.redaction_reason", read_only=True)
+
+    class Meta:
+        model = SnapshotBlock
+        fields = (
+            "position",
+            "block_id",
+            "document_id",
+            "digest",
+            "title",
+            "section",
+            "page_start",
+            "page_end",
+            "text",
+            "metadata",
+            "redacted_at",
+            "redaction_reason",
+        )
+        read_only_fields = fields
+
+
+class SnapshotPageSerializer(serializers.Serializer):
+    results = SnapshotSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class BlockPageSerializer(serializers.Serializer):
+    results = BlockSerializer(many=True)
+    next = serializers.CharField(allow_null=True)

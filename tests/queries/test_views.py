@@ -1,0 +1,243 @@
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.corpus.models import Import
+from apps.queries import actions
+from apps.queries.models import Permission, Query, Source
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.queries.factories import make_permission, make_query, make_source
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(client, project, *roles):
+    client.force_login(make_member(project, *roles) if roles else lead_of(project))
+    return client
+
+
+def page(client, name: str, *args, **params):
+    return client.get(reverse(f"queries:{name}", args=args), params)
+
+
+def test_an_empty_project_says_what_to_do(client):
+    project = make_project()
+
+    answer = page(signed_in(client, project), "list", project.slug)
+
+    assert "No queries yet" in answer.text
+    assert reverse("corpus:import-new", args=[project.slug, "queries"]) in answer.text
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
+    project = make_project()
+    for _ in range(count):
+        make_query(project, source=make_source(project))
+    signed_in(client, project)
+
+    with django_assert_num_queries(9):
+        page(client, "list", project.slug)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_sources_take_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
+    project = make_project()
+    for _ in range(count):
+        make_permission(make_source(project))
+    signed_in(client, project)
+
+    with django_assert_num_queries(6):
+        page(client, "sources", project.slug)
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({}, {"Q1", "Q2"}),
+        ({"find": "backups"}, {"Q2"}),
+        ({"find": "q1"}, {"Q1"}),
+        ({"domain": "security"}, {"Q1"}),
+        ({"difficulty": "hard"}, {"Q2"}),
+        ({"state": "retired"}, {"Q3"}),
+        ({"state": "used"}, {"Q2"}),
+        ({"state": "all"}, {"Q1", "Q2", "Q3"}),
+        ({"domain": "nonsense"}, {"Q1", "Q2"}),
+        ({"source__project__slug": "x"}, {"Q1", "Q2"}),
+    ],
+)
+def test_the_list_is_narrowed_by_what_it_offers_and_nothing_else(client, params, found):
+    project = make_project()
+    make_query(project, outside_id="Q1", text="keys", domain="security")
+    used = make_query(project, outside_id="Q2", text="backups", difficulty="hard")
+    retired = make_query(project, outside_id="Q3", text="visitors")
+    actions.lock_queries(project=project, query_ids=[used.pk], at=AT)
+    actions.retire_query(query_id=retired.pk, reason="old", actor=lead_of(project), at=AT)
+
+    answer = page(signed_in(client, project, Role.VIEWER), "list", project.slug, **params)
+
+    assert {query.outside_id for query in answer.context["page"]} == found
+
+
+def test_a_lead_adds_a_query(client):
+    project = make_project()
+    source = make_source(project)
+    form = {"outside_id": "Q7", "text": "how long", "source": source.pk, "tags": "a, b, a"}
+
+    answer = signed_in(client, project).post(reverse("queries:new", args=[project.slug]), form)
+
+    query = Query.objects.get()
+    assert answer.status_code == 302
+    assert (query.outside_id, query.text, query.source, query.tags) == ("Q7", "how long", source, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"outside_id": "Q 7", "text": "x"}, "An id holds no blanks."),
+        ({"outside_id": "Q1", "text": "x"}, "There is a query Q1 in this project already."),
+        ({"outside_id": "Q7", "text": " "}, "This field is required."),
+    ],
+)
+def test_a_query_that_does_not_fit_is_said_beside_its_field(client, form, said):
+    project = make_project()
+    make_query(project, outside_id="Q1")
+
+    answer = signed_in(client, project).post(reverse("queries:new", args=[project.slug]), form)
+
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert Query.objects.count() == 1
+
+
+def test_a_source_of_another_project_cannot_be_chosen(client):
+    project = make_project()
+    foreign = make_source()
+
+    answer = signed_in(client, project).post(
+        reverse("queries:new", args=[project.slug]), {"outside_id": "Q1", "text": "x", "source": foreign.pk}
+    )
+
+    assert answer.status_code == 400
+    assert Query.objects.count() == 0
+
+
+def test_editing_a_used_query_keeps_its_words(client):
+    query = make_query(text="words")
+    project = query.project
+    actions.lock_queries(project=project, query_ids=[query.pk], at=AT)
+    edit = reverse("queries:edit", args=[project.slug, query.pk])
+
+    shown = signed_in(client, project).get(edit)
+    client.post(edit, {"text": "other", "domain": "security"})
+
+    query.refresh_from_db()
+    assert "Fixed: this query was used in a run." in shown.text
+    assert (query.text, query.domain) == ("words", "security")
+
+
+def test_retiring_shows_the_reason(client):
+    query = make_query()
+    slug = query.project.slug
+    signed_in(client, query.project)
+
+    client.post(reverse("queries:retire", args=[slug, query.pk]), {"reason": "out of scope"})
+
+    assert "out of scope" in page(client, "query", slug, query.pk).text
+
+
+def test_only_leads_change_anything(client):
+    query = make_query()
+    permission = make_permission(make_source(query.project))
+    slug = query.project.slug
+    signed_in(client, query.project, Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER)
+
+    for name, args in [
+        ("new", []),
+        ("edit", [query.pk]),
+        ("retire", [query.pk]),
+        ("source-new", []),
+        ("source-edit", [permission.source_id]),
+        ("grant", [permission.source_id]),
+        ("revoke", [permission.pk]),
+    ]:
+        assert client.post(reverse(f"queries:{name}", args=[slug, *args])).status_code == 403
+
+    assert "Retire" not in page(client, "query", slug, query.pk).text
+    assert "Add a source" not in page(client, "sources", slug).text
+
+
+def test_objects_of_another_project_do_not_exist(client):
+    query = make_query()
+    permission = make_permission(make_source(query.project))
+    project = make_project()
+    signed_in(client, project)
+
+    assert page(client, "query", project.slug, query.pk).status_code == 404
+    assert page(client, "source", project.slug, permission.source_id).status_code == 404
+    assert client.post(reverse("queries:revoke", args=[project.slug, permission.pk])).status_code == 404
+
+
+def test_a_source_with_its_permission(client):
+    project = make_project()
+    slug = project.slug
+    signed_in(client, project)
+
+    client.post(reverse("queries:source-new", args=[slug]), {"name": "Log", "kind": "query_log", "target": "40"})
+    source = Source.objects.get()
+    before = page(client, "source", slug, source.pk)
+    client.post(
+        reverse("queries:grant", args=[slug, source.pk]),
+        {"owner": "Data office", "scope": "public", "expires_on": "2099-12-31"},
+    )
+    after = page(client, "source", slug, source.pk)
+
+    permission = Permission.objects.get()
+    assert source.target_share == 0.4
+    assert "No permission stands." in before.text
+    assert "No permission stands." not in after.text
+    assert f"{permission.expires_at:%Y-%m-%d %H:%M}" == "2099-12-31 23:59"
+
+
+def test_revoking_says_how_many_queries_are_retired(client):
+    source = make_source()
+    permission = make_permission(source)
+    make_query(source.project, source=source)
+
+    answer = signed_in(client, source.project).post(
+        reverse("queries:revoke", args=[source.project.slug, permission.pk]), {"reason": "asked"}, follow=True
+    )
+
+    assert "1 query that rests on it is retired." in answer.text
+
+
+def test_the_board_sets_the_mix_against_the_targets(client):
+    project = make_project()
+    log = make_source(project, name="Log", target_share=0.5)
+    make_source(project, name="Interviews", target_share=0.5)
+    for _ in range(4):
+        make_query(project, source=log, difficulty="easy", domain="security")
+
+    answer = page(signed_in(client, project), "balance", project.slug)
+
+    assert "Short of the target: Interviews by 2." in answer.text
+    assert [share.value for share in answer.context["board"].strata[2].shares] == ["security"]
+
+
+def test_an_empty_board_says_so(client):
+    project = make_project()
+
+    assert "Nothing to weigh yet" in page(signed_in(client, project), "balance", project.slug).text
+
+
+def test_queries_are_imported_through_the_page(client):
+    project = make_project()
+    signed_in(client, project)
+    file = SimpleUploadedFile("q.qry", b".I 001\n.W\nfirst\n.I 004\n.W\nsecond\n")
+    form = {"file": file, "format": "smart", "ids": "position", "source": ""}
+
+    client.post(reverse("corpus:import-new", args=[project.slug, "queries"]), form)
+    client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
+
+    assert list(Query.objects.order_by("pk").values_list("outside_id", "text")) == [("1", "first"), ("2", "second")]
