@@ -197,6 +197,7 @@ def _counts(found: Gathered) -> dict[str, Any]:
         "queries": len(found.queries),
         "grades": len(found.pairs),
         "triples": len(found.triples),
+        "queries_without_source": sum(query.source_id is None for query in found.queries.values()),
         "machine_written_triples": sum(triple.is_machine_written for triple in found.triples),
         "by_grade": {str(grade): grades[grade] for grade in sorted(grades)},
         "by_resolution": dict(sorted(Counter(pair.resolution for pair in found.pairs).items())),

@@ -124,6 +124,7 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
         elif place is None or place.text_digest != digest:
             found.on_other_text += 1
         elif pair.grade is None:
+            found.queries[query.pk] = query
             found.unresolved.append(OpenPair(query, outside_id, pair))
         else:
             found.queries[query.pk] = query

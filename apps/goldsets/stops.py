@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from apps.common.wording import percent
 from apps.goldsets.enums import StopKind
 from apps.goldsets.gathering import Gathered, OpenPair
 from apps.goldsets.models import VersionTriple
@@ -19,6 +20,7 @@ from apps.triples.models import Triple
 
 REVIEWERS_OF_MACHINE_WRITTEN = 2
 NAMES_SHOWN = 12
+OFF_TARGET = 0.05
 TIE_WORDS = {
     "group": "the group “{}”",
     "document": "the document “{}”",
@@ -29,7 +31,10 @@ TIE_WORDS = {
 
 
 class Stop(NamedTuple):
-    """One thing that stops a freeze. `object_id` is the row to look at: entry, triple or source, by kind."""
+    """One thing that stops a freeze. `object_id` is the row to look at: entry, triple or source, by kind.
+
+    A pair that waits for its judges names its round only: there is nothing to decide yet.
+    """
 
     kind: StopKind
     sentence: str
@@ -66,7 +71,8 @@ def _unresolved(open_pair: OpenPair) -> Stop:
     else:
         why = f"{judges} answered, and they differ"
     sentence = f"{open_pair.query.outside_id} with {open_pair.block}: {why}."
-    return Stop(StopKind.UNRESOLVED, sentence, pair.entry_id, pair.round_id)
+    entry = None if pair.state is PairState.PARTLY else pair.entry_id
+    return Stop(StopKind.UNRESOLVED, sentence, entry, pair.round_id)
 
 
 def _not_accepted(found: Gathered) -> Iterator[Stop]:
@@ -121,40 +127,40 @@ def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]
 
 
 def _without_permission(found: Gathered, at: datetime) -> Iterator[Stop]:
-    resting: defaultdict[int | None, list[str]] = defaultdict(list)
+    resting: defaultdict[int, list[str]] = defaultdict(list)
     sources: dict[int, Source] = {}
+    for name, source in _sourced_items(found):
+        resting[source.pk].append(name)
+        sources[source.pk] = source
+    for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
+        yield Stop(StopKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
+
+
+def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:
     for query in found.queries.values():
-        resting[query.source_id].append(query.outside_id)
         if query.source is not None:
-            sources[query.source.pk] = query.source
+            yield query.outside_id, query.source
     for triple in found.triples:
         source = triple.source or (triple.query.source if triple.query else None)
         if source is not None:
-            resting[source.pk].append(triple.label)
-            sources[source.pk] = source
-    reasons = permission_reasons(sources.values(), at=at)
-    for pk, names in sorted(resting.items(), key=lambda item: min(item[1])):
-        if pk is None:
-            sentence = f"{_listed(names)} {'names' if len(names) == 1 else 'name'} no source that permits the use."
-            yield Stop(StopKind.PERMISSION, sentence)
-        elif pk in reasons:
-            yield Stop(StopKind.PERMISSION, f"{sources[pk].name} {reasons[pk]}: {_listed(names)}.", pk)
+            yield triple.label, source
 
 
 def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, str]:
     """Why a source may not be used, by its key; sources with a permission in force are left out.
 
-    A source rests on its latest permission that is not revoked.
+    Words for what is nearest to a permission: one that has expired, else one that was revoked, else none.
     """
-    wanted = [source.pk for source in sources]
-    reasons = dict.fromkeys(wanted, "has no permission")
-    for permission in Permission.objects.filter(source__in=wanted).order_by("granted_at", "pk"):
-        if permission.revoked_at is None:
-            expired = permission.expires_at is not None and permission.expires_at <= at
-            reasons[permission.source_id] = "rests on a permission that has expired" if expired else ""
-        elif reasons[permission.source_id] == "has no permission":
-            reasons[permission.source_id] = "rests on a permission that was revoked"
-    return {pk: reason for pk, reason in reasons.items() if reason}
+    reasons = {source.pk: (0, "has no permission") for source in sources}
+    for permission in Permission.objects.filter(source__in=list(reasons)):
+        if permission.revoked_at is not None:
+            found = (1, "rests on a permission that was revoked")
+        elif permission.expires_at is not None and permission.expires_at <= at:
+            found = (2, "rests on a permission that has expired")
+        else:
+            found = (3, "")
+        reasons[permission.source_id] = max(reasons[permission.source_id], found)
+    return {pk: words for pk, (_, words) in reasons.items() if words}
 
 
 def _leak(leak: Leak) -> str:
@@ -169,3 +175,22 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) <= NAMES_SHOWN:
         return ", ".join(names)
     return f"{', '.join(names[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
+
+
+def find_warnings(found: Gathered) -> list[str]:
+    """What a lead should know before freezing and may decide to live with."""
+    warnings = []
+    sourceless = [query.outside_id for query in found.queries.values() if query.source is None]
+    if sourceless:
+        verb = "names" if len(sourceless) == 1 else "name"
+        warnings.append(f"{_listed(sourceless)} {verb} no source, so nobody said under which terms.")
+    return [*warnings, *_off_target(found)]
+
+
+def _off_target(found: Gathered) -> Iterator[str]:
+    counts = Counter(query.source for query in found.queries.values() if query.source is not None)
+    for source, count in sorted(counts.items(), key=lambda item: item[0].slug):
+        share = count / len(found.queries)
+        if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
+            aim = percent(source.target_share, 0)
+            yield f"{source.name} makes {percent(share, 0)} of the queries; {aim} were aimed at."

@@ -22,7 +22,7 @@ from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.forms import GoldSetForm, VersionForm
 from apps.goldsets.gathering import Gathered, former_of, gather
 from apps.goldsets.models import Version
-from apps.goldsets.stops import Stop, find_stops
+from apps.goldsets.stops import Stop, find_stops, find_warnings
 
 SECTION = "Versions"
 PER_PAGE = 100
@@ -116,6 +116,7 @@ def _draft_page(request: HttpRequest, version: Version) -> HttpResponse:
         "sides": _sides(found),
         "stops": _by_kind(version, stops),
         "counted": rules.counted(stops),
+        "warnings": find_warnings(found),
         "former": found.former,
     }
     return render(request, "goldsets/draft.html", context)
@@ -139,9 +140,15 @@ def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
 def _place(slug: str, stop: Stop) -> str:
     """Where a stop is cleared; empty when there is no page for it."""
     if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
-        return reverse("triples:list", kwargs={"slug": slug})
+        return reverse("review:triple", args=[slug, stop.object_id])
+    if stop.kind == StopKind.UNRESOLVED and stop.object_id is not None:
+        return reverse("judging:adjudicate_pair", args=[slug, stop.round_id, stop.object_id])
     if stop.kind == StopKind.UNRESOLVED:
-        return reverse("judging:index", kwargs={"slug": slug})
+        return reverse("judging:round", args=[slug, stop.round_id])
+    if stop.kind == StopKind.PERMISSION and stop.object_id is not None:
+        return reverse("queries:source", args=[slug, stop.object_id])
+    if stop.kind in {StopKind.PERMISSION, StopKind.LEAK}:
+        return reverse("queries:list", args=[slug])
     return ""
 
 

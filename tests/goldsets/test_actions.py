@@ -6,7 +6,9 @@ from apps.audit.models import Event
 from apps.goldsets import actions
 from apps.goldsets.actions import GoldSetRefused, VersionRefused
 from apps.goldsets.enums import VersionState
+from apps.goldsets.gathering import gather
 from apps.goldsets.models import Version
+from apps.goldsets.stops import find_warnings
 from apps.judging.actions import adjudicate
 from apps.queries.models import Query
 from apps.triples.actions import refresh_staleness
@@ -149,6 +151,7 @@ def test_freeze_version_writes_a_manifest_that_names_nobody():
         "queries": 4,
         "grades": 12,
         "triples": 1,
+        "queries_without_source": 0,
         "machine_written_triples": 0,
         "by_grade": {"0": 4, "2": 4, "3": 4},
         "by_resolution": {"unanimous": 12},
@@ -290,11 +293,33 @@ def test_freeze_version_names_a_source_without_permission_and_its_queries(permis
     assert f"{reason}: {first.outside_id}" in refusal_of(draft(bench), bench)
 
 
-def test_freeze_version_names_queries_without_a_source():
+def test_queries_without_a_source_are_counted_and_warned_of():
     bench = make_bench(queries=1)
     Query.objects.filter(project=bench.project).update(source=None)
+    version = draft(bench)
 
-    assert "names no source that permits the use" in refusal_of(draft(bench), bench)
+    warnings = find_warnings(gather(version))
+
+    outside_id = Query.objects.get(project=bench.project).outside_id
+    assert warnings == [f"{outside_id} names no source, so nobody said under which terms."]
+    assert freeze(version, bench).manifest["counts"]["queries_without_source"] == 1
+
+
+def test_a_source_mix_off_its_target_is_warned_of():
+    bench = make_bench(queries=2)
+    bench.source.target_share = 0.4
+    bench.source.save()
+
+    warning = "Query log makes 100\N{NO-BREAK SPACE}% of the queries; 40\N{NO-BREAK SPACE}% were aimed at."
+    assert find_warnings(gather(draft(bench))) == [warning]
+
+
+def test_a_second_permission_that_stands_is_enough():
+    bench = make_bench()
+    permit(bench.source, expires_at=AT)
+    permit(bench.source, revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
+
+    assert freeze(draft(bench), bench).state == VersionState.FROZEN
 
 
 def test_freeze_version_names_what_leaks_between_the_splits():

@@ -8,8 +8,10 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
-from tests.factories import lead_of, make_member
+from apps.queries.models import Permission
+from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
+from tests.judging.factories import judge_all, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +80,6 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
 
 def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
     bench = make_bench(judge=False)
-    bench.project.queries.update(source=None)
     bench.project.triples.update(is_machine_written=True)
     version = draft(bench)
     at_home(client, version)
@@ -292,3 +293,23 @@ def test_names_and_notes_are_shown_never_obeyed(client):
     pages = [url("version", version), reverse("goldsets:list", args=[bench.project.slug]), url("change", version)]
     for page in pages:
         assert attack not in client.get(page).content.decode()
+
+
+def test_every_stop_leads_to_where_it_is_cleared(client):
+    bench = make_bench(judge=False, queries=1)
+    one, two = people_of(bench.round)
+    judge_all(bench.round, one, lambda seat: 3)
+    judge_all(bench.round, two, lambda seat: 1)
+    Permission.objects.update(revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
+    bench.project.triples.update(is_machine_written=True)
+    version = draft(bench)
+    at_home(client, version)
+    page = client.get(url("version", version)).content.decode()
+
+    slug, entry = bench.project.slug, bench.pool.entries.first()
+    for place in (
+        reverse("judging:adjudicate_pair", args=[slug, bench.round.pk, entry.pk]),
+        reverse("queries:source", args=[slug, bench.source.pk]),
+        reverse("review:triple", args=[slug, bench.project.triples.get().pk]),
+    ):
+        assert f'href="{place}"' in page

@@ -1,0 +1,104 @@
+"""Agreement and versions in a real browser: from noisy grades to a release, clean by axe, in every theme."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.models import Project
+from apps.goldsets.models import Version
+from apps.judging import selectors as judging
+from apps.judging.actions import adjudicate
+from apps.judging.models import Round
+from apps.queries.models import Query
+from tests.agreement.factories import make_noisy_round, make_reviewed
+from tests.factories import AT, lead_of, make_project
+from tests.goldsets.factories import make_source
+from tests.judging.factories import make_pool
+from tests.triples.factories import make_snapshot
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_busy_project() -> tuple[Project, Round]:
+    project = make_project("Tarnwick Handbook")
+    snapshot = make_snapshot(project)
+    source = make_source(project)
+    pool = make_pool(project, queries=12, snapshot=snapshot)
+    Query.objects.filter(project=project).update(source=source)
+    round_ = make_noisy_round(project, pool=pool, share=0.5)
+    make_reviewed(project, both=6, one=2, none=1)
+    return project, round_
+
+
+def settle(project: Project, round_: Round) -> None:
+    lead = lead_of(project)
+    for pair in judging.adjudicable(round_, lead):
+        entry = judging.entry_in(round_, pair.entry_id)
+        adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
+
+
+def test_agreement_is_readable_by_everybody(page, signed_in, axe_clean, look_at, witness):
+    project, _ = make_busy_project()
+    signed_in(lead_of(project))
+
+    page.goto(reverse("agreement:overview", args=[project.slug]))
+    axe_clean(page)
+    look_at(page, "agreement")
+    page.get_by_role("link", name="Mara Quist and Tobias Engel").click()
+    page.get_by_role("heading", name="Who gave what").wait_for()
+    axe_clean(page)
+    look_at(page, "agreement-pair")
+
+    assert witness.drain() == []
+
+
+def test_a_version_from_draft_to_release(page, signed_in, axe_clean, look_at, witness):
+    project, round_ = make_busy_project()
+    signed_in(lead_of(project))
+
+    page.goto(reverse("goldsets:list", args=[project.slug]))
+    axe_clean(page)
+    look_at(page, "versions-empty")
+    page.get_by_role("link", name="New gold set").click()
+    page.get_by_label("Name").fill("Handbook")
+    page.get_by_role("button", name="Make gold set").click()
+    page.get_by_label(round_.name).check()
+    axe_clean(page)
+    look_at(page, "version-form")
+    page.get_by_role("button", name="Begin draft").click()
+    page.get_by_role("heading", name="What stops the freeze").wait_for()
+    axe_clean(page)
+    look_at(page, "version-draft")
+
+    settle(project, round_)
+    page.reload()
+    page.get_by_role("heading", name="Ready to freeze").wait_for()
+    page.get_by_role("button", name="Freeze").click()
+    page.get_by_role("button", name="Release").click()
+    axe_clean(page)
+    page.get_by_role("button", name="Release v1").click()
+    page.get_by_text("v1 is released.").wait_for()
+    axe_clean(page)
+    look_at(page, "version")
+    page.get_by_role("link", name="Look at test").click()
+    page.get_by_text("This look is on the record.").wait_for()
+    axe_clean(page)
+    look_at(page, "version-items")
+    page.goto(reverse("goldsets:list", args=[project.slug]))
+    axe_clean(page)
+    look_at(page, "versions")
+
+    assert Version.objects.get().state == "released"
+    assert witness.drain() == []
+
+
+def test_a_download_arrives_as_a_file(page, signed_in):
+    from tests.goldsets.factories import make_bench, make_version
+
+    version = make_version("released", make_bench())
+    signed_in(lead_of(version.gold_set.project))
+    page.goto(reverse("goldsets:version", args=[version.gold_set.project.slug, version.gold_set.slug, 1]))
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="TREC, dev and test").click()
+
+    assert download.value.suggested_filename == "handbook-v1-trec.zip"

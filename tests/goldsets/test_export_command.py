@@ -1,0 +1,83 @@
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.audit.models import Event
+from apps.config.cli import main as karat
+from apps.goldsets.enums import VersionState
+from tests.goldsets.factories import make_bench, make_version
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words: str) -> None:
+    call_command("export", *words)
+
+
+def test_export_writes_a_folder_that_karat_verify_finds_intact(tmp_path, capsys):
+    version = make_version(VersionState.RELEASED)
+    slug = version.gold_set.project.slug
+
+    run("--project", slug, "--version", "handbook/v1", "--format", "all", "--out", str(tmp_path / "out"))
+
+    assert f"{tmp_path / 'out' / 'trec' / 'qrels.txt'}\n" in capsys.readouterr().out
+    assert karat(["verify", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.startswith("Intact: 13 files")
+
+
+def test_export_twice_gives_the_same_bytes(tmp_path):
+    version = make_version(VersionState.RELEASED)
+    for name in ("one", "two"):
+        run("--project", version.gold_set.project.slug, "--out", str(tmp_path / name))
+
+    one, two = (
+        {p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
+        for name in ("one", "two")
+    )
+    assert one == two
+
+
+def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):
+    bench = make_bench()
+    make_version(VersionState.RELEASED, bench)
+    make_version(VersionState.FROZEN, bench)
+
+    run("--project", bench.project.slug, "--format", "trec", "--format", "csv", "--out", str(tmp_path))
+
+    event = Event.objects.get(action="version.exported")
+    assert (event.actor, event.object_label) == (None, "Handbook v1")
+    assert event.after == {"formats": ["trec", "csv"], "splits": ["dev", "test"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--project", "nowhere"], "There is no project “nowhere”"),
+        (["--version", "handbook"], "“handbook” does not name a version. Write it as handbook/v3"),
+        (["--version", "handbook/v9"], "There is no version “handbook/v9”"),
+        ([], "No version is released yet"),
+    ],
+)
+def test_wrong_names_are_said_in_words(tmp_path, words, said):
+    version = make_version(VersionState.DRAFT, make_bench(queries=1))
+    given = words if "--project" in words else ["--project", version.gold_set.project.slug, *words]
+
+    with pytest.raises(CommandError, match=said) as wrong:
+        run(*given, "--out", str(tmp_path))
+    assert wrong.value.returncode == 2
+
+
+def test_a_draft_is_refused(tmp_path):
+    version = make_version(VersionState.DRAFT, make_bench(queries=1))
+
+    with pytest.raises(CommandError, match="v1 is a draft") as wrong:
+        run("--project", version.gold_set.project.slug, "--version", "handbook/v1", "--out", str(tmp_path))
+    assert wrong.value.returncode == 3
+
+
+def test_a_folder_that_holds_something_is_never_written_into(tmp_path):
+    version = make_version(VersionState.RELEASED, make_bench(queries=1))
+    (tmp_path / "mine.txt").write_text("keep")
+
+    with pytest.raises(CommandError, match="is not empty"):
+        run("--project", version.gold_set.project.slug, "--out", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
