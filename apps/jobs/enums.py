@@ -24,7 +24,6 @@ class JobStep(TextChoices):
 
 class DeliveryKind(TextChoices):
     MAIL = "mail", "mail"
-    WEBHOOK = "webhook", "webhook"
 
 
 class DeliveryState(TextChoices):

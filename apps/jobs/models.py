@@ -110,7 +110,7 @@ class Job(models.Model):
 class JobChunk(models.Model):
     """A part of a job whose effect is committed. Written in the transaction of that effect."""
 
-    job = models.ForeignKey(Job, models.CASCADE, related_name="chunks")
+    job = models.ForeignKey(Job, models.PROTECT, related_name="chunks")
     key = models.CharField(max_length=200)
     attempt = models.PositiveIntegerField()
 

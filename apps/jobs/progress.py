@@ -24,7 +24,9 @@ def progress_line(done: int, total: int | None, left: int | None) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """A span as people read it: "40 s", "3 min", "5 h", "2 days"."""
+    """A span as people read it: "under 1 s", "40 s", "3 min", "5 h", "2 days"."""
+    if 0 < seconds < 1:
+        return "under 1 s"
     if seconds < 90:
         return f"{round(seconds)} s"
     if seconds < 90 * 60:

@@ -46,7 +46,7 @@ def test_a_change_is_shown_before_and_after(lead, project):
 
     assert "<del>draft</del>" in text
     assert "<ins>released</ins>" in text
-    assert "<ins>3</ins>" in text
+    assert "<dt>items</dt><dd>3</dd>" in text
 
 
 @pytest.mark.parametrize("rows", [1, 3])

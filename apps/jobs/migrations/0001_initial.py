@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=200)),
                 ('attempt', models.PositiveIntegerField()),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='jobs.job')),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='chunks', to='jobs.job')),
             ],
         ),
         migrations.CreateModel(
@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('delivery_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('mail', 'mail'), ('webhook', 'webhook')], max_length=16)),
+                ('kind', models.CharField(choices=[('mail', 'mail')], max_length=16)),
                 ('payload', models.JSONField()),
                 ('state', models.CharField(choices=[('waiting', 'waiting'), ('sent', 'sent'), ('failed', 'failed')], default='waiting', max_length=16)),
                 ('attempts', models.PositiveIntegerField(default=0)),
@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='outbox',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['mail', 'webhook'])), name='outbox_kind_is_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['mail'])), name='outbox_kind_is_known'),
         ),
         migrations.AddConstraint(
             model_name='outbox',
