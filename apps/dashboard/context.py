@@ -1,30 +1,33 @@
 """What the shell around every page needs to know."""
 
+from functools import cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest
+from django.urls import resolve, reverse
 
-from apps.accounts.enums import Role
+from apps.accounts.selectors import Member
+from apps.dashboard.paths import path
 from apps.jobs.selectors import worker_notice
 
 NAV = (
-    ("Home", ""),
-    ("Corpus", "corpus/"),
-    ("Queries", "queries/"),
-    ("Bench", "triples/bench/"),
-    ("Review", "review/"),
-    ("Judging", "judging/"),
-    ("Agreement", "agreement/"),
-    ("Runs", "runs/"),
-    ("Versions", "versions/"),
+    ("Home", "dashboard:home"),
+    ("Corpus", "corpus:list"),
+    ("Queries", "queries:list"),
+    ("Bench", "triples:bench"),
+    ("Review", "review:queue"),
+    ("Judging", "judging:index"),
+    ("Agreement", "agreement:overview"),
+    ("Runs", "retrieval:overview"),
+    ("Versions", "goldsets:list"),
 )
 MENU = (
-    ("People", "people/", ()),
-    ("Settings", "settings/", (Role.LEAD,)),
-    ("API tokens", "settings/tokens/", ()),
-    ("Jobs", "jobs/", ()),
-    ("Audit", "audit/", (Role.LEAD,)),
+    ("People", "people:people"),
+    ("Settings", "dashboard:settings"),
+    ("API tokens", "people:tokens"),
+    ("Jobs", "jobs:list"),
+    ("Audit", "audit:list"),
 )
 
 
@@ -47,12 +50,22 @@ def shell(request: HttpRequest) -> dict:
     }
     if project is None or member is None:
         return {"shell": about}
-    home = f"/p/{project.slug}/"
     about["worker_notice"] = worker_notice()
-    about["home"] = home
-    about["nav"] = [Link(word, home + path) for word, path in NAV]
-    about["menu"] = [Link(word, home + path) for word, path, roles in MENU if member.holds(*roles)]
+    about["home"] = path("dashboard:home", project)
+    about["nav"] = _links(NAV, member)
+    about["menu"] = _links(MENU, member)
     return {"shell": about, "project": project, "member": member}
+
+
+def _links(pages: tuple[tuple[str, str], ...], member: Member) -> list[Link]:
+    """The pages that open to this person: each view knows its own roles."""
+    return [Link(word, path(page, member.project)) for word, page in pages if member.holds(*_roles(page))]
+
+
+@cache
+def _roles(page: str) -> frozenset[str]:
+    """The roles of the view behind a page; they are the same in every project."""
+    return getattr(resolve(reverse(page, kwargs={"slug": "any"})).func, "roles", frozenset())
 
 
 def _back(request: HttpRequest) -> str:

@@ -208,3 +208,15 @@ def test_a_reviewer_reads_the_same_home_whatever_the_other_answered(client):
         pages.add(page.split("<main")[1])
 
     assert len(pages) == 1
+
+
+@pytest.mark.parametrize("role", Role.values)
+def test_the_navigation_holds_only_doors_that_open(client, role):
+    project = make_team()
+    user = make_member(project, role)
+    client.force_login(user)
+
+    shell = client.get(home(project)).context["shell"]
+
+    for link in [*shell["nav"], *shell["menu"]]:
+        assert client.get(link.url).status_code == 200, link
