@@ -61,7 +61,7 @@ class RunList(ProjectAPIView):
             note=values["note"],
             commit=values["commit"],
             skip_unknown=values["skip_unknown"],
-            actor=request.user,
+            actor=self.member.user,
             at=timezone.now(),
         )
         answer = {"run": imported.run, "is_new": imported.is_new, "skipped_rows": draft.skipped}

@@ -138,8 +138,8 @@ def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:
         if latency is not None:
             times.append(latency)
     digest = rankings_digest(run.snapshot.digest, lines)
-    latency = latency_summary(times)
-    changes = {"digest": digest, "query_count": len(lines), "latency": latency, "completed_at": at, "failure": ""}
+    summary = latency_summary(times)
+    changes = {"digest": digest, "query_count": len(lines), "latency": summary, "completed_at": at, "failure": ""}
     return workflow.move_run(run.pk, Step.COMPLETE, actor=actor, at=at, **changes)
 
 
@@ -214,10 +214,15 @@ def summary_of(parts: Sequence[tuple[pooling.Ints, pooling.Overlap]], runs: Sequ
         "largest": spread.largest,
         "sizes": np.bincount(counts).tolist() if len(counts) else [],
         "runs": _ids(runs).tolist(),
-        "shared": sum(overlap.shared for overlap in overlaps).tolist() if overlaps else [],
-        "alone": sum(overlap.alone for overlap in overlaps).tolist() if overlaps else [],
-        "found_by": sum(overlap.found_by for overlap in overlaps).tolist() if overlaps else [],
+        "shared": _sum([overlap.shared for overlap in overlaps]),
+        "alone": _sum([overlap.alone for overlap in overlaps]),
+        "found_by": _sum([overlap.found_by for overlap in overlaps]),
     }
+
+
+def _sum(tables: Sequence[np.ndarray]) -> list[Any]:
+    """The tables added up, cell by cell; empty for none."""
+    return np.sum(tables, axis=0, dtype=np.int64).tolist() if tables else []
 
 
 def _ids(runs: Sequence[Run]) -> pooling.Ints:

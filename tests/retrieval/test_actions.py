@@ -8,7 +8,7 @@ from apps.jobs.actions import cancel_job, retry_job
 from apps.jobs.models import Job, JobChunk
 from apps.jobs.testing import run_jobs
 from apps.retrieval import actions, ranking, selectors
-from apps.retrieval.actions import PoolRefused, RunRefused, SystemRefused
+from apps.retrieval.actions import PoolRefused, RunRefused, SystemRefused, TooLong
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
 from apps.retrieval.selectors import QueryChoice
 from tests.factories import AT, lead_of, make_project
@@ -290,7 +290,7 @@ def test_a_run_is_not_imported_for_a_system_that_karat_runs(project, snapshot):
 
 
 def test_a_tag_that_no_column_could_hold_is_refused(project, snapshot):
-    with pytest.raises(RunRefused) as refused:
+    with pytest.raises(TooLong) as refused:
         import_lines(project, snapshot, trec(THEIRS, tag="t" * 111))
 
     assert refused.value.code == "too_long"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 class Engine(Protocol):
     """A retrieval engine with its parameters fixed. The same blocks and queries give the same bits."""
 
-    name: str
+    name: ClassVar[str]
 
     def identity(self) -> Parameters:
         """Everything that can change a ranking, as plain JSON values; its digest names the index."""

@@ -108,7 +108,7 @@ def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.
     bounds = [slice(postings.indptr[term], postings.indptr[term + 1]) for term in terms]
     positions = np.concatenate([postings.positions[part] for part in bounds])
     weights = np.concatenate([postings.weights[part] * factor for part, factor in zip(bounds, factors, strict=True)])
-    return np.bincount(positions, weights=weights, minlength=postings.blocks)
+    return np.bincount(positions, weights=weights, minlength=postings.blocks).astype(np.float64, copy=False)
 
 
 def best(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
@@ -145,9 +145,6 @@ def load(folder: Path) -> Postings:
     """What `save` wrote, with the arrays memory-mapped read-only."""
     words = (folder / "terms.txt").read_bytes().decode()
     terms = words.split("\n") if words else []
-    arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS]
-    return Postings(
-        {term: number for number, term in enumerate(terms)},
-        *arrays,
-        int(np.load(folder / "blocks.npy")),
-    )
+    arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS}
+    blocks = int(np.load(folder / "blocks.npy"))
+    return Postings(vocabulary={term: number for number, term in enumerate(terms)}, blocks=blocks, **arrays)

@@ -1,6 +1,6 @@
 from typing import Any, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -17,6 +17,7 @@ from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.drawing import sizes_chart
 from apps.retrieval.forms import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
+from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
@@ -24,7 +25,7 @@ SNAPSHOTS_OFFERED = 8
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
-def new_pool(request: HttpRequest, project: Project) -> HttpResponse:
+def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshots = list(snapshots_in(project)[:SNAPSHOTS_OFFERED])
     snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
     snapshot = snapshot or (snapshots[0] if snapshots else None)
@@ -53,7 +54,7 @@ def new_pool(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_safe
 @member_view(Role.LEAD)
-def estimate(request: HttpRequest, project: Project) -> HttpResponse:
+def estimate(request: MemberRequest, project: Project) -> HttpResponse:
     """How many pairs the pool being described could mean, while it is described."""
     snapshot = _chosen_snapshot(project, request.GET.get("snapshot", ""))
     form = PoolForm(request.GET, project=project, snapshot=snapshot)
@@ -70,10 +71,10 @@ def estimate(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_safe
 @member_view()
-def pool(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A pool: progress, how many pairs, their spread over queries, and for leads how the runs overlap."""
     shown = selectors.pool_in(project, pk)
-    member = request.member  # type: ignore[attr-defined]
+    member = request.member
     context = {
         **SECTION,
         "pool": shown,
@@ -88,7 +89,7 @@ def pool(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
-def grow(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     shown = selectors.pool_in(project, pk)
     if reason := rules.grow_refusal(shown):
         raise Refusal(reason, code="pool_cannot_grow")
@@ -114,10 +115,10 @@ def grow(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_safe
 @member_view(Role.LEAD)
-def provenance(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def provenance(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Which runs found each pair of one query, and at which rank."""
     shown = selectors.pool_in(project, pk)
-    roles = request.member.roles  # type: ignore[attr-defined]
+    roles = request.member.roles
     if reason := rules.provenance_refusal(roles, has_pairs_to_judge(request.user, shown)):
         raise Forbidden(reason, code="ranks_hidden")
     queries = list(Query.objects.filter(pk__in=shown.pool_queries.values("query")).order_by("outside_id", "pk"))

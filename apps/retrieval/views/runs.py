@@ -1,5 +1,5 @@
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,6 +17,7 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.forms import LedgerForm, UploadForm
 from apps.retrieval.imports import Draft
 from apps.retrieval.reading import draft_of_file
+from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
@@ -25,10 +26,10 @@ PURPOSE = "run import"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
-def run(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A run: state, counts, latency, ledger note. Leads write the note here."""
     shown = selectors.run_in(project, pk)
-    is_lead = request.member.is_lead  # type: ignore[attr-defined]
+    is_lead = request.member.is_lead
     if request.method == "POST":
         if not is_lead:
             raise Forbidden("The ledger is kept by leads.", code="leads_only")
@@ -44,7 +45,7 @@ def run(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
-def upload(request: HttpRequest, project: Project) -> HttpResponse:
+def upload(request: MemberRequest, project: Project) -> HttpResponse:
     """Hand in a run file; the next page shows what it would come to."""
     form = UploadForm(request.POST or None, request.FILES or None, project=project)
     if request.method == "POST" and form.is_valid():
@@ -70,7 +71,7 @@ def upload(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_safe
 @member_view(Role.LEAD)
-def preview(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """What a run file would come to: counts, and every id the project or the snapshot does not know."""
     kept = upload_in(project, pk)
     if kept.state != UploadState.STORED:
@@ -98,7 +99,7 @@ def preview(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_safe
 @member_view(Role.LEAD)
-def mistakes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def mistakes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The mistakes of a run file as CSV."""
     draft = _draft(project, upload_in(project, pk))
     answer = HttpResponse(errors_as_csv(as_row(error) for error in draft.errors), content_type="text/csv")
@@ -108,7 +109,7 @@ def mistakes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_POST
 @member_view(Role.LEAD)
-def confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     kept = upload_in(project, pk)
     imported = actions.import_upload(
         upload=kept,
@@ -124,7 +125,7 @@ def confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_POST
 @member_view(Role.LEAD)
-def discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     kept = upload_in(project, pk)
     discard_upload(upload_id=kept.pk, actor=request.user, at=timezone.now())
     return redirect("retrieval:overview", slug=project.slug)

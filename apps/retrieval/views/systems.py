@@ -1,5 +1,5 @@
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -13,6 +13,7 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.engines import ENGINES, parameters_of
 from apps.retrieval.forms import WORDS, RunForm, SystemForm
 from apps.retrieval.models import System
+from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
@@ -20,7 +21,7 @@ RUNS_SHOWN = 50
 
 @require_safe
 @member_view()
-def overview(request: HttpRequest, project: Project) -> HttpResponse:
+def overview(request: MemberRequest, project: Project) -> HttpResponse:
     """Systems, runs and pools on one page: what there is, and the next step where there is nothing."""
     runs = list(selectors.runs_in(project)[: RUNS_SHOWN + 1])
     context = {
@@ -37,7 +38,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_safe
 @member_view()
-def all_runs(request: HttpRequest, project: Project) -> HttpResponse:
+def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
     """The ledger: every run, a page at a time."""
     before = request.GET.get("before", "")
     runs = selectors.runs_in(project)
@@ -50,7 +51,7 @@ def all_runs(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
-def new_system(request: HttpRequest, project: Project) -> HttpResponse:
+def new_system(request: MemberRequest, project: Project) -> HttpResponse:
     kind = request.GET.get("kind", "")
     if kind not in ENGINES:
         kind = next(iter(ENGINES))
@@ -77,7 +78,7 @@ def new_system(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
-def system(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A system, its runs, and for leads the form that runs it."""
     shown = selectors.system_in(project, pk)
     form = _run_form(request, project, shown)
@@ -111,9 +112,9 @@ def system(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "retrieval/system.html", context, status=400 if form and form.errors else 200)
 
 
-def _run_form(request: HttpRequest, project: Project, system: System) -> RunForm | None:
+def _run_form(request: MemberRequest, project: Project, system: System) -> RunForm | None:
     """The form that runs the system; None for people who may not, and for systems Karat cannot run."""
-    is_lead = request.member.is_lead  # type: ignore[attr-defined]
+    is_lead = request.member.is_lead
     if request.method == "POST" and not is_lead:
         raise Forbidden("A system is run by a lead.", code="leads_only")
     if not is_lead or system.kind not in ENGINES:

@@ -1,0 +1,127 @@
+"""Taking in runs that were made elsewhere."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.digests import sha256_hex
+from apps.common.errors import InputErrors
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in
+from apps.jobs.models import Upload
+from apps.jobs.uploads import mark_used
+from apps.queries.models import Query
+from apps.retrieval import ranking, selectors
+from apps.retrieval.actions.runs import RunRefused, add_run, lock_queries
+from apps.retrieval.actions.systems import add_system
+from apps.retrieval.enums import SystemKind
+from apps.retrieval.execution import ROWS_AT_ONCE, complete_run, rankings_digest
+from apps.retrieval.imports import Draft
+from apps.retrieval.models import Ranking, Run, System
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import came to. `is_new` is False when this very run was there already and nothing was written."""
+
+    run: Run
+    is_new: bool
+
+
+@transaction.atomic
+def import_run(
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    draft: Draft,
+    system: str = "",
+    tag: str = "",
+    origin: str = "",
+    note: str = "",
+    commit: str = "",
+    skip_unknown: bool = False,
+    actor: User,
+    at: datetime,
+) -> Imported:
+    """Take in somebody else's run, whole or not at all. The same rankings of the same system change nothing.
+
+    System and tag are the file's tag unless named. Rows that name an unknown query or block stop the import
+    unless `skip_unknown` says to leave them out. Raises InputErrors with everything that does not fit.
+    """
+    if draft.is_spoilt or (draft.errors and not skip_unknown):
+        listed = list(draft.errors)
+        raise InputErrors(listed, capped=draft.errors.unlisted > 0)
+    if not draft.rankings:
+        raise RunRefused("Nothing is left of this run: none of its queries is in the project.", code="run_empty")
+    tag = tag.strip() or draft.tags[0]
+    if same := same_run(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag):
+        return Imported(same, is_new=False)
+    owner = _uploaded_system(project, system.strip() or tag, actor, at)
+    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
+    _store_rankings(run, draft)
+    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
+    record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
+    lock_queries([found.query for found in draft.rankings], at=at)
+    return Imported(complete_run(run, actor=actor, at=at), is_new=True)
+
+
+@transaction.atomic
+def import_upload(*, upload: Upload, draft: Draft, skip_unknown: bool, actor: User, at: datetime) -> Imported:
+    """Take in the run of an uploaded file, with the system, tag and note given along with it."""
+    options = {key: upload.options[key] for key in ("system", "tag", "note", "commit")}
+    imported = import_run(
+        project=upload.project,
+        snapshot=snapshot_in(upload.project, upload.options["snapshot"]),
+        draft=draft,
+        origin=f"{upload.filename}, sha256 {upload.sha256}",
+        skip_unknown=skip_unknown,
+        actor=actor,
+        at=at,
+        **options,
+    )
+    mark_used(upload_id=upload.pk, actor=actor, at=at)
+    return imported
+
+
+def same_run(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> Run | None:
+    """The run of the system called `system` that has exactly the draft's rankings, when there is one."""
+    digest = _draft_digest(snapshot, draft)
+    runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
+    return runs.order_by("pk").first()
+
+
+def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> System:
+    known = System.objects.filter(project=project, name=name).first()
+    if known is None:
+        return add_system(project, name, SystemKind.UPLOADED, {"name": name}, actor, at)
+    if known.kind != SystemKind.UPLOADED:
+        raise RunRefused(
+            f"Karat runs {name} itself. Name another system for an uploaded run.", code="system_not_uploaded"
+        )
+    return known
+
+
+def _draft_digest(snapshot: Snapshot, draft: Draft) -> str:
+    outside_ids: dict[int, str] = {}
+    for part in selectors.batches([found.query for found in draft.rankings]):
+        outside_ids.update(Query.objects.filter(pk__in=part).values_list("pk", "outside_id"))
+    lines = [
+        (outside_ids[found.query], sha256_hex(ranking.pack(found.positions, found.scores))) for found in draft.rankings
+    ]
+    return rankings_digest(snapshot.digest, lines)
+
+
+def _store_rankings(run: Run, draft: Draft) -> None:
+    rows = (
+        Ranking(
+            run=run,
+            query_id=found.query,
+            packed=ranking.pack(found.positions, found.scores),
+            length=len(found.positions),
+        )
+        for found in draft.rankings
+    )
+    Ranking.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)

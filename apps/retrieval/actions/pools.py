@@ -1,0 +1,137 @@
+"""Building and growing pools."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.corpus.selectors import snapshot_in
+from apps.jobs.actions import enqueue
+from apps.retrieval import rules, selectors, workflow
+from apps.retrieval.actions.runs import RUN_DEPTH, add_run, lock_queries
+from apps.retrieval.enums import Step
+from apps.retrieval.execution import ROWS_AT_ONCE
+from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
+from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
+
+
+class PoolRefused(Refusal):
+    """A pool cannot be built or grown."""
+
+
+@transaction.atomic
+def request_pool(
+    *,
+    project: Project,
+    name: str,
+    snapshot_id: int,
+    system_ids: Sequence[int] = (),
+    run_ids: Sequence[int] = (),
+    depth: int,
+    choice: QueryChoice = ALL_QUERIES,
+    actor: User,
+    at: datetime,
+) -> Pool:
+    """Ask for the union of the chosen runs, and of one run for each chosen system; a job builds it.
+
+    A system that has already answered all the queries on this snapshot, deep enough, is not run again.
+    """
+    snapshot = snapshot_in(project, snapshot_id)
+    query_ids = [query.pk for query in selectors.queries_in(project, choice)]
+    name = name.strip()
+    if not name:
+        raise PoolRefused("A pool needs a name.", code="name_missing")
+    if Pool.objects.filter(project=project, name=name).exists():
+        raise PoolRefused(f"There is already a pool called {name}.", code="name_taken")
+    if reason := rules.depth_refusal(depth):
+        raise PoolRefused(reason, code="bad_depth")
+    if not query_ids:
+        raise PoolRefused("No query was chosen, so there is nothing to pool.", code="no_queries")
+    pool = Pool.objects.create(
+        project=project, snapshot=snapshot, name=name, depth=depth, created_by=actor, created_at=at
+    )
+    PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
+    pending = _draw_from(pool, query_ids, system_ids, run_ids, actor, at)
+    after = {"name": name, "snapshot": snapshot.digest, "depth": depth, "queries": len(query_ids)}
+    record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
+    lock_queries(query_ids, at=at)
+    return _enqueue_pool(pool, pending, actor, at)
+
+
+@transaction.atomic
+def grow_pool(
+    *,
+    project: Project,
+    pool_id: int,
+    system_ids: Sequence[int] = (),
+    run_ids: Sequence[int] = (),
+    depth: int | None = None,
+    actor: User,
+    at: datetime,
+) -> Pool:
+    """Add runs to a complete pool, or draw deeper from those it has. Pairs already there stay as they are."""
+    pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
+    depth = depth or pool.depth
+    reason = rules.grow_refusal(pool) or rules.depth_refusal(depth)
+    if reason is None and depth < pool.depth:
+        reason = f"This pool is {pool.depth} deep; a pool never loses pairs, so it cannot become shallower."
+    if reason:
+        raise PoolRefused(reason, code="pool_cannot_grow")
+    is_deeper, pool.depth = depth > pool.depth, depth
+    had = set(pool.pool_runs.values_list("run_id", flat=True))
+    wanted = [pk for pk in run_ids if pk not in had]
+    pending = _draw_from(pool, selectors.pool_query_ids(pool), system_ids, wanted, actor, at, grown=True)
+    is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != had
+    if not is_wider and not is_deeper:
+        raise PoolRefused("The pool already draws from these runs at this depth.", code="nothing_to_add")
+    pool = workflow.move_pool(pool.pk, Step.GROW, actor=actor, at=at, depth=depth)
+    return _enqueue_pool(pool, pending, actor, at)
+
+
+def _draw_from(
+    pool: Pool,
+    query_ids: Sequence[int],
+    system_ids: Sequence[int],
+    run_ids: Sequence[int],
+    actor: User,
+    at: datetime,
+    grown: bool = False,
+) -> list[Run]:
+    """Link the pool to its runs; returns those that have yet to be made."""
+    runs = [selectors.run_in(pool.project, pk) for pk in dict.fromkeys(run_ids)]
+    for run in runs:
+        if reason := rules.pool_source_refusal(run, pool.snapshot):
+            raise PoolRefused(reason, code="run_refused")
+    pending: list[Run] = []
+    for pk in dict.fromkeys(system_ids):
+        system = selectors.system_in(pool.project, pk)
+        if reason := rules.run_refusal(system, pool.snapshot, len(query_ids), pool.depth):
+            raise PoolRefused(reason, code="run_refused")
+        served = selectors.run_that_serves(system, pool.snapshot, pool.depth, query_ids)
+        if served is None:
+            served = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
+            pending.append(served)
+        runs.append(served)
+    if not runs and not grown:
+        raise PoolRefused("Choose at least one system or run to pool from.", code="no_runs")
+    had = set(pool.pool_runs.values_list("run_id", flat=True))
+    new = {run.pk for run in runs} - had
+    PoolRun.objects.bulk_create([PoolRun(pool=pool, run_id=pk) for pk in sorted(new)])
+    return pending
+
+
+def _enqueue_pool(pool: Pool, pending: Sequence[Run], actor: User, at: datetime) -> Pool:
+    pool.job = enqueue(
+        kind="retrieval.pool",
+        params={"pool_id": pool.pk},
+        project=pool.project,
+        actor=actor,
+        at=at,
+        title=f"Build the pool {pool.name}",
+    )
+    pool.save(update_fields=["job"])
+    Run.objects.filter(pk__in=[run.pk for run in pending]).update(job=pool.job)
+    return pool

@@ -1,0 +1,116 @@
+"""Asking for runs and writing their line in the ledger."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in
+from apps.jobs.actions import enqueue
+from apps.queries.models import Query
+from apps.retrieval import rules, selectors
+from apps.retrieval.actions.lengths import check_lengths
+from apps.retrieval.models import Run, System
+from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
+
+RUN_DEPTH = 1_000
+
+
+class RunRefused(Refusal):
+    """A run cannot be made or taken in."""
+
+
+@transaction.atomic
+def request_run(
+    *,
+    project: Project,
+    system_id: int,
+    snapshot_id: int,
+    choice: QueryChoice = ALL_QUERIES,
+    depth: int = RUN_DEPTH,
+    tag: str = "",
+    note: str = "",
+    commit: str = "",
+    actor: User,
+    at: datetime,
+) -> Run:
+    """Ask for one execution of a system for the chosen queries; a job does it. The queries' words are locked."""
+    system = selectors.system_in(project, system_id)
+    snapshot = snapshot_in(project, snapshot_id)
+    query_ids = [query.pk for query in selectors.queries_in(project, choice)]
+    if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
+        raise RunRefused(reason, code="run_refused")
+    run = add_run(system, snapshot, depth, tag, note, commit, actor, at)
+    params = {"run_id": run.pk, "query_ids": query_ids}
+    job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
+    run.job = job
+    run.save(update_fields=["job"])
+    lock_queries(query_ids, at=at)
+    return run
+
+
+def add_run(
+    system: System,
+    snapshot: Snapshot,
+    depth: int,
+    tag: str,
+    note: str,
+    commit: str,
+    actor: User,
+    at: datetime,
+    origin: str = "",
+) -> Run:
+    check_lengths(tag=tag.strip(), commit=commit.strip())
+    tag = _free_tag(system, snapshot, tag.strip())
+    run = Run.objects.create(
+        project_id=system.project_id,
+        system=system,
+        snapshot=snapshot,
+        tag=tag,
+        depth=depth,
+        note=note.strip(),
+        commit=commit.strip(),
+        origin=origin,
+        created_by=actor,
+        created_at=at,
+    )
+    after = {"tag": tag, "system": system.name, "snapshot": snapshot.digest, "depth": depth, "state": run.state}
+    record(project=run.project, actor=actor, action="run.requested", obj=run, after=after, at=at)
+    return run
+
+
+def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
+    """`wanted`, which must be free; without it a tag made of system and snapshot, numbered when taken."""
+    runs = Run.objects.filter(project_id=system.project_id)
+    if wanted:
+        if any(letter.isspace() for letter in wanted):
+            raise RunRefused(f"The tag “{wanted}” holds a space; run files could not carry it.", code="bad_tag")
+        if runs.filter(tag=wanted).exists():
+            raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
+        return wanted
+    stem = f"{'-'.join(system.name.lower().split())}@{snapshot.number}"[:110]
+    taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))
+    return next(tag for tag in (stem, *(f"{stem}.{number}" for number in range(2, 10**6))) if tag not in taken)
+
+
+@transaction.atomic
+def annotate_run(*, run: Run, note: str, commit: str, actor: User, at: datetime) -> Run:
+    """Write a run's line in the ledger: what was tried, and at which commit. Its rankings stay as they are."""
+    row = Run.objects.select_for_update().get(pk=run.pk)
+    check_lengths(commit=commit.strip())
+    before = {"note": row.note, "commit": row.commit}
+    row.note, row.commit = note.strip(), commit.strip()
+    row.save(update_fields=["note", "commit"])
+    after = {"note": row.note, "commit": row.commit}
+    record(project=run.project, actor=actor, action="run.annotated", obj=row, before=before, after=after, at=at)
+    return row
+
+
+def lock_queries(query_ids: Sequence[int], *, at: datetime) -> None:
+    """From its first run on, a query's words are fixed."""
+    for part in selectors.batches(query_ids):
+        Query.objects.filter(pk__in=part, locked_at=None).update(locked_at=at)

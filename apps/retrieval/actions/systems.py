@@ -1,0 +1,61 @@
+"""Describing systems."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.digests import digest_of
+from apps.common.errors import Refusal
+from apps.retrieval.actions.lengths import check_lengths
+from apps.retrieval.engines import BadParameters, make
+from apps.retrieval.enums import BlockText
+from apps.retrieval.models import System
+
+
+class SystemRefused(Refusal):
+    """A system cannot be described like that."""
+
+
+@transaction.atomic
+def create_system(
+    *,
+    project: Project,
+    name: str,
+    kind: str,
+    parameters: Mapping[str, Any] | None = None,
+    words: str = BlockText.TITLE_AND_TEXT,
+    actor: User,
+    at: datetime,
+) -> System:
+    """Describe a system that Karat runs itself. Its kind, parameters and words read are its identity."""
+    try:
+        engine = make(kind, parameters)
+    except BadParameters as wrong:
+        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
+    if words not in BlockText.values:
+        raise SystemRefused(f"{words!r} is not a text to read; choose one of {', '.join(BlockText.values)}.")
+    identity = engine.identity()
+    given = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
+    config = {"engine": given, "revision": identity["revision"], "words": str(words)}
+    return add_system(project, name.strip(), kind, config, actor, at)
+
+
+def add_system(project: Project, name: str, kind: str, config: dict[str, Any], actor: User, at: datetime) -> System:
+    if not name:
+        raise SystemRefused("A system needs a name.", code="name_missing")
+    check_lengths(name=name)
+    if System.objects.filter(project=project, name=name).exists():
+        raise SystemRefused(f"There is already a system called {name}.", code="name_taken")
+    digest = digest_of({"kind": kind, "config": config})
+    if twin := System.objects.filter(project=project, digest=digest).first():
+        raise SystemRefused(f"{twin.name} already has exactly this configuration.", code="system_exists")
+    system = System.objects.create(
+        project=project, name=name, kind=kind, config=config, digest=digest, created_by=actor, created_at=at
+    )
+    after = {"name": name, "kind": kind, "digest": digest}
+    record(project=project, actor=actor, action="system.created", obj=system, after=after, at=at)
+    return system
