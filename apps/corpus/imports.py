@@ -19,7 +19,7 @@ from apps.corpus.models import Corpus
 from apps.corpus.readers import FORMATS, IDS, read_blocks
 from apps.corpus.selectors import corpora_in, corpus_in
 
-NEW = ""
+NEW = "+"  # no slug
 
 
 class CorpusImportForm(ImportForm):
@@ -31,7 +31,7 @@ class CorpusImportForm(ImportForm):
         initial="file",
         help_text="By position is for SMART files whose numbers nothing else refers to.",
     )
-    corpus = forms.ChoiceField(label="Into", required=False)
+    corpus = forms.ChoiceField(label="Into")
     name = forms.CharField(
         label="Name of the new corpus", max_length=120, required=False, help_text="Such as Staff handbook."
     )
@@ -47,6 +47,7 @@ class CorpusImportForm(ImportForm):
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
         self.fields["corpus"].choices = [*known, (NEW, "a new corpus")]  # type: ignore[attr-defined]
+        self.fields["name"].note = "for a new corpus"  # type: ignore[attr-defined]
         if not known:
             del self.fields["mode"]
 
@@ -125,7 +126,11 @@ class CorpusImport(ImportKind):
         return f"the corpus {corpus.name}" if corpus else f"a new corpus, {options['name']}"
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("corpus:corpus", args=[project.slug, options["corpus"] or slugify(options["name"])[:60]])
+        return reverse("corpus:corpus", args=[project.slug, _slug(options)])
+
+
+def _slug(options: dict[str, Any]) -> str:
+    return slugify(options["name"])[:60] if options["corpus"] == NEW else options["corpus"]
 
 
 def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:

@@ -25,7 +25,7 @@ def lines(texts: dict[str, str]) -> bytes:
 
 
 def hand_in(client, project, content: bytes, filename: str = "blocks.jsonl", **options):
-    form = {"format": "jsonl", "ids": "file", "corpus": "", "name": "Handbook", "mode": "replace"} | options
+    form = {"format": "jsonl", "ids": "file", "corpus": "+", "name": "Handbook", "mode": "replace"} | options
     form["file"] = SimpleUploadedFile(filename, content)
     return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
 
@@ -242,6 +242,7 @@ def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
     hand_in(client, project, lines(TEXTS))
     item = Import.objects.get()
     assert item.state == ImportState.READING
+    assert "Reading the file" in client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
     run_jobs()
     item.refresh_from_db()
     assert item.state == ImportState.READY

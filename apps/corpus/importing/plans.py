@@ -29,8 +29,8 @@ class Plan:
         self.counts[word] += 1
         if word != UNTOUCHED and self._sampled[word] < SAMPLES:
             self._sampled[word] += 1
-            sample = {"change": word, "id": outside_id, "title": title, "text": text[:SAMPLE_LENGTH]}
-            self.samples.append(sample)
+            shown = text if len(text) <= SAMPLE_LENGTH else f"{text[:SAMPLE_LENGTH].rstrip()}…"
+            self.samples.append({"change": word, "id": outside_id, "title": title, "text": shown})
 
     def take_errors(self, errors: ErrorList) -> None:
         self.errors = errors

@@ -4,6 +4,7 @@ from typing import Any
 from apps.accounts.models import Project
 from apps.corpus.enums import ImportMode
 from apps.corpus.importing.commands import ImportCommand
+from apps.corpus.imports import NEW
 from apps.corpus.readers import FORMATS, IDS
 from apps.corpus.selectors import corpora_in
 
@@ -32,6 +33,6 @@ class Command(ImportCommand):
             "format": options["format"],
             "ids": options["ids"],
             "mode": options["mode"],
-            "corpus": options["corpus"] if known else "",
+            "corpus": options["corpus"] if known else NEW,
             "name": "" if known else options["corpus"],
         }
