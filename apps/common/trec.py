@@ -21,6 +21,7 @@ from apps.common.errors import InputError
 
 MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 CHUNK_BYTES = 1 << 20
@@ -82,10 +83,10 @@ def parse_qrels(lines: Iterable[bytes], name: str) -> Iterator[QrelRow]:
         yield QrelRow(query_id, block_id, grade)
 
 
-def parse_run(lines: Iterable[bytes], name: str) -> Iterator[RunRow]:
-    """As `read_run`, from lines that were opened elsewhere; `name` stands in the errors."""
+def parse_run(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[RunRow]:
+    """As `read_run`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
     seen: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         fields = line.split()
         if not fields or fields[0].startswith(b"#"):
             continue
@@ -99,50 +100,124 @@ def parse_run(lines: Iterable[bytes], name: str) -> Iterator[RunRow]:
         yield RunRow(query_id, block_id, int(fields[3]), score, _text(fields[5], "tag", name, number))
 
 
+class RunPart(NamedTuple):
+    """Some rows of a run file as columns; ids are UTF-8 bytes. `tag` is that of the first row."""
+
+    queries: list[bytes]
+    blocks: list[bytes]
+    scores: list[float]
+    tag: str
+
+
+def read_run_parts(path: str | Path) -> Iterator[RunPart]:
+    """The rows of a run file in file order, many at a time: as `read_run`, about five times faster.
+
+    A block that occurs twice for a query is left for the caller to notice.
+    """
+    name, done = name_of(path), 0
+    for chunk in _chunks_of(path, name):
+        part = _columns(chunk)
+        if part is None:
+            rows = list(parse_run(_lines_of_chunk(chunk, name, done), name, first=done + 1))
+            part = RunPart(
+                [row.query_id.encode() for row in rows],
+                [row.block_id.encode() for row in rows],
+                [row.score for row in rows],
+                rows[0].tag if rows else "",
+            )
+        done += chunk.count(b"\n")
+        if part.scores:
+            yield part
+
+
+def _columns(chunk: bytes) -> RunPart | None:
+    """The rows of a chunk of which every line is plainly a run line; None when they have to be read one by one.
+
+    Rows of six fields with one word in the second and one in the last cannot be out of step with their lines.
+    """
+    fields = chunk.split()
+    count = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
+    if len(fields) != 6 * count or len(set(fields[1::6])) != 1 or len(set(fields[5::6])) != 1:
+        return None
+    if fields[0].startswith(b"#") or b"\x00" in chunk or not all(map(bytes.isdigit, fields[3::6])):
+        return None
+    try:
+        chunk.decode("utf-8")
+        scores = list(map(float, fields[4::6]))
+    except ValueError:
+        return None
+    if not all(map(math.isfinite, scores)) or any(b"_" in field for field in fields[4::6]):
+        return None
+    return RunPart(fields[0::6], fields[2::6], scores, fields[5].decode())
+
+
 def name_of(path: str | Path) -> str:
     """What errors call the file."""
     return "standard input" if str(path) == "-" else str(path)
 
 
 def _lines_of(path: str | Path, name: str) -> Iterator[bytes]:
+    return _lines_of_chunks(_chunks_of(path, name), name)
+
+
+def _chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
     if str(path) == "-":
-        yield from lines_in(sys.stdin.buffer, name)
+        yield from _chunks_in(sys.stdin.buffer, name)
         return
     try:
         stream = Path(path).open("rb")  # noqa: SIM115 - an error while opening is told apart from the rest
     except OSError as error:
         raise _unreadable(name, error) from error
     with stream:
-        yield from lines_in(stream, name)
+        yield from _chunks_in(stream, name)
 
 
 def lines_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB."""
+    return _lines_of_chunks(_chunks_in(stream, name), name)
+
+
+def _lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    done = 0
+    for chunk in chunks:
+        yield from _lines_of_chunk(chunk, name, done)
+        done += chunk.count(b"\n")
+
+
+def _lines_of_chunk(chunk: bytes, name: str, done: int) -> Iterator[bytes]:
+    """The lines of a chunk that begins after `done` lines of its file."""
+    for number, line in enumerate(chunk.removesuffix(b"\n").split(b"\n"), done + 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise _too_long(name, number, line)
+        yield line
+
+
+def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The bytes of a stream, unpacked when it is gzip, cut between lines; an overlong line is cut anywhere."""
     try:
         head = stream.read(len(GZIP_MAGIC))
         rest: BinaryIO | gzip.GzipFile = _Prefixed(head, stream)  # type: ignore[assignment]
         if head == GZIP_MAGIC:
             rest = gzip.GzipFile(fileobj=rest)
-        yield from _split(rest, name)
+        yield from _cut(rest)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(name, error) from error
 
 
-def _split(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
-    number, tail = 0, b""
-    while chunk := stream.read(CHUNK_BYTES):
-        *whole, tail = (tail + chunk).split(b"\n")
-        if number == 0 and whole:
-            whole[0] = whole[0].removeprefix(b"\xef\xbb\xbf")
-        for line in whole:
-            number += 1
-            if len(line) > MAX_LINE_BYTES:
-                raise _too_long(name, number, line)
-            yield line
+def _cut(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    tail, is_first = b"", True
+    while read := stream.read(CHUNK_BYTES):
+        data = tail + read
+        if is_first and len(data) >= len(BYTE_ORDER_MARK):
+            data, is_first = data.removeprefix(BYTE_ORDER_MARK), False
+        end = data.rfind(b"\n") + 1
+        tail = data[end:]
         if len(tail) > MAX_LINE_BYTES:
-            raise _too_long(name, number + 1, tail)
+            end, tail = len(data), b""
+        if end:
+            yield data[:end]
     if tail:
-        yield tail.removeprefix(b"\xef\xbb\xbf") if number == 0 else tail
+        yield tail
 
 
 class _Prefixed:
@@ -166,18 +241,14 @@ def _grade(field: bytes, name: str, number: int) -> int:
     if WHOLE_NUMBER.match(field):
         return int(field)
     if ANY_NUMBER.match(field):
-        raise _refused(
-            name, number, "grade", field, "is not a whole number; grades are whole, such as 0, 1, 2 or 3"
-        )
+        raise _refused(name, number, "grade", field, "is not a whole number; grades are whole, such as 0, 1, 2 or 3")
     raise _refused(name, number, "grade", field, "is not a number")
 
 
 def _score(field: bytes, name: str, number: int) -> float:
     if not field.isdigit() and not ANY_NUMBER.match(field):
         finite = field.lower().lstrip(b"+-") not in {b"nan", b"inf", b"infinity"}
-        raise _refused(
-            name, number, "score", field, "is not a number" if finite else "is not a finite number"
-        )
+        raise _refused(name, number, "score", field, "is not a number" if finite else "is not a finite number")
     score = float(field)
     if not math.isfinite(score):
         raise _refused(name, number, "score", field, "is too large to be a finite number")

@@ -71,16 +71,16 @@ class Ranked(NamedTuple):
     score: Floats
 
 
-class Vocabulary(dict[str, int]):
-    """Numbers for ids, given out in order of first use."""
+class Vocabulary(dict[Any, int]):
+    """Numbers for ids, given out in order of first use. Ids are text, or UTF-8 bytes, whose order is the same."""
 
-    def __missing__(self, key: str) -> int:
+    def __missing__(self, key: Any) -> int:
         number = len(self)
         self[key] = number
         return number
 
 
-def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> Judged:
+def judged_columns(rows: Iterable[tuple[str, Any, int]], blocks: Vocabulary) -> Judged:
     """Columns from (query id, block id, grade) rows; queries are kept in the order of their first row."""
     queries = Vocabulary()
     query, block, grade = [], [], []

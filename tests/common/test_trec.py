@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common.errors import InputError
-from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
+from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run, read_run_parts
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."
@@ -178,3 +178,62 @@ def test_damaged_gzip_is_refused(tmp_path):
     path.write_bytes(bytes(packed))
 
     assert "cannot be read" in refusal(lambda p: list(read_qrels(p)), path)
+
+
+def parts(path) -> list[tuple[str, str, float]]:
+    return [
+        (query.decode(), block.decode(), score)
+        for part in read_run_parts(path)
+        for query, block, score in zip(part.queries, part.blocks, part.scores, strict=True)
+    ]
+
+
+field = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00"), min_size=1, max_size=4
+)
+line = st.tuples(field, st.sampled_from(["Q0", "0"]), field, st.integers(0, 9), st.floats(-9, 9), st.sampled_from("ab"))
+
+
+@given(st.lists(line, max_size=30, unique_by=lambda row: (row[0], row[2])), st.sampled_from(["\n", "\r\n"]))
+def test_many_rows_at_a_time_are_the_rows_one_by_one(tmp_path_factory, lines, ending):
+    path = tmp_path_factory.mktemp("run") / "run.txt"
+    path.write_bytes("".join(" ".join(map(str, row)) + ending for row in lines).encode())
+
+    assert parts(path) == [(row.query_id, row.block_id, row.score) for row in read_run(path)]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Q1 Q0 b 2 abc t",
+        "Q1 Q0 b 2 nan t",
+        "Q1 Q0 b 2 1_0 t",
+        "Q1 Q0 b two 1.0 t",
+        "Q1 Q0 b 2 1.0",
+        "Q1 Q0 b\x00 2 1.0 t",
+    ],
+)
+def test_a_bad_row_among_many_is_named_by_its_line(tmp_path, bad):
+    path = tmp_path / "run.txt"
+    good = "".join(f"Q{n} Q0 a {n} 1.0 t\n" for n in range(100_000))
+    path.write_text(good + bad + "\nQ2 Q0 b 1 1.0 t more\n")
+
+    with pytest.raises(InputError) as caught:
+        parts(path)
+
+    assert caught.value.line == 100_001
+
+
+def test_lines_out_of_step_are_not_taken_for_rows(tmp_path):
+    """Five fields and then seven make twelve: no reader may be fooled."""
+    path = tmp_path / "run.txt"
+    path.write_text("Q1 Q0 a 1 1.0\nQ1 Q0 b 2 1.0 t u\n")
+
+    assert "line 1, line: 5 fields" in refusal(parts, path)
+
+
+def test_blank_and_comment_lines_and_long_tails_are_read_many_at_a_time_too(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"\xef\xbb\xbf# made by hand\n\nQ1 Q0 a 1 1.0 t and more\nQ1 Q0 b 2 0.5 t")
+
+    assert parts(path) == [("Q1", "a", 1.0), ("Q1", "b", 0.5)]

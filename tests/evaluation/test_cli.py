@@ -193,6 +193,11 @@ def test_undefined_values_are_null(files, capsys):
     ("name", "text", "said"),
     [
         ("run", "Q1 Q0 a 1 abc t\n", "karat score: run, line 1, score: 'abc' is not a number.\n"),
+        (
+            "run",
+            "Q1 Q0 a 1 2 t\nQ1 Q0 b 2 1 t\nQ1 Q0 a 3 0 t\n",
+            "karat score: run, line 3, block: 'a' stands twice for query 'Q1', first in line 1.\n",
+        ),
         ("qrels", "Q1 0 a 0.5\n", "karat score: qrels, line 1, grade: '0.5' is not a whole number; grades are whole"),
         ("qrels", "\n", "karat score: qrels: holds no judgements.\n"),
     ],
