@@ -4,6 +4,7 @@ import { Clock, showPace } from "./judging-clock.js";
 import { bestOf, paint, selected, spansOf, toggle } from "./judging-evidence.js";
 import { Fold } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
+import { lightTerms } from "./judging-terms.js";
 
 const LOW = 4;
 const AHEAD = 8;
@@ -82,7 +83,7 @@ function show(pair) {
   if (!pair.fold) pair.fold = new Fold(at("doc"));
   fold = pair.fold;
   at("whole").setAttribute("aria-disabled", String(fold.isWhole));
-  paint(at("doc"), pair.spans);
+  repaint();
   document.querySelector(".read").scrollTop = 0;
   document.querySelector(".lead").scrollTop = 0;
   setKeys(false);
@@ -95,6 +96,11 @@ function show(pair) {
   showCounts();
   at("says").textContent = `Pair ${at("place").textContent} of ${at("total").textContent}, query ${pair.query}`;
   return undefined;
+}
+
+function repaint() {
+  paint(at("doc"), current.spans);
+  if ("lit" in form.dataset) lightTerms(at("doc"), document.getElementById("q").textContent);
 }
 
 function showEmpty() {
@@ -221,7 +227,7 @@ function markEvidence() {
     return;
   }
   current.spans = toggle(current.spans, span);
-  paint(doc, current.spans);
+  repaint();
   getSelection().removeAllRanges();
   at("says").textContent = current.spans.length ? "Evidence marked." : "No evidence marked.";
 }

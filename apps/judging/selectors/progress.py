@@ -47,6 +47,11 @@ class PersonProgress(NamedTuple):
     mean_ms: float | None
     last_at: datetime | None
 
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"; empty while nothing was timed."""
+        return minutes(self.mean_ms)
+
 
 class QueryProgress(NamedTuple):
     """How far one query of a round is."""

@@ -1,0 +1,42 @@
+"""Judgements and decisions are sealed into the project's chain."""
+
+import pytest
+
+from apps.audit.registry import kind_named
+from apps.audit.sealing import record_digest, seal_all
+from apps.judging.actions import adjudicate
+from apps.judging.models import Judgement
+from tests.factories import AT, lead_of
+from tests.judging.factories import judge_all, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_judgements_and_decisions_are_sealed():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    for person, grade in zip(people_of(round_), (0, 3), strict=True):
+        judge_all(round_, person, lambda seat, g=grade: g)
+    adjudicate(
+        round_=round_, entry=round_.pool.entries.get(), adjudicator=lead_of(round_.project), grade=1,
+        reason="Half of it.", error_type="slip", at=AT,
+    )  # fmt: skip
+
+    seal_all()
+
+    links = round_.project.chains.get().links
+    assert links.filter(kind="judgement").count() == 2
+    assert links.filter(kind="adjudication").count() == 1
+
+
+@pytest.mark.parametrize("field", ["grade", "note", "annotator_id", "given_at", "idempotency_key", "spans"])
+def test_a_changed_judgement_no_longer_fits_its_seal(field):
+    round_ = make_round(queries=1, blocks=1, overlap=0.0)
+    judge_all(round_, people_of(round_)[0])
+    judgement = Judgement.objects.get()
+    kind = kind_named("judgement")
+    before = record_digest(kind, judgement, round_.project_id)
+
+    changed = {"grade": 0, "note": "x", "annotator_id": 0, "given_at": AT.replace(year=2020), "spans": [[0, 1]]}
+    setattr(judgement, field, changed.get(field, "other"))
+
+    assert record_digest(kind, judgement, round_.project_id) != before

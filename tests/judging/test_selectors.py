@@ -1,0 +1,192 @@
+"""What other rooms read from judging."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.judging.actions import claim_seats, close_round
+from apps.judging.resolution import Resolution
+from apps.judging.selectors import (
+    by_person,
+    by_query,
+    label_matrix,
+    own_progress,
+    resolved_grades,
+    stuck,
+    totals,
+    waiting_for,
+)
+from apps.judging.strip import ticks
+from tests.factories import AT, lead_of, make_member
+from tests.judging.factories import give, judge_all, later, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+def entries_of(round_):
+    return list(round_.pool.entries.order_by("pk"))
+
+
+def test_resolved_grades_name_query_text_grade_and_what_it_rests_on():
+    round_ = make_round(queries=1, blocks=3, overlap=1.0)
+    mara, sef = people_of(round_)
+    one, two, three = entries_of(round_)
+    judge_all(round_, mara, lambda seat: {one.pk: 2, two.pk: 0, three.pk: None}[seat.entry_id])
+    for seat in claim_seats(round_=round_, annotator=sef, n=5, at=AT):
+        if seat.entry_id != three.pk:
+            give(seat, sef, {one.pk: 2, two.pk: 3}[seat.entry_id])
+
+    found = [(p.query_id, p.version_id, p.grade, p.resolution, p.judges) for p in resolved_grades(round_)]
+
+    assert found == [
+        (one.query_id, one.version_id, 2, Resolution.UNANIMOUS, 2),
+        (two.query_id, two.version_id, None, Resolution.UNRESOLVED, 2),
+        (three.query_id, three.version_id, None, Resolution.UNRESOLVED, 1),
+    ]
+
+
+def test_a_pair_nobody_judged_has_no_line():
+    round_ = make_round(queries=1, blocks=3, overlap=0.0)
+    mara = people_of(round_)[0]
+    seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
+    give(seat, mara, 0)
+
+    assert [(p.entry_id, p.grade) for p in resolved_grades(round_)] == [(seat.entry_id, 0)]
+
+
+def test_a_second_thought_counts_and_the_first_does_not():
+    round_ = make_round(queries=1, blocks=1, overlap=0.0)
+    mara = people_of(round_)[0]
+    seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
+    give(seat, mara, 3)
+    give(seat, mara, 1)
+
+    assert [p.grade for p in resolved_grades(round_)] == [1]
+
+
+def test_a_snapshot_stands_for_its_rounds_and_the_later_one_counts_once_it_is_done():
+    first = make_round(queries=1, blocks=2, overlap=0.0)
+    mara, sef = people_of(first)
+    judge_all(first, mara, lambda seat: 1)
+    second = make_round(first.project, pool=first.pool, annotators=[mara, sef], overlap=1.0)
+    one, two = entries_of(first)
+    for person in (mara, sef):
+        for seat in claim_seats(round_=second, annotator=person, n=2, at=AT):
+            if person == mara or seat.entry_id == one.pk:
+                give(seat, person, 3)
+
+    found = {p.entry_id: (p.grade, p.round_id) for p in resolved_grades(first.pool.snapshot)}
+
+    assert found == {one.pk: (3, second.pk), two.pk: (1, first.pk)}
+
+
+def test_the_label_matrix_holds_shared_pairs_and_none_for_what_is_missing():
+    round_ = make_round(queries=1, blocks=4, annotators=3, overlap=0.5)
+    people = people_of(round_)
+    for person, grade in zip(people, (0, 1, 2), strict=True):
+        judge_all(round_, person, lambda seat, g=grade: g)
+
+    matrix = label_matrix(round_)
+
+    assert matrix.annotators == sorted({j.annotator for j in round_.judgements.filter(entry__in=matrix.entries)},
+                                       key=lambda user: (user.name, user.pk))  # fmt: skip
+    assert len(matrix.entries) == len(matrix.queries) == len(matrix.ratings) == 2
+    for entry, row in zip(matrix.entries, matrix.ratings, strict=True):
+        given = dict(round_.judgements.filter(entry=entry).values_list("annotator", "grade"))
+        assert row == [given.get(person.pk) for person in matrix.annotators]
+        assert len([grade for grade in row if grade is not None]) == 2
+
+
+def test_cant_judge_is_no_rating():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    for person, grade in zip(people_of(round_), (None, 2), strict=True):
+        judge_all(round_, person, lambda seat, g=grade: g)
+
+    assert label_matrix(round_).ratings == [[None, 2]]
+
+
+def test_an_empty_round_has_an_empty_matrix():
+    matrix = label_matrix(make_round())
+
+    assert (matrix.entries, matrix.annotators, matrix.ratings) == ([], [], [])
+
+
+def test_progress_counts_by_person_and_by_query():
+    round_ = make_round(queries=2, blocks=2, overlap=1.0)
+    mara, sef = people_of(round_)
+    seats = claim_seats(round_=round_, annotator=mara, n=3, at=AT)
+    give(seats[0], mara, 1, active_ms=60_000)
+    give(seats[1], mara, None, active_ms=120_000)
+
+    assert totals(round_)[:3] == (8, 2, 1)
+    assert [(p.person, p.done, p.held, p.cant_judge, p.pace) for p in by_person(round_)] == [
+        (mara, 2, 1, 1, "1:30"),
+        (sef, 0, 0, 0, ""),
+    ]
+    assert sum(q.done for q in by_query(round_)) == 2
+    assert [q.planned for q in by_query(round_)] == [4, 4]
+
+
+def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
+    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    mara, sef = people_of(round_)
+
+    assert own_progress(round_, mara)[:2] == (0, 5)
+    seats = claim_seats(round_=round_, annotator=sef, n=7, at=AT)
+    for seat in seats:
+        give(seat, sef)
+    assert own_progress(round_, mara)[:2] == (0, 2)
+    assert own_progress(round_, sef)[:2] == (7, 9)
+    judge_all(round_, mara)
+    assert own_progress(round_, mara)[:2] == (2, 2)
+    assert own_progress(round_, sef)[:2] == (7, 7)
+
+
+def test_a_seat_is_stuck_when_everybody_has_judged_its_pair():
+    round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
+    mara, sef = people_of(round_)
+    judge_all(round_, mara)
+    assert stuck(round_) == 0
+
+    round_.annotators.filter(annotator=sef).delete()
+
+    assert stuck(round_) == 2
+
+
+def test_what_waits_for_a_person():
+    round_ = make_round(queries=1, blocks=2, overlap=1.0)
+    mara, sef = people_of(round_)
+    lead = lead_of(round_.project)
+
+    assert waiting_for(mara, round_.project)[:2] == (2, round_)
+    judge_all(round_, mara, lambda seat: 0)
+    judge_all(round_, sef, lambda seat: 3, at=later(5))
+    assert waiting_for(mara, round_.project)[:3] == (0, None, 0)
+    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT)
+    assert waiting_for(make_member(round_.project, Role.VIEWER), round_.project)[:3] == (0, None, 0)
+
+
+def test_nothing_waits_to_be_graded_in_a_closed_round():
+    round_ = make_round()
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+
+    assert waiting_for(people_of(round_)[0], round_.project)[:2] == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "kinds"),
+    [
+        (0, 0, []),
+        (0, 2, ["now", "todo"]),
+        (1, 3, ["done", "now", "todo"]),
+        (2, 2, ["done", "done"]),
+    ],
+)
+def test_a_tick_stands_for_a_pair(done, total, kinds):
+    assert [tick.kind for tick in ticks(done, total)] == kinds
+
+
+def test_very_many_pairs_share_ticks():
+    drawn = ticks(1_000, 10_000)
+
+    assert len(drawn) == 240
+    assert [tick.kind for tick in drawn].count("done") == 24
