@@ -25,6 +25,7 @@ ACCEPTABLE = 0.6
 MAX_UNDEFINED_SHARE = 0.5
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 Parts = Callable[[Floats], tuple[Floats, Floats]]
 
 
@@ -120,7 +121,7 @@ def chance_corrected(observed: Floats, expected: Floats) -> Floats:
 
 
 def bootstrap(
-    parts: Parts, weights: Floats, *, seed: int, resamples: int, confidence: float = 0.95
+    parts: Parts, weights: Counts, *, seed: int, resamples: int, confidence: float = 0.95
 ) -> tuple[float, float] | None:
     """Percentile interval of a coefficient over resampled items.
 
@@ -141,7 +142,7 @@ def bootstrap(
 def _estimate(
     name: str,
     parts: Parts,
-    weights: Floats,
+    weights: Counts,
     *,
     seed: int,
     resamples: int,

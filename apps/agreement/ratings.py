@@ -20,7 +20,7 @@ from apps.agreement.coefficients import (
 )
 from apps.common.intervals import wilson
 
-Row = tuple[int, int, int, int]
+Row = tuple[int, int, int, int | None]
 
 
 @dataclass(frozen=True)

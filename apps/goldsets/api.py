@@ -1,11 +1,14 @@
 """Versions as machines read them."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,11 +25,14 @@ from apps.goldsets.views import export_response
 class ZipNegotiation(BaseContentNegotiation):
     """Whatever a client accepts, it gets the zip; `format` in the query names the form of the files in it."""
 
-    def select_parser(self, request: Request, parsers: list) -> None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
         return None
 
-    def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:
-        return renderers[0], renderers[0].media_type
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
 
 
 class VersionAPIView(ProjectAPIView):

@@ -46,21 +46,26 @@ class VersionForm(KaratForm):
     note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
-        self.snapshots = {snapshot.pk: snapshot for snapshot in selectors.snapshots_of(project)}
-        self.rounds = {round_.pk: round_ for round_ in selectors.rounds_on(project)}
+        self.known_snapshots = {snapshot.pk: snapshot for snapshot in selectors.snapshots_of(project)}
+        self.known_rounds = {round_.pk: round_ for round_ in selectors.rounds_on(project)}
         if version is not None:
             kwargs["initial"] = _initial(version)
         super().__init__(*args, **kwargs)
-        self.fields["snapshot"].choices = [(pk, _snapshot_words(found)) for pk, found in self.snapshots.items()]
-        self.fields["rounds"].choices = [(pk, _round_words(found)) for pk, found in self.rounds.items()]
+        self._offer("snapshot", [(pk, _snapshot_words(found)) for pk, found in self.known_snapshots.items()])
+        self._offer("rounds", [(pk, _round_words(found)) for pk, found in self.known_rounds.items()])
+
+    def _offer(self, name: str, choices: list[tuple[int, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
 
     @property
     def inputs(self) -> dict[str, Any]:
         """The keyword arguments of `draft_version` and `change_draft`."""
         values = self.cleaned_data
         return {
-            "snapshot": self.snapshots[values["snapshot"]],
-            "rounds": [self.rounds[pk] for pk in values["rounds"]],
+            "snapshot": self.known_snapshots[values["snapshot"]],
+            "rounds": [self.known_rounds[pk] for pk in values["rounds"]],
             "test_share": values["test_percent"] / 100,
             "group_by": values["group_by"],
             "seed": values["seed"],

@@ -15,7 +15,7 @@ from apps.goldsets.content import VersionContent, stored_triple
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.formats.content import ExpectedBlock, QueryRow, TripleRow
-from apps.goldsets.gathering import Gathered
+from apps.goldsets.gathering import Gathered, wording_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.stops import reviewers_of
 from apps.queries.models import Permission, Query, Source
@@ -87,7 +87,7 @@ def _version_triples(found: Gathered) -> Iterator[VersionTriple]:
 
 
 def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
-    revision = triple.current
+    revision = wording_of(triple)
     author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
     return TripleRow(
         triple_id=triple.label,
@@ -95,7 +95,7 @@ def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> 
         expected_answer=revision.answer,
         blocks=tuple(_expected(expected) for expected in revision.expected_blocks.all()),
         match="all" if revision.needs_all_blocks else "any",
-        query_id=triple.query.outside_id if triple.query_id in found.queries else "",
+        query_id=triple.query.outside_id if triple.query and triple.query_id in found.queries else "",
         domain=triple.domain,
         difficulty=triple.difficulty,
         added_by=author.name,

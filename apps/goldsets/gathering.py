@@ -14,7 +14,7 @@ from apps.judging.models import Round
 from apps.judging.selectors import ResolvedPair, resolved_grades
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
-from apps.triples.models import Triple
+from apps.triples.models import Revision, Triple
 from apps.triples.selectors import accepted_triples
 
 
@@ -68,6 +68,12 @@ class Gathered:
         return self.sides[triple_name(triple.label)]
 
 
+def wording_of(triple: Triple) -> Revision:
+    """The revision that was accepted: an accepted triple has one."""
+    assert triple.current is not None
+    return triple.current
+
+
 def query_name(outside_id: str) -> str:
     return f"query {outside_id}"
 
@@ -97,7 +103,10 @@ def places_of(snapshot: Snapshot) -> dict[int, Place]:
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list(
         "block_id", "position", "version_id", "version__text_digest", "block__outside_id"
     )
-    return {block: Place(*rest) for block, *rest in rows.iterator(chunk_size=5_000)}
+    return {
+        block: Place(position, version, digest, outside_id)
+        for block, position, version, digest, outside_id in rows.iterator(chunk_size=5_000)
+    }
 
 
 def former_of(version: Version) -> Version | None:
@@ -146,7 +155,7 @@ def _items(found: Gathered) -> list[Item]:
     for triple in found.triples:
         item = Item(
             name=triple_name(triple.label),
-            text=triple.current.question,
+            text=wording_of(triple).question,
             keys=tuple(_triple_keys(triple, group_by)),
             former=former_triples.get(triple.pk, ""),
         )
@@ -176,5 +185,5 @@ def _triple_keys(triple: Triple, group_by: set[str]) -> Iterable[tuple[str, str]
     if GroupBy.SOURCE in group_by and triple.source:
         yield "source", triple.source.slug
     if GroupBy.DOCUMENT in group_by:
-        for expected in triple.current.expected_blocks.all():
+        for expected in wording_of(triple).expected_blocks.all():
             yield "document", expected.version.block.document.outside_id

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from apps.common.wording import percent
 from apps.goldsets.enums import StopKind
-from apps.goldsets.gathering import Gathered, OpenPair
+from apps.goldsets.gathering import Gathered, OpenPair, wording_of
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.splits import Leak
 from apps.judging.resolution import PairState
@@ -91,7 +91,7 @@ def _stale(found: Gathered) -> Iterator[Stop]:
         if triple.is_stale:
             yield Stop(StopKind.STALE, f"{triple.label} is stale: its block has another text now.", triple.pk)
             continue
-        for expected in triple.current.expected_blocks.all():
+        for expected in wording_of(triple).expected_blocks.all():
             place = found.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:
