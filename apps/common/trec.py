@@ -146,7 +146,7 @@ def _columns(chunk: bytes) -> RunPart | None:
         scores = list(map(float, fields[4::6]))
     except ValueError:
         return None
-    if not all(map(math.isfinite, scores)) or any(b"_" in field for field in fields[4::6]):
+    if not all(map(math.isfinite, scores)) or b"_" in b" ".join(fields[4::6]):
         return None
     return RunPart(fields[0::6], fields[2::6], scores, fields[5].decode())
 
