@@ -217,6 +217,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "DESCRIPTION": "Gold sets for retrieval: grade, review, release, score.",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
 BROKER_DIR = DATA_DIR / "broker"
@@ -241,10 +242,12 @@ CELERY_TASK_ROUTES: dict = {}
 JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
 JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
 if BROKER_URL.startswith("filesystem://"):
+    CELERY_BROKER_TRANSPORT = "apps.jobs.folders:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS: dict = {
         "data_folder_in": str(BROKER_DIR / "messages"),
         "data_folder_out": str(BROKER_DIR / "messages"),
         "control_folder": str(BROKER_DIR / "control"),
+        "polling_interval": 0.25,
     }
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"unacked_restore_interval": 5, "unacked_restore_throttle": 1}
