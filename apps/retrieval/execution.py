@@ -222,7 +222,9 @@ def summary_of(parts: Sequence[tuple[pooling.Ints, pooling.Overlap]], runs: Sequ
 
 def _sum(tables: Sequence[np.ndarray]) -> list[Any]:
     """The tables added up, cell by cell; empty for none."""
-    return np.sum(tables, axis=0, dtype=np.int64).tolist() if tables else []
+    if not tables:
+        return []
+    return list(np.asarray(np.sum(tables, axis=0, dtype=np.int64)).tolist())
 
 
 def _ids(runs: Sequence[Run]) -> pooling.Ints:

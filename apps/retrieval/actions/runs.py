@@ -1,6 +1,5 @@
 """Asking for runs and writing their line in the ledger."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -11,7 +10,7 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.actions import enqueue
-from apps.queries.models import Query
+from apps.queries.actions import lock_queries
 from apps.retrieval import rules, selectors
 from apps.retrieval.actions.lengths import check_lengths
 from apps.retrieval.models import Run, System
@@ -108,9 +107,3 @@ def annotate_run(*, run: Run, note: str, commit: str, actor: User, at: datetime)
     after = {"note": row.note, "commit": row.commit}
     record(project=run.project, actor=actor, action="run.annotated", obj=row, before=before, after=after, at=at)
     return row
-
-
-def lock_queries(query_ids: Sequence[int], *, at: datetime) -> None:
-    """From its first run on, a query's words are fixed."""
-    for part in selectors.batches(query_ids):
-        Query.objects.filter(pk__in=part, locked_at=None).update(locked_at=at)
