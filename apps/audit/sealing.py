@@ -127,9 +127,9 @@ def _append(project_id: int | None, records: list[Record]) -> int:
 def _without_sealed(records: list[Record]) -> Iterable[Record]:
     """Another sealer may have been here between our reading and our lock."""
     sealed = set(
-        Link.objects.filter(
-            kind=records[0].kind, record_id__in=[record.record_id for record in records]
-        ).values_list("record_id", flat=True)
+        Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(
+            "record_id", flat=True
+        )
     )
     return [record for record in records if record.record_id not in sealed]
 

@@ -53,9 +53,7 @@ def count_unsealed(project: Project | None) -> int:
 
 
 def _is_expected(project: Project | None) -> bool:
-    return any(
-        kind.model._default_manager.filter(**{kind.project_path: project}).exists() for kind in kinds()
-    )
+    return any(kind.model._default_manager.filter(**{kind.project_path: project}).exists() for kind in kinds())
 
 
 def _walk(chain: Chain) -> tuple[int, str, Break | None]:

@@ -15,8 +15,7 @@ app.set_default()
 
 
 def prepare() -> None:
-    """Make the folders of the embedded broker, readable by nobody else, before the first message is written.
-    """
+    """Make the folders of the embedded broker, readable by nobody else, before the first message is written."""
     if not settings.BROKER_URL.startswith("filesystem://"):
         return
     broker = Path(settings.BROKER_DIR)

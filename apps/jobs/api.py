@@ -31,5 +31,5 @@ class JobCancel(ProjectAPIView):
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         job = selectors.job_in(self.project, pk)
-        job = actions.cancel_job(job_id=job.pk, actor=request.user, at=timezone.now())
+        job = actions.cancel_job(job_id=job.pk, actor=self.member.user, at=timezone.now())
         return Response(JobSerializer(job).data)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
@@ -109,7 +110,7 @@ def _try_again(job: Job, ctx: JobContext, reason: str) -> None:
     _close(ctx, JobStep.TRY_AGAIN, next_at=from_now(wait), error=reason)
 
 
-def _close(ctx: JobContext, step: JobStep, **changes: object) -> None:
+def _close(ctx: JobContext, step: JobStep, **changes: Any) -> None:
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
     if ctx.is_finished:

@@ -13,7 +13,7 @@ from kombu.utils.json import dumps
 class Channel(filesystem.Channel):
     """Writes a message under another name first, so that nobody ever reads half of one."""
 
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         draft = Path(self.data_folder_out, f".{name}")
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

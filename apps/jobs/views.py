@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
 from apps.jobs import actions, rules, selectors
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -53,7 +54,7 @@ def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view()
 def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = selectors.job_in(project, pk)
-    actions.cancel_job(job_id=job.pk, actor=request.user, at=timezone.now())
+    actions.cancel_job(job_id=job.pk, actor=_member(request).user, at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
@@ -61,12 +62,12 @@ def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def retry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = selectors.job_in(project, pk)
-    actions.retry_job(job_id=job.pk, actor=request.user, at=timezone.now())
+    actions.retry_job(job_id=job.pk, actor=_member(request).user, at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
 def _context(request: HttpRequest, job: Job) -> dict:
-    member = request.membership  # type: ignore[attr-defined]
+    member = _member(request)
     return {
         "job": job,
         "section": "Jobs",
@@ -77,6 +78,10 @@ def _context(request: HttpRequest, job: Job) -> dict:
         "shows_details": member.is_lead or job.created_by_id == member.user.pk,
         "results": _plain_results(job),
     }
+
+
+def _member(request: HttpRequest) -> Member:
+    return request.membership  # type: ignore[attr-defined]
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:
