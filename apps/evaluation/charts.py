@@ -255,12 +255,13 @@ def judged_figures(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
 
 
 class Move(NamedTuple):
-    """A block of one top list or both: ranks from 1, None where the run did not return it."""
+    """A block of one top list or both: ranks from 1, None where the run did not return it; `block` is its key."""
 
     name: str
     left: int | None
     right: int | None
     grade: int | None
+    block: int = 0
 
 
 def moves(found: Sequence[Move], depth: int) -> SafeString:

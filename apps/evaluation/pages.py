@@ -245,14 +245,21 @@ class Comparison:
         return conventions_of(row.measure for row in self.rows)
 
 
+class Named(NamedTuple):
+    """A block as people know it."""
+
+    pk: int
+    title: str
+    document: str
+
+
 class Placement(NamedTuple):
     """One line of a ranking as it is drawn."""
 
     rank: int
     score: float
     grade: int | None
-    title: str
-    document: str
+    block: Named
 
 
 @dataclass
@@ -277,8 +284,8 @@ class SideBySide:
         return selectors.grades_of(self.query)
 
     @cached_property
-    def blocks(self) -> dict[int, tuple[str, str]]:
-        """Title and document of every block that is named on the page."""
+    def blocks(self) -> dict[int, Named]:
+        """Every block that the page names, by its position."""
         seen = {placed.position for ranking in self.rankings for placed in ranking[:DEPTH]}
         return block_names(self._snapshot, seen | {position for position, grade in self.grades.items() if grade > 0})
 
@@ -290,7 +297,7 @@ class SideBySide:
     def lists(self) -> list[list[Placement]]:
         return [
             [
-                Placement(placed.rank, placed.score, self.grades.get(placed.position), *self.blocks[placed.position])
+                Placement(placed.rank, placed.score, self.grades.get(placed.position), self.blocks[placed.position])
                 for placed in ranking[:DEPTH]
             ]
             for ranking in self.rankings
@@ -302,7 +309,8 @@ class SideBySide:
 
     def _move(self, position: int) -> charts.Move:
         left, right = (ranks.get(position) for ranks in self._ranks)
-        return charts.Move(self.blocks[position][0], left, right, self.grades.get(position))
+        block = self.blocks[position]
+        return charts.Move(block.title, left, right, self.grades.get(position), block.pk)
 
     @property
     def moves(self) -> str:
@@ -349,8 +357,11 @@ class SideBySide:
         return before, after
 
 
-def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Title (or outside id) and document of the blocks at these positions."""
+def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:
+    """The blocks at these positions, by their titles, or their outside ids where there is none."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
     rows = rows.select_related("version", "block__document")
-    return {row.position: (row.version.title or row.block.outside_id, str(row.block.document)) for row in rows}
+    return {
+        row.position: Named(row.block_id, row.version.title or row.block.outside_id, str(row.block.document))
+        for row in rows
+    }
