@@ -9,6 +9,7 @@ from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.bulk import chunks
 from apps.common.errors import InputErrors, Refusal
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
@@ -95,10 +96,10 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
 
 
 @transaction.atomic
-def lock_queries(*, project: Project, query_ids: Iterable[int], at: datetime) -> int:
-    """Fix the words of queries that are being used, those that are not fixed yet. Answers how many that were."""
-    fresh = Query.objects.filter(project=project, pk__in=list(query_ids), locked_at=None)
-    return fresh.update(locked_at=at)
+def lock_queries(query_ids: Iterable[int], *, at: datetime) -> int:
+    """From its first run or grade on, a query's words are fixed. Answers how many were not yet."""
+    fresh = Query.objects.filter(locked_at=None)
+    return sum(fresh.filter(pk__in=part).update(locked_at=at) for part in chunks(query_ids, 500))
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def lock(query: Query) -> None:
-    actions.lock_queries(project=query.project, query_ids=[query.pk], at=AT)
+    actions.lock_queries([query.pk], at=AT)
 
 
 def edit(query: Query, **changes) -> Query:
@@ -64,16 +64,10 @@ def test_lock_queries_keeps_the_first_time():
     query = make_query()
     lock(query)
 
-    count = actions.lock_queries(project=query.project, query_ids=[query.pk], at=AT + timedelta(days=1))
+    count = actions.lock_queries([query.pk], at=AT + timedelta(days=1))
 
     query.refresh_from_db()
     assert (count, query.locked_at) == (0, AT)
-
-
-def test_lock_queries_stays_in_its_project():
-    query = make_query()
-
-    assert actions.lock_queries(project=make_project(), query_ids=[query.pk], at=AT) == 0
 
 
 @pytest.mark.parametrize(

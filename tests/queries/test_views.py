@@ -72,7 +72,7 @@ def test_the_list_is_narrowed_by_what_it_offers_and_nothing_else(client, params,
     make_query(project, outside_id="Q1", text="keys", domain="security")
     used = make_query(project, outside_id="Q2", text="backups", difficulty="hard")
     retired = make_query(project, outside_id="Q3", text="visitors")
-    actions.lock_queries(project=project, query_ids=[used.pk], at=AT)
+    actions.lock_queries([used.pk], at=AT)
     actions.retire_query(query_id=retired.pk, reason="old", actor=lead_of(project), at=AT)
 
     answer = page(signed_in(client, project, Role.VIEWER), "list", project.slug, **params)
@@ -126,7 +126,7 @@ def test_a_source_of_another_project_cannot_be_chosen(client):
 def test_editing_a_used_query_keeps_its_words(client):
     query = make_query(text="words")
     project = query.project
-    actions.lock_queries(project=project, query_ids=[query.pk], at=AT)
+    actions.lock_queries([query.pk], at=AT)
     edit = reverse("queries:edit", args=[project.slug, query.pk])
 
     shown = signed_in(client, project).get(edit)
