@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from apps.accounts.selectors import membership_in
+from apps.accounts.selectors import Member, membership_in
 from apps.common.errors import InputErrors, Refusal
 
 View = Callable[..., HttpResponse]
@@ -64,3 +64,8 @@ def operator_view(view: View) -> View:
 def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     template = "_refusal.html" if getattr(request, "htmx", False) else "refusal.html"
     return render(request, template, {"refusal": refusal}, status=refusal.status)
+
+
+def member_of(request: HttpRequest) -> Member:
+    """Whom `member_view` let in, with the roles held right now."""
+    return request.member  # type: ignore[attr-defined]

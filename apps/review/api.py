@@ -23,7 +23,7 @@ class QueueView(ProjectAPIView):
     scopes = {"GET": Scope.REVIEW_WRITE}
 
     def get(self, request: Request, slug: str) -> Response:
-        return Response({"waiting": [seat_out(seat) for seat in review_queue(request.user, self.project)]})
+        return Response({"waiting": [seat_out(seat) for seat in review_queue(self.member.user, self.project)]})
 
 
 class NextView(ProjectAPIView):
@@ -36,7 +36,7 @@ class NextView(ProjectAPIView):
         after = request.query_params.get("after", "")
         if after and not (after.isascii() and after.isdigit() and len(after) < 18):
             raise ValidationError({"after": ["after is the id of a triple."]})
-        triple = next_in_queue(request.user, self.project, int(after) if after else None)
+        triple = next_in_queue(self.member.user, self.project, int(after) if after else None)
         return Response({"triple": triple_out(triple) if triple else None})
 
 
@@ -51,7 +51,7 @@ class VerdictView(ProjectAPIView):
         given = VerdictInput(data=_with_key(request))
         given.is_valid(raise_exception=True)
         verdict = give_verdict(
-            project=self.project, triple_id=triple.pk, reviewer=request.user, at=timezone.now(), **given.verdict()
+            project=self.project, triple_id=triple.pk, reviewer=self.member.user, at=timezone.now(), **given.verdict()
         )
         return Response(verdict_out(verdict), status=201)
 

@@ -30,7 +30,7 @@ def _disputed(triple: Triple, standing: Standing) -> list[Offer]:
             "revise",
             "r",
             "Revise",
-            f"Opens revision {triple.current.number + 1} and a new round; both reviewers see the difference.",
+            f"Opens revision {triple.revision.number + 1} and a new round; both reviewers see the difference.",
             rules.revise_refusal(triple, standing),
         ),
         Offer(

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
@@ -72,7 +72,7 @@ def _policy(standing: Standing) -> Any:
 def _page(
     request: HttpRequest, triple: Triple, *, doing: str = "", fault: str = "", posted: Any = None, status: int = 200
 ) -> HttpResponse:
-    standing = standing_for(triple, request.member)  # type: ignore[attr-defined]
+    standing = standing_for(triple, member_of(request))
     rounds = rounds_of(triple, standing)
     offers = offers_for(triple, standing)
     allowed = {offer.name for offer in offers if offer.refusal is None}
@@ -80,14 +80,14 @@ def _page(
     context = {
         "section": "Review",
         "triple": triple,
-        "revision": triple.current,
-        "blocks": _block_views(triple.current),
+        "revision": triple.revision,
+        "blocks": _block_views(triple.revision),
         "standing": standing,
         "as_what": _as(standing),
         "rounds": rounds,
         "this_round": rounds[-1] if rounds else None,
         "past": rounds[:-1],
-        "difference": last_difference(triple.current) if triple.current.submitted_at else None,
+        "difference": last_difference(triple.revision) if triple.revision.submitted_at else None,
         "offers": offers,
         "doing": doing if doing in allowed else "",
         "fault": fault,
@@ -107,7 +107,7 @@ def _page(
 @member_view(*READERS)
 @require_GET
 def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     doing = request.GET.get("do", "")
     return _page(request, found, doing=doing if doing in FORMS_SHOWN else "")
 
@@ -127,12 +127,14 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
     Two calls, because what was typed must stay also when submitting is refused.
     """
     if pk is not None:
-        triple_for(request.member, pk)  # type: ignore[attr-defined]
+        triple_for(member_of(request), pk)
     bench, saved = save_bench(request, project, pk)
     if saved is None:
         return render_bench(request, bench, status=409 if bench.form.is_valid() else 400)
     try:
-        sent = actions.submit_triple(project=project, triple_id=saved.pk, author=request.user, at=timezone.now())  # type: ignore[arg-type]
+        sent = actions.submit_triple(
+            project=project, triple_id=saved.pk, author=member_of(request).user, at=timezone.now()
+        )
     except SubmitRefused as refusal:
         messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
         return redirect("triples:edit", slug=project.slug, pk=saved.pk)
@@ -144,11 +146,11 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
 @require_POST
 def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Open the next revision and go to the bench."""
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     actions.begin_revision(
         project=project,
         triple_id=found.pk,
-        person=request.user,  # type: ignore[arg-type]
+        person=member_of(request).user,
         snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
         at=timezone.now(),
     )
@@ -158,12 +160,12 @@ def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     try:
         actions.re_pin(
             project=project,
             triple_id=found.pk,
-            person=request.user,  # type: ignore[arg-type]
+            person=member_of(request).user,
             snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
             at=timezone.now(),
         )
@@ -179,24 +181,26 @@ def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*READERS)
 @require_POST
 def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     form = MessageForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
-    actions.post_message(project=project, triple_id=found.pk, author=request.user, text=text, at=timezone.now())  # type: ignore[arg-type]
+    actions.post_message(
+        project=project, triple_id=found.pk, author=member_of(request).user, text=text, at=timezone.now()
+    )
     return _back(project, found)
 
 
 @member_view(*READERS)
 @require_POST
 def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     form = PolicyForm(request.POST)
     if not form.is_valid():
         return _page(request, found, doing="withdraw", fault="Name the policy that settles it.", status=400)
     actions.withdraw_flag(
         project=project,
         triple_id=found.pk,
-        reviewer=request.user,  # type: ignore[arg-type]
+        reviewer=member_of(request).user,
         policy=Category(form.cleaned_data["policy"]),
         at=timezone.now(),
     )
@@ -207,14 +211,14 @@ def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @member_view(*WRITERS)
 @require_POST
 def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     form = SplitForm(request.POST)
     claims = form.claims() if form.is_valid() else []
     try:
         children = actions.split_triple(
             project=project,
             triple_id=found.pk,
-            author=request.user,  # type: ignore[arg-type]
+            author=member_of(request).user,
             claims=claims,
             at=timezone.now(),
         )
@@ -234,12 +238,12 @@ def _reason(request: HttpRequest) -> str:
 @member_view(*WRITERS)
 @require_POST
 def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     try:
         actions.drop_triple(
             project=project,
             triple_id=found.pk,
-            author=request.user,  # type: ignore[arg-type]
+            author=member_of(request).user,
             reason=_reason(request),
             at=timezone.now(),
         )
@@ -254,7 +258,7 @@ def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    found = triple_for(member_of(request), pk)
     form = AdjudicateForm(request.POST)
     if not form.is_valid():
         fault = "Choose one of the three decisions."
@@ -263,7 +267,7 @@ def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         decided = actions.adjudicate(
             project=project,
             triple_id=found.pk,
-            lead=request.user,  # type: ignore[arg-type]
+            lead=member_of(request).user,
             decision=Decision(form.cleaned_data["decision"]),
             reason=form.cleaned_data["reason"],
             at=timezone.now(),

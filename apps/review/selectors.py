@@ -74,7 +74,7 @@ class Waiting(NamedTuple):
     """What waits for one person, each with its count and the moment the oldest began to wait."""
 
     word: str
-    count: int
+    count: int  # type: ignore[assignment]
     since: datetime | None
     url_name: str
 

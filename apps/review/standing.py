@@ -73,7 +73,7 @@ class Standing:
 
 
 def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing:
-    revision = triple.current
+    revision = triple.revision
     verdicts = live_verdicts(revision)
     phase = phase_of(revision, len(verdicts))
     flags = [verdict for verdict in verdicts if verdict.choice == Choice.FLAG]

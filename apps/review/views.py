@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.review import rules
@@ -25,13 +24,15 @@ from apps.triples.selectors import expected_blocks, triple_for
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST_REVIEWED = "review-last"
+LAST_SAID = "review-said"
 
 
 @member_view(*READERS)
 @require_GET
 def queue(request: HttpRequest, project: Project) -> HttpResponse:
     """What waits: to review, to settle, and for leads to adjudicate."""
-    person, member = request.user, request.member  # type: ignore[attr-defined]
+    member = member_of(request)
+    person = member.user
     waiting = list(review_queue(person, project))
     answered = {seat.pk for seat in open_seats_of(person, project)} - {seat.pk for seat in waiting}
     return render(
@@ -43,7 +44,8 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
             "answered": [seat for seat in open_seats_of(person, project) if seat.pk in answered],
             "disputes": list(disputed_with(person, project)),
             "adjudications": list(to_adjudicate(person, project)) if member.is_lead else [],
-        },
+        }
+        | _just_said(request, project),
     )
 
 
@@ -52,7 +54,9 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     """The next triple of the queue, behind `?after=`; the queue itself when nothing waits."""
     after = request.GET.get("after", "")
-    triple = next_in_queue(request.user, project, int(after) if after.isdigit() and len(after) < 18 else None)  # type: ignore[arg-type]
+    triple = next_in_queue(
+        member_of(request).user, project, int(after) if after.isdigit() and len(after) < 18 else None
+    )
     if triple is None:
         return redirect("review:queue", slug=project.slug)
     return redirect("review:screen", slug=project.slug, pk=triple.pk)
@@ -84,13 +88,18 @@ def _categories(chosen: str) -> list[dict[str, Any]]:
     ]
 
 
-def _undo(request: HttpRequest, triple: Triple) -> Triple | None:
+def _undo(request: HttpRequest, project: Project) -> Triple | None:
     """The triple answered last, while its round is open; else None."""
     last = request.session.get(LAST_REVIEWED)
-    if last in (None, triple.pk):
+    if last is None:
         return None
-    seat = open_seats_of(request.user, triple.project).filter(revision__triple=last).first()  # type: ignore[arg-type]
+    seat = open_seats_of(member_of(request).user, project).filter(revision__triple=last).first()
     return seat.revision.triple if seat else None
+
+
+def _just_said(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """What the person answered just now, to be said once, and the way back while there is one."""
+    return {"said": request.session.pop(LAST_SAID, ""), "undo": _undo(request, project)}
 
 
 def _screen(
@@ -102,7 +111,7 @@ def _screen(
     fault: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    revision = triple.current
+    revision = triple.revision
     context = {
         "section": "Review",
         "triple": triple,
@@ -116,9 +125,10 @@ def _screen(
         "own": standing.own,
         "key": fresh_key(),
         "fault": fault,
-        "undo": _undo(request, triple),
-        "waiting": review_queue(request.user, triple.project).count(),  # type: ignore[arg-type]
-    }
+        "waiting": review_queue(member_of(request).user, triple.project).count(),
+    } | _just_said(request, triple.project)
+    if context["undo"] == triple:
+        context["undo"] = None
     return render(request, "review/screen.html", context, status=status)
 
 
@@ -137,8 +147,8 @@ def _as_given(verdict: Verdict | None) -> dict[str, Any]:
 @require_GET
 def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One triple to confirm or flag. Whoever has no seat in its open round is sent to its page."""
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
-    standing = standing_for(triple, request.member)  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk)
+    standing = standing_for(triple, member_of(request))
     if rules.verdict_refusal(triple, standing):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
     return _screen(request, triple, standing, _as_given(standing.own))
@@ -148,7 +158,7 @@ def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Take the answer and go on to the next; a fault shows the same screen with what was chosen."""
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk)
     form = VerdictForm(request.POST)
     if not form.is_valid():
         return _again(request, triple, "Choose confirm or flag first.")
@@ -156,7 +166,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         given = give_verdict(
             project=project,
             triple_id=triple.pk,
-            reviewer=request.user,  # type: ignore[arg-type]
+            reviewer=member_of(request).user,
             at=timezone.now(),
             **form.verdict(),
         )
@@ -166,12 +176,12 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return _again(request, triple, refusal.sentence)
     request.session[LAST_REVIEWED] = triple.pk
     word = "confirmed" if given.choice == Choice.CONFIRM else "flagged"
-    messages.info(request, f"{triple.label} {word}.")
+    request.session[LAST_SAID] = f"{triple.label} {word}."
     return redirect("review:next", slug=project.slug)
 
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
-    standing = standing_for(triple, request.member)  # type: ignore[attr-defined]
+    standing = standing_for(triple, member_of(request))
     if reason := rules.verdict_refusal(triple, standing):
         raise VerdictRefused(reason, code="no_verdict")
     posted = request.POST

@@ -193,7 +193,7 @@ def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime)
 
     The state stays, and so does `current`, until the revision is submitted.
     """
-    current = triple.current
+    current = triple.revision
     wording = copy_wording(triple, current)._replace(blocks=repinned(snapshot, current))
     revision = _next_revision(triple, author, snapshot, at)
     _write(triple, revision, wording, at)
@@ -202,7 +202,7 @@ def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime)
 
 def discard_open_revision(triple: Triple) -> None:
     """Drop what was being written on a locked triple, because the triple went another way."""
-    for revision in triple.revisions.filter(submitted_at=None).exclude(pk=triple.current_id):
+    for revision in triple.revisions.filter(submitted_at=None).exclude(pk=triple.revision.pk):
         revision.expected_blocks.all().delete()
         revision.delete()
 

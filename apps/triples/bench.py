@@ -86,7 +86,7 @@ class Bench:
         """The checks on what the form holds now, saved or not."""
         if self.form.is_bound and not self.form.is_valid():
             faults = [error for errors in self.form.errors.values() for error in errors]
-            return [Check(STOP, "form", fault) for fault in faults]
+            return [Check(STOP, "form", str(fault)) for fault in faults]
         chosen = self.chosen_block()
         entry = entry_of_block(self.snapshot, chosen) if chosen else None
         blocks: list[Marked] = [marked(entry.version, self.spans())] if entry else []

@@ -30,6 +30,11 @@ class Check(NamedTuple):
     said: str = ""
     meant: str = ""
 
+    @property
+    def added(self) -> str:
+        """What the evidence has behind the figure as the answer has it: "-GCM" for AES-256 and AES-256-GCM."""
+        return self.meant.removeprefix(self.said) if self.said and self.meant.startswith(self.said) else ""
+
 
 class Span(NamedTuple):
     """Marked evidence: half-open character offsets into the pinned text, and the text marked at the time."""

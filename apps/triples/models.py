@@ -62,6 +62,12 @@ class Triple(models.Model):
     def label(self) -> str:
         return f"T-{self.number:04d}"
 
+    @property
+    def revision(self) -> "Revision":
+        """The wording that counts: the one submitted last, or the first draft. There is one from the start on."""
+        assert self.current is not None, f"{self.label} was not started by start_draft"
+        return self.current
+
 
 class Revision(models.Model):
     """A triple's wording at one time. Written freely while a draft; fixed by a trigger once submitted."""

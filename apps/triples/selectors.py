@@ -65,7 +65,9 @@ def open_revision(triple: Triple) -> Revision | None:
 def authors_of(triple: Triple) -> frozenset[int]:
     """Ids of everybody who wrote any revision, the author and who adopted it included."""
     written = set(triple.revisions.values_list("author", flat=True))
-    return frozenset(written | {triple.author_id} | ({triple.adopted_by_id} - {None}))
+    if triple.adopted_by_id is not None:
+        written.add(triple.adopted_by_id)
+    return frozenset(written | {triple.author_id})
 
 
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
@@ -108,7 +110,7 @@ def other_questions(project: Project, person: User, *, apart_from: int | None) -
     found = (
         Triple.objects.filter(project=project, current__isnull=False)
         .exclude(state__in=ENDED)
-        .exclude(pk=apart_from)
+        .exclude(pk=apart_from or 0)
         .filter(~Q(state=State.DRAFT) | Q(author=person))
         .order_by("number")
     )

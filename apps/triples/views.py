@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
@@ -63,7 +63,7 @@ def _listed(request: HttpRequest, project: Project, found: Any, *, title: str, m
             "state": state,
             "words": words,
             "newest": newest,
-            "can_write": request.member.holds(*WRITERS),  # type: ignore[attr-defined]
+            "can_write": member_of(request).holds(*WRITERS),
         },
     )
 
@@ -77,13 +77,13 @@ def _state_choices(project: Project) -> list[tuple[str, str, int]]:
 @member_view(*READERS)
 @require_GET
 def triples(request: HttpRequest, project: Project) -> HttpResponse:
-    return _listed(request, project, visible_triples(request.member), title="All triples", mine=False)  # type: ignore[attr-defined]
+    return _listed(request, project, visible_triples(member_of(request)), title="All triples", mine=False)
 
 
 @member_view(*READERS)
 @require_GET
 def mine(request: HttpRequest, project: Project) -> HttpResponse:
-    found = visible_triples(request.member).filter(author=request.user)  # type: ignore[attr-defined]
+    found = visible_triples(member_of(request)).filter(author=member_of(request).user)
     return _listed(request, project, found, title="My triples", mine=True)
 
 
@@ -137,7 +137,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
         }
         sought = sought or need.text
     form = BenchForm(project=project, snapshot=snapshot, initial=initial)
-    page = Bench(project, request.user, snapshot, form, sought=sought, wanted_block=_wanted(request))  # type: ignore[arg-type]
+    page = Bench(project, member_of(request).user, snapshot, form, sought=sought, wanted_block=_wanted(request))
     return render_bench(request, page)
 
 
@@ -149,11 +149,11 @@ def _snapshot_for(triple: Triple) -> Snapshot:
 @require_GET
 def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The bench of the revision that is being written."""
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk)
     revision = open_revision(triple)
-    if revision is None or rules.write_refusal(request.user, revision):  # type: ignore[arg-type]
+    if revision is None or rules.write_refusal(member_of(request).user, revision):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
-    page = bench_of(project, request.user, _snapshot_for(triple), triple, revision)  # type: ignore[arg-type]
+    page = bench_of(project, member_of(request).user, _snapshot_for(triple), triple, revision)
     page.sought, page.wanted_block = request.GET.get("q", ""), _wanted(request)
     return render_bench(request, page)
 
@@ -164,12 +164,12 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
     Returns the bench, and the triple, or None when a field is wrong or somebody saved in between: then the bench
     still holds all that was posted and says what is wrong.
     """
-    triple = triple_for(request.member, pk) if pk else None  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk) if pk else None
     snapshot = _snapshot_for(triple) if triple else newest_snapshot(project)
     if snapshot is None:
         raise Http404("No snapshot is frozen.")
     form = BenchForm(request.POST, project=project, snapshot=snapshot)
-    page = Bench(project, request.user, snapshot, form, triple=triple)  # type: ignore[arg-type]
+    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
     if triple is not None:
         page.revision = _writable(request, triple)
     if not form.is_valid():
@@ -186,7 +186,7 @@ def _writable(request: HttpRequest, triple: Triple) -> Revision:
     revision = open_revision(triple)
     if revision is None:
         raise actions.DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
-    if reason := rules.write_refusal(request.user, revision):  # type: ignore[arg-type]
+    if reason := rules.write_refusal(member_of(request).user, revision):
         raise actions.DraftRefused(reason, code="not_editable")
     return revision
 
@@ -256,12 +256,12 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
 @require_POST
 def checks(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
     """The checks on what the form holds now; nothing is saved."""
-    triple = triple_for(request.member, pk) if pk else None  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk) if pk else None
     snapshot = _snapshot_for(triple) if triple else newest_snapshot(project)
     if snapshot is None:
         raise Http404("No snapshot is frozen.")
     form = BenchForm(request.POST, project=project, snapshot=snapshot)
-    page = Bench(project, request.user, snapshot, form, triple=triple)  # type: ignore[arg-type]
+    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
     return render(request, "triples/_checks.html", context_of(page) | {"swapped": True})
 
 
@@ -271,8 +271,8 @@ def checks(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
 @member_view(*WRITERS)
 @require_POST
 def withdraw(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
-    actions.withdraw_draft(project=project, triple_id=triple.pk, author=request.user, at=timezone.now())  # type: ignore[arg-type]
+    triple = triple_for(member_of(request), pk)
+    actions.withdraw_draft(project=project, triple_id=triple.pk, author=member_of(request).user, at=timezone.now())
     messages.info(request, f"{triple.label} is withdrawn.")
     return redirect("triples:mine", slug=project.slug)
 
@@ -280,11 +280,11 @@ def withdraw(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def reopen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk)
     actions.reopen_as_draft(
         project=project,
         triple_id=triple.pk,
-        author=request.user,  # type: ignore[arg-type]
+        author=member_of(request).user,
         snapshot=_snapshot_for(triple),
         at=timezone.now(),
     )
@@ -294,15 +294,15 @@ def reopen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    triple = triple_for(request.member, pk)  # type: ignore[attr-defined]
+    triple = triple_for(member_of(request), pk)
     form = RetireForm(request.POST)
     if not form.is_valid():
         raise actions.RetireRefused("Retiring needs one of the three reasons.", code="reason_missing")
     actions.retire_triple(
         project=project,
         triple_id=triple.pk,
-        lead=request.user,  # type: ignore[arg-type]
-        roles=request.member.roles,  # type: ignore[attr-defined]
+        lead=member_of(request).user,
+        roles=member_of(request).roles,
         reason=RetireReason(form.cleaned_data["reason"]),
         at=timezone.now(),
     )

@@ -263,7 +263,7 @@ def test_a_flag_is_answered_by_a_revision_and_both_confirm(page, team, signed_in
         expect(page.locator("ins").first).to_be_visible()
         page.keyboard.press("c")
         page.keyboard.press("Enter")
-        expect(page.locator("#notices")).to_contain_text("confirmed")
+        expect(page.locator(".toast")).to_contain_text("confirmed")
 
     assert (reload(triple).state, reload(triple).resolution) == (State.ACCEPTED, "revised")
 

@@ -77,7 +77,7 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
     if any(not claim.question.strip() for claim in claims):
         raise DisputeRefused("Each claim needs a question of its own.", code="claims")
     discard_open_revision(triple)
-    wording = copy_wording(triple, triple.current)
+    wording = copy_wording(triple, triple.revision)
     children = [
         start_draft(
             project=project,

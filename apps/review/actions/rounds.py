@@ -63,7 +63,7 @@ def resolve(
     """Record what ended the round; returns the fields that an accepted triple carries for it."""
     Resolution.objects.create(
         triple=triple,
-        revision=triple.current,
+        revision=triple.revision,
         round=triple.round,
         kind=kind,
         category=category,

@@ -48,8 +48,9 @@ def give_verdict(
         raise VerdictRefused(reason, code="no_verdict")
     if reason := rules.flag_fault(choice, reasons, category, note):
         raise VerdictRefused(reason, code="bad_verdict")
+    assert standing.seat is not None  # the rule above has asked
     verdict = Verdict.objects.create(
-        revision=triple.current,
+        revision=triple.revision,
         seat=standing.seat,
         reviewer=reviewer,
         choice=choice,
@@ -72,7 +73,7 @@ def _same_or_refused(sent: Verdict, revision_id: int, choice: str, reasons: list
 
 def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
     """Walk the step that two verdicts add up to. One verdict changes nothing that anybody else could see."""
-    verdicts = live_verdicts(triple.current)
+    verdicts = live_verdicts(triple.revision)
     outcome = outcome_of([verdict.choice for verdict in verdicts])
     if outcome is Outcome.PENDING:
         return
