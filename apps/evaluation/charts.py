@@ -267,17 +267,17 @@ class Move(NamedTuple):
 def moves(found: Sequence[Move], depth: int) -> SafeString:
     """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
     rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
-    parts = []
+    strands, stubs = [], []
     for move in sorted(found, key=lambda move: move.grade or 0):
         inside_left, inside_right = (rank is not None and rank <= depth for rank in (move.left, move.right))
         if inside_left and inside_right:
-            parts.append(_strand(move))
+            strands.append(_strand(move))
         elif inside_left:
-            parts += _stub(6.0, 20.0, 26.0, None, move.left, "to " + str(move.right) if move.right else "gone")
+            stubs += _stub(6.0, 20.0, 26.0, None, move.left, f"to {move.right}" if move.right else "gone")
         elif inside_right:
             words = f"from {move.left}" if move.left else "new"
-            parts += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
-    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", parts)
+            stubs += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
+    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", strands + stubs)
 
 
 def _middle(rank: int | None) -> float:
