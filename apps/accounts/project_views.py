@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST, require_http_methods, require_safe
 
 from apps.accounts import actions, selectors
 from apps.accounts.access import member_view
@@ -15,6 +15,7 @@ from apps.accounts.models import Project
 
 
 @member_view()
+@require_safe
 def people(request: HttpRequest, project: Project) -> HttpResponse:
     return _people(request, project)
 

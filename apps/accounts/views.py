@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST, require_http_methods, require_safe
 
 from apps.accounts import actions, selectors
 from apps.accounts.access import operator_view
@@ -148,6 +148,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
 
 
 @operator_view
+@require_safe
 def everybody(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/everybody.html", {"people": selectors.everybody()})
 

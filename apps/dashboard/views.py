@@ -6,7 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.access import member_view
 from apps.accounts.actions import change_project
@@ -17,6 +17,7 @@ from apps.dashboard.forms import ScaleForm, SettingsForm
 
 
 @login_required
+@require_safe
 def projects(request: HttpRequest) -> HttpResponse:
     places = selectors.places_of(request.user)
     has_demo = any(place.project.is_demo for place in places)
@@ -25,6 +26,7 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 
 @member_view()
+@require_safe
 def home(request: HttpRequest, project: Project) -> HttpResponse:
     """What waits for this person, and how the project is doing; health is for those who steer and those who watch."""
     member = request.member

@@ -221,10 +221,10 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
 @member_view(Role.LEAD)
 def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
+    found = _comparison(request, project, baseline, candidate)
     form = DropForm(request.POST)
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
-    found = _comparison(request, project, baseline, candidate)
     values = form.cleaned_data
     actions.decide_drop(
         baseline=found.baseline.evaluation,

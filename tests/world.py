@@ -1,0 +1,297 @@
+"""Two whole projects, made by the demo's walk through the real actions, and people of every standing towards one."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.actions import create_token, invite, set_roles
+from apps.accounts.enums import Role, Scope
+from apps.accounts.models import Invitation, Project, User
+from apps.corpus.importing.actions import start_import
+from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
+from apps.dashboard.demo.actions import request_demo
+from apps.evaluation.models import Evaluation
+from apps.goldsets.models import Version
+from apps.jobs.models import Job, Upload
+from apps.jobs.testing import run_jobs
+from apps.jobs.uploads import store_upload
+from apps.judging.models import Guideline, Round
+from apps.queries.models import Permission, Query, Source
+from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.views.runs import PURPOSE
+from apps.review.models import ReviewSeat
+from apps.triples.models import Triple
+from tests.factories import make_user
+
+ROLE_HOLDERS = {
+    "viewer": "ola@tarnwick.example",
+    "annotator": "mara@tarnwick.example",
+    "reviewer": "tobias@tarnwick.example",
+    "lead": "petra@tarnwick.example",
+}
+
+
+@dataclass
+class World:
+    """`project` is the one the matrix asks about; `other` stands beside it with lookalike objects."""
+
+    project: Project
+    other: Project
+    people: dict[str, User | None] = field(default_factory=dict)
+    cookies: dict[str, Any] = field(default_factory=dict)
+
+    def kwargs(self, name: str, route: str, project: Project | None = None) -> dict[str, Any]:
+        """Arguments for an endpoint of `project` (ours by default): its slug, and an object of every kind it names."""
+        things = Things(project or self.project)
+        values: dict[str, Any] = {}
+        for argument in route.split("<")[1:]:
+            argument = argument.split(">")[0].split(":")[-1]
+            values[argument] = things.value(name, argument, project or self.project)
+        return values
+
+    def url(self, name: str, route: str) -> str:
+        return reverse(name, kwargs=self.kwargs(name, route))
+
+
+class Things:
+    """One object of each kind in a project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def value(self, name: str, argument: str, project: Project) -> Any:
+        if argument == "slug":
+            return project.slug
+        finder = getattr(self, f"{name.replace(':', '_').replace('-', '_')}__{argument}", None)
+        if finder is None:
+            finder = getattr(self, f"{name.split(':')[0].replace('-', '_')}__{argument}", None)
+        if finder is None:
+            finder = getattr(self, f"any__{argument}")
+        return finder()
+
+    # Arguments that mean the same everywhere
+    def any__corpus_slug(self) -> str:
+        return self.corpus.slug
+
+    def any__gold_set(self) -> str:
+        return self.version.gold_set.slug
+
+    def any__number(self) -> int:
+        return self.version.number
+
+    def any__version_pk(self) -> int:
+        return self.version.pk
+
+    def any__token(self) -> str:
+        return "a-token-that-nobody-has"
+
+    def any__rest(self) -> str:
+        return "v1/nowhere"
+
+    def any__kind(self) -> str:
+        return "queries"
+
+    def any__split(self) -> str:
+        return "dev"
+
+    def any__user_id(self) -> int:
+        return User.objects.get(email=ROLE_HOLDERS["viewer"]).pk
+
+    def any__invitation_id(self) -> int:
+        return Invitation.objects.filter(project=self.project, used_at=None, revoked_at=None).first().pk
+
+    def any__token_id(self) -> int:
+        return self.project.tokens.first().pk
+
+    def any__block_id(self) -> int:
+        return self.block.pk
+
+    def any__first(self) -> int:
+        return User.objects.get(email="mara@tarnwick.example").pk
+
+    def any__second(self) -> int:
+        return User.objects.get(email="sef@tarnwick.example").pk
+
+    def any__baseline(self) -> int:
+        return self.evaluations[0].pk
+
+    def any__candidate(self) -> int:
+        return self.evaluations[1].pk
+
+    def any__entry(self) -> int:
+        return self.round.pool.entries.order_by("pk").first().pk
+
+    # `pk`, by the app or the page it stands in
+    def corpus_import_new__kind(self) -> str:
+        return "corpus"
+
+    def corpus__pk(self) -> int:
+        return self.snapshot.pk
+
+    corpus_api__pk = corpus__pk
+
+    def corpus_block__pk(self) -> int:
+        return self.block.pk
+
+    def corpus_redact__pk(self) -> int:
+        return BlockVersion.objects.filter(block__corpus=self.corpus).order_by("pk").first().pk
+
+    def corpus_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project).first().pk
+
+    corpus_import_confirm__pk = corpus_import__pk
+    corpus_import_discard__pk = corpus_import__pk
+    corpus_import_errors__pk = corpus_import__pk
+
+    def queries__pk(self) -> int:
+        return Query.objects.filter(project=self.project).order_by("pk").first().pk
+
+    queries_api__pk = queries__pk
+
+    def queries_source__pk(self) -> int:
+        return Source.objects.filter(project=self.project).first().pk
+
+    queries_source_edit__pk = queries_source__pk
+    queries_grant__pk = queries_source__pk
+
+    def queries_revoke__pk(self) -> int:
+        return Permission.objects.filter(source__project=self.project).first().pk
+
+    def retrieval_system__pk(self) -> int:
+        return System.objects.filter(project=self.project).first().pk
+
+    def retrieval_run__pk(self) -> int:
+        return Run.objects.filter(project=self.project).order_by("pk").first().pk
+
+    retrieval_api_run__pk = retrieval_run__pk
+
+    def retrieval__pk(self) -> int:
+        return Upload.objects.filter(project=self.project, kind="run").first().pk
+
+    def retrieval_pool__pk(self) -> int:
+        return Pool.objects.filter(project=self.project).order_by("pk").first().pk
+
+    retrieval_grow_pool__pk = retrieval_pool__pk
+    retrieval_provenance__pk = retrieval_pool__pk
+    retrieval_api_pool__pk = retrieval_pool__pk
+
+    def judging__pk(self) -> int:
+        return self.round.pk
+
+    judging_api__pk = judging__pk
+
+    def judging_guideline__number(self) -> int:
+        return Guideline.objects.filter(project=self.project).first().number
+
+    def triples__pk(self) -> int:
+        return Triple.objects.filter(project=self.project, state="draft").first().pk
+
+    def triples_retire__pk(self) -> int:
+        return Triple.objects.filter(project=self.project, state="accepted").first().pk
+
+    def triples_api__pk(self) -> int:
+        return Triple.objects.filter(project=self.project, state="accepted").first().pk
+
+    def review__pk(self) -> int:
+        return Triple.objects.filter(project=self.project, state="disputed").first().pk
+
+    def review_screen__pk(self) -> int:
+        seat = ReviewSeat.objects.filter(
+            revision__triple__project=self.project,
+            revision__triple__state="in_review",
+            reviewer__email=ROLE_HOLDERS["reviewer"],
+            verdicts=None,
+        ).first()
+        return seat.revision.triple_id
+
+    review_verdict__pk = review_screen__pk
+    review_api__pk = review_screen__pk
+
+    def evaluation__pk(self) -> int:
+        return self.evaluations[0].pk
+
+    evaluation_api__pk = evaluation__pk
+
+    def evaluation_query__pk(self) -> int:
+        return self.version.queries.filter(split="dev").order_by("pk").first().pk
+
+    def jobs__pk(self) -> int:
+        return Job.objects.filter(project=self.project).order_by("pk").first().pk
+
+    jobs_api__pk = jobs__pk
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return Corpus.objects.get(project=self.project)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        return self.corpus.snapshots.order_by("-number").first()
+
+    @cached_property
+    def block(self) -> Block:
+        return self.corpus.blocks.order_by("pk").first()
+
+    @cached_property
+    def round(self) -> Round:
+        return Round.objects.filter(project=self.project).order_by("-number").first()
+
+    @cached_property
+    def version(self) -> Version:
+        return Version.objects.filter(gold_set__project=self.project, state="released").get()
+
+    @cached_property
+    def evaluations(self) -> list[Evaluation]:
+        return list(Evaluation.objects.filter(project=self.project).order_by("pk"))
+
+
+def build_world() -> World:
+    """Takes some ten seconds. Needs a database without an open transaction."""
+    now = timezone.now()
+    host = make_user("Host", is_operator=True)
+    projects = []
+    for name in ("Ours", "Theirs"):
+        job = request_demo(host=host, name=name, at=now)
+        failed = [done.error for done in run_jobs() if done.state != "done"]
+        assert failed == []
+        projects.append(job.project)
+    ours, theirs = projects
+    world = World(project=ours, other=theirs)
+    world.people = _people(ours, theirs, host)
+    for project in projects:
+        _add_what_the_demo_lacks(project, host)
+    return world
+
+
+def _people(ours: Project, theirs: Project, host: User) -> dict[str, User | None]:
+    now = timezone.now()
+    people: dict[str, User | None] = {"anonymous": None, "stranger": make_user("Stranger")}
+    for role, email in ROLE_HOLDERS.items():
+        people[role] = User.objects.get(email=email)
+    former = make_user("Former")
+    set_roles(project=ours, user=former, roles=list(Role.values), actor=host, at=now)
+    set_roles(project=ours, user=former, roles=[], actor=host, at=now)
+    people["former"] = former
+    people["other_lead"] = make_user("Other lead")
+    set_roles(project=theirs, user=people["other_lead"], roles=[Role.LEAD], actor=host, at=now)
+    people["operator"] = make_user("Operator", is_operator=True)
+    return people
+
+
+def _add_what_the_demo_lacks(project: Project, host: User) -> None:
+    now = timezone.now()
+    lead = User.objects.get(email=ROLE_HOLDERS["lead"])
+    snapshot = Snapshot.objects.filter(corpus__project=project).order_by("-number").first()
+    options = {"format": "jsonl", "ids": "file", "mode": "merge", "corpus": snapshot.corpus.slug, "name": ""}
+    file = SimpleUploadedFile("more.jsonl", b'{"block_id": "X-1", "document_id": "x", "title": "X", "text": "More."}\n')
+    start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
+    file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
+    options = {"system": "", "tag": "", "note": "", "commit": "", "snapshot": snapshot.pk}
+    store_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=lead, at=now)
+    invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
+    create_token(project=project, user=lead, name="CI", scopes=[Scope.RUNS_READ], at=now, lasts=timedelta(days=1))
