@@ -92,7 +92,7 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     open_page(lead, round_, "rounds/new/")
     expect(lead.locator("#plan")).to_contain_text("judgements14")
 
-    lead.get_by_label("Overlap").fill("100")
+    lead.get_by_role("spinbutton", name="Overlap percent").fill("100")
     expect(lead.locator("#plan")).to_contain_text("judgements24")
     lead.get_by_label("Judges on an overlapping pair").fill("5")
     expect(lead.locator("#plan")).to_contain_text("Nobody judges a pair twice.")

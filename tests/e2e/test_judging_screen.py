@@ -50,6 +50,21 @@ def test_look(screen, look_at, axe_clean, witness):
     assert witness.drain() == []
 
 
+def test_look_with_everything_open(screen, context, look_at, axe_clean):
+    context.set_offline(True)
+    screen.keyboard.press("1")
+    screen.keyboard.press("3")
+    screen.keyboard.press("m")
+    screen.keyboard.press("n")
+    screen.keyboard.type("The mode is missing.")
+    screen.keyboard.press("Escape")
+    screen.keyboard.press("x")
+    expect(screen.get_by_text("2 grades could not be sent.")).to_be_visible()
+
+    axe_clean(screen)
+    look_at(screen, "judging-open", full=False)
+
+
 def test_a_number_key_grades_and_the_next_pair_is_on_screen_at_once(screen, round_):
     first = seat_shown(screen)
     screen.keyboard.press("2")
