@@ -15,7 +15,7 @@ from apps.goldsets.models import Version
 from apps.jobs.testing import run_jobs
 from apps.judging.actions import import_judgements
 from apps.judging.imports import read_draft
-from apps.queries.models import Query
+from apps.queries.models import Query, Source
 from apps.retrieval.models import Run
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_source
@@ -65,15 +65,19 @@ def make_scene(
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
     snapshot = make_snapshot(project, BLOCKS)
-    made = make_queries(project, {name: f"What about {name}" for name in qrels}, source=make_source(project))
-    for number, query in enumerate(made):
-        query.domain = DOMAINS[number % len(DOMAINS)]
-    Query.objects.bulk_update(made, ["domain"])
+    _describe(make_queries(project, {name: f"What about {name}" for name in qrels}), make_source(project))
     version = _version(project, snapshot, qrels, test_share, state)
     scene = Scene(project, snapshot, version)
     for tag, results in runs.items():
         scene.runs[tag] = add_run(scene, tag, results)
     return scene
+
+
+def _describe(queries: list[Query], source: Source) -> None:
+    """Give the queries a permitted source and domains in turn."""
+    for number, query in enumerate(sorted(queries, key=lambda query: query.outside_id)):
+        query.source, query.domain = source, DOMAINS[number % len(DOMAINS)]
+    Query.objects.bulk_update(queries, ["source", "domain"])
 
 
 def _version(project: Project, snapshot: Snapshot, qrels: Qrels, test_share: float, state: VersionState) -> Version:
