@@ -1,16 +1,22 @@
-"""Corpora, queries, systems, runs and pools for tests."""
+"""Corpora, queries, systems, runs and pools for tests, made by the real actions."""
 
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from apps.accounts.models import Project
-from apps.corpus.blocks import block_digests, snapshot_digest
-from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
+from apps.corpus.actions import freeze_snapshot
+from apps.corpus.models import Snapshot
 from apps.jobs.testing import run_jobs
+from apps.queries.actions import import_queries
 from apps.queries.models import Query
+from apps.queries.readers import read_queries
 from apps.retrieval import actions, selectors
 from apps.retrieval.imports import Draft, read_run
 from apps.retrieval.models import Pool, Run, System
+from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of
 
 TEXTS = {
@@ -22,54 +28,30 @@ TEXTS = {
 QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
 
 
-def make_snapshot(project: Project, texts: Mapping[str, str] = TEXTS, name: str = "") -> Snapshot:
-    """A frozen snapshot of a new corpus: one document, one block a text."""
-    lead, number = lead_of(project), Corpus.objects.count() + 1
-    corpus = Corpus.objects.create(
-        project=project, slug=f"corpus-{number}", name="Handbook", created_by=lead, created_at=AT
-    )
-    document = Document.objects.create(corpus=corpus, outside_id="doc", title="Handbook")
-    ids = sorted(texts, key=str.encode)
-    blocks = Block.objects.bulk_create(
-        [Block(corpus=corpus, document=document, outside_id=outside_id) for outside_id in ids]
-    )
-    digests = [
-        block_digests(title="", section_path=[], page_start=None, page_end=None, text=texts[outside_id])
-        for outside_id in ids
+def make_snapshot(project: Project, texts: Mapping[str, str] = TEXTS, name: str = "Spring") -> Snapshot:
+    """A frozen snapshot of a new corpus: one document, one block a text, no titles."""
+    corpus = make_corpus(project, {})
+    lines = [
+        json.dumps({"block_id": block_id, "document_id": "doc", "title": "", "text": text})
+        for block_id, text in texts.items()
     ]
-    versions = BlockVersion.objects.bulk_create(
-        BlockVersion(
-            block=block,
-            digest=names.version,
-            text_digest=names.text,
-            text=texts[block.outside_id],
-            created_at=AT,
-        )
-        for block, names in zip(blocks, digests, strict=True)
-    )
-    snapshot = Snapshot.objects.create(
-        corpus=corpus,
-        number=1,
-        name=name or "Spring",
-        digest=snapshot_digest((block.outside_id, "doc", v.digest) for block, v in zip(blocks, versions, strict=True)),
-        block_count=len(ids),
-        document_count=1,
-        frozen_by=lead,
-        frozen_at=AT,
-    )
-    SnapshotBlock.objects.bulk_create(
-        SnapshotBlock(snapshot=snapshot, position=position, block=version.block, version=version)
-        for position, version in enumerate(versions)
-    )
-    return snapshot
+    import_text(corpus, "\n".join(lines))
+    return freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name=name)
 
 
-def make_queries(project: Project, texts: Mapping[str, str] = QUESTIONS, **fields) -> list[Query]:
-    lead = lead_of(project)
-    return Query.objects.bulk_create(
-        Query(project=project, outside_id=key, text=text, created_by=lead, created_at=AT, **fields)
-        for key, text in texts.items()
+def make_queries(project: Project, texts: Mapping[str, str] = QUESTIONS, **fields: str) -> list[Query]:
+    errors = ErrorList()
+    lines = [json.dumps({"query_id": key, "text": text, **fields}) for key, text in texts.items()]
+    file = Source("queries.jsonl", io.BytesIO("\n".join(lines).encode()))
+    import_queries(
+        project=project,
+        rows=read_queries(file, errors, format="jsonl"),
+        file=file,
+        errors=errors,
+        actor=lead_of(project),
+        at=AT,
     )
+    return list(Query.objects.filter(project=project, outside_id__in=texts))
 
 
 def make_system(project: Project, name: str = "BM25", kind: str = "bm25", **parameters) -> System:
