@@ -75,6 +75,7 @@ class Child:
     def kill(self) -> None:
         if self.pid is not None:
             self._signal_group(signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)  # in case it has not made its group yet
 
     def _signal_group(self, number: signal.Signals) -> None:
         assert self.pid is not None

@@ -146,6 +146,8 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     from apps.config.servers import serve_web, serve_worker
     from apps.config.wsgi import application
 
+    supervisor = Supervisor(say=say, after_death=release_leases)
+    supervisor.listen()
     get_resolver().url_patterns  # noqa: B018  (load every page once, before the processes part)
     address = f"http://{shown_host(host)}:{listener.getsockname()[1]}"
     links = first_steps(address, at=at)
@@ -154,8 +156,6 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     if hasattr(connections["default"], "close_pool"):
         connections["default"].close_pool()
 
-    supervisor = Supervisor(say=say, after_death=release_leases)
-    supervisor.listen()
     supervisor.start(WEB, lambda: serve_web(application, listener.fileno()))
     supervisor.start(WORKER, lambda: work(listener, serve_worker))
     if answers(listener, supervisor):

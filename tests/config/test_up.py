@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -11,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from tests.conftest import REPO
 pytestmark = pytest.mark.slow
 
 PATIENCE = 60
+PROCESSES = 6  # the web server with two, the worker with two
 UP = [sys.executable, "manage.py", "up", "--no-setup", "--no-demo"]
 OURS = {"KARAT_DATA_DIR", "KARAT_DEMO", "DATABASE_URL", "BROKER_URL", "KARAT_DB_POOL"}
 
@@ -61,6 +64,7 @@ class House:
         return descendants_of(self.process.pid)
 
     def wait_for_worker(self) -> dict:
+        wait_for(lambda: len(self.descendants()) >= PROCESSES, self)
         return wait_for(lambda: seen(self.health()), self)
 
 
@@ -117,46 +121,82 @@ def running(data_dir: Path) -> Iterator[House]:
         house.process.wait(10)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_up_starts_everything_and_stops_all_of_it(tmp_path, number):
-    with running(tmp_path / "data") as house:
+@dataclass
+class Story:
+    """One life of a house in an empty folder, from the first start to Ctrl-C."""
+
+    data_dir: Path
+    port: int
+    pid: int
+    health: dict
+    second: subprocess.CompletedProcess
+    code: int
+    left: list[int]
+    said: str
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory) -> Story:
+    data_dir = tmp_path_factory.mktemp("up") / "data"
+    with running(data_dir) as house:
+        pids = house.descendants()
         health = house.health()
+        second = refused("--port", str(free_port()), data_dir=data_dir)
+        house.process.send_signal(signal.SIGINT)
+        code = house.process.wait(PATIENCE)
+        left = [] if all_gone(pids) else alive(pids)
+    return Story(data_dir, house.port, house.process.pid, health, second, code, left, house.said())
+
+
+@pytest.fixture
+def data_dir(story, tmp_path) -> Path:
+    """A folder that Karat has run in before."""
+    return Path(shutil.copytree(story.data_dir, tmp_path / "data"))
+
+
+def test_up_starts_everything(story):
+    assert (story.health["status"], story.health["karat"], story.health["database"]["engine"]) == (
+        "ok",
+        "0.1.0",
+        "SQLite",
+    )
+    assert story.health["worker"].startswith("worker last seen ")
+    assert f"Karat runs at http://127.0.0.1:{story.port}/\n" in story.said
+    assert f"http://127.0.0.1:{story.port}/setup/" in story.said
+
+
+def test_ctrl_c_stops_all_of_it(story):
+    assert (story.code, story.left) == (0, []), story.said
+    assert story.said.endswith("Karat has stopped.\n")
+
+
+def test_what_up_makes_is_closed_to_others(story):
+    places = [story.data_dir, *story.data_dir.glob("broker/**/"), story.data_dir / "secret-key"]
+
+    modes = {str(place.relative_to(story.data_dir)): place.stat().st_mode & 0o077 for place in places}
+
+    assert modes == {".": 0, "broker": 0, "broker/messages": 0, "broker/control": 0, "secret-key": 0}
+
+
+def test_a_second_up_on_the_same_folder_is_refused(story):
+    assert (story.second.returncode, story.second.stderr.split(".")[0]) == (
+        2,
+        f"Karat already runs on {story.data_dir} (process {story.pid})",
+    )
+
+
+def test_nothing_is_left_when_up_itself_is_killed(data_dir):
+    with running(data_dir) as house:
         pids = house.descendants()
-
-        house.process.send_signal(number)
-
-        assert house.process.wait(15) == 0, house.said()
-        assert all_gone(pids)
-    assert (health["status"], health["karat"], health["database"]["engine"]) == ("ok", "0.1.0", "SQLite")
-    assert health["worker"].startswith("worker last seen ")
-    assert f"Karat runs at http://127.0.0.1:{house.port}/\n" in house.said()
-    assert f"http://127.0.0.1:{house.port}/setup/" in house.said()
-    assert "Karat has stopped.\n" in house.said()
-
-
-def test_what_up_makes_is_closed_to_others(tmp_path):
-    with running(tmp_path / "data"):
-        modes = {
-            str(path.relative_to(tmp_path)): path.stat().st_mode & 0o077
-            for path in [tmp_path / "data", *(tmp_path / "data").glob("broker/**/"), tmp_path / "data/secret-key"]
-        }
-
-    assert set(modes) >= {"data", "data/broker", "data/broker/messages", "data/broker/control"}
-    assert [name for name, open_to_others in modes.items() if open_to_others] == []
-
-
-def test_nothing_is_left_when_up_itself_is_killed(tmp_path):
-    with running(tmp_path / "data") as house:
-        pids = house.descendants()
-        assert len(pids) >= 6
+        assert len(pids) >= PROCESSES
 
         house.process.kill()
 
         assert all_gone(pids), alive(pids)
 
 
-def test_a_worker_that_dies_is_started_again(tmp_path):
-    with running(tmp_path / "data") as house:
+def test_a_worker_that_dies_is_started_again_and_sigterm_ends_the_new_one_too(data_dir):
+    with running(data_dir) as house:
         worker = next(pid for pid in house.descendants() if is_worker(pid))
 
         os.killpg(worker, signal.SIGKILL)
@@ -164,6 +204,10 @@ def test_a_worker_that_dies_is_started_again(tmp_path):
         wait_for(lambda: "The worker ended and is started again." in house.said(), house)
         wait_for(lambda: [p for p in house.descendants() if is_worker(p) and p != worker], house)
         assert house.health()["status"] == "ok"
+        pids = house.descendants()
+        house.process.send_signal(signal.SIGTERM)
+        assert house.process.wait(PATIENCE) == 0
+        assert all_gone(pids), alive(pids)
 
 
 def is_worker(pid: int) -> bool:
@@ -207,29 +251,13 @@ def test_a_folder_that_cannot_be_written_is_said_in_one_sentence_with_the_cure(t
     )
 
 
-def test_a_second_up_on_the_same_folder_is_refused(tmp_path):
-    with running(tmp_path / "data") as house:
-        answer = refused("--port", str(free_port()), data_dir=tmp_path / "data")
-
-        assert (answer.returncode, answer.stderr.split(".")[0]) == (
-            2,
-            f"Karat already runs on {tmp_path / 'data'} (process {house.process.pid})",
-        )
-
-
-def test_data_of_a_newer_version_is_refused_and_left_alone(tmp_path):
-    with running(tmp_path / "data") as house:
-        house.process.send_signal(signal.SIGINT)
-        house.process.wait(15)
-    database = tmp_path / "data" / "karat.sqlite3"
-    with closing(sqlite3.connect(database)) as connection, connection:
+def test_data_of_a_newer_version_is_refused_and_left_alone(data_dir):
+    with closing(sqlite3.connect(data_dir / "karat.sqlite3")) as connection, connection:
         connection.execute(
             "INSERT INTO django_migrations (app, name, applied) VALUES ('corpus', '9999_later', '2027-01-01')"
         )
 
-    answer = refused("--port", str(free_port()), data_dir=tmp_path / "data")
+    answer = refused("--port", str(free_port()), data_dir=data_dir)
 
     assert answer.returncode == 2
-    assert answer.stderr.startswith(
-        f"The data in {tmp_path / 'data'} was written by a newer Karat (corpus 9999_later)."
-    )
+    assert answer.stderr.startswith(f"The data in {data_dir} was written by a newer Karat (corpus 9999_later).")
