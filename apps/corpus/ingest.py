@@ -17,7 +17,7 @@ from apps.corpus.importing.plans import Plan, until_broken
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 from apps.corpus.readers import BlockRow
 
-CHUNK = 500
+CHUNK = 2_000
 Progress = Callable[[int], None]
 
 
