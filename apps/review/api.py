@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +12,7 @@ from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.review.actions import give_verdict
 from apps.review.selectors import next_in_queue, review_queue
-from apps.review.serializers import VerdictInput, seat_out, verdict_out
+from apps.review.serializers import NextOut, QueueOut, VerdictInput, VerdictOut, seat_out, verdict_out
 from apps.triples.selectors import triple_for
 from apps.triples.serializers import triple_out
 
@@ -22,6 +23,7 @@ class QueueView(ProjectAPIView):
     roles = {"GET": (Role.REVIEWER,)}
     scopes = {"GET": Scope.REVIEW_WRITE}
 
+    @extend_schema(operation_id="review_queue", responses=QueueOut)
     def get(self, request: Request, slug: str) -> Response:
         return Response({"waiting": [seat_out(seat) for seat in review_queue(self.member.user, self.project)]})
 
@@ -32,6 +34,7 @@ class NextView(ProjectAPIView):
     roles = {"GET": (Role.REVIEWER,)}
     scopes = {"GET": Scope.REVIEW_WRITE}
 
+    @extend_schema(operation_id="review_next", parameters=[OpenApiParameter("after", int)], responses=NextOut)
     def get(self, request: Request, slug: str) -> Response:
         after = request.query_params.get("after", "")
         if after and not (after.isascii() and after.isdigit() and len(after) < 18):
@@ -46,6 +49,7 @@ class VerdictView(ProjectAPIView):
     roles = {"POST": (Role.REVIEWER,)}
     scopes = {"POST": Scope.REVIEW_WRITE}
 
+    @extend_schema(operation_id="review_verdict", request=VerdictInput, responses={201: VerdictOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
         given = VerdictInput(data=_with_key(request))

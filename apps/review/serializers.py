@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from apps.review.enums import Category, Choice, Reason
 from apps.review.models import ReviewSeat, Verdict
+from apps.triples.serializers import TripleOut
 
 
 class VerdictInput(serializers.Serializer):
@@ -20,6 +21,32 @@ class VerdictInput(serializers.Serializer):
 
     def verdict(self) -> dict[str, Any]:
         return {"reasons": [], **self.validated_data}
+
+
+class SeatOut(serializers.Serializer):
+    triple_id = serializers.IntegerField()
+    number = serializers.CharField()
+    revision_id = serializers.IntegerField()
+    round = serializers.IntegerField()
+    waiting_since = serializers.DateTimeField()
+
+
+class QueueOut(serializers.Serializer):
+    waiting = SeatOut(many=True)
+
+
+class NextOut(serializers.Serializer):
+    triple = TripleOut(allow_null=True)
+
+
+class VerdictOut(serializers.Serializer):
+    triple_id = serializers.IntegerField()
+    revision_id = serializers.IntegerField()
+    choice = serializers.ChoiceField(choices=Choice.choices)
+    reasons = serializers.ListField(child=serializers.ChoiceField(choices=Reason.choices))
+    category = serializers.ChoiceField(choices=Category.choices, allow_blank=True)
+    note = serializers.CharField()
+    given_at = serializers.DateTimeField()
 
 
 def seat_out(seat: ReviewSeat) -> dict[str, Any]:

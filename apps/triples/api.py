@@ -1,13 +1,14 @@
 """Triples over HTTP."""
 
 from django.http import Http404
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.triples.selectors import WITH_BLOCKS, visible_triples
-from apps.triples.serializers import TripleListInput, triple_out
+from apps.triples.serializers import TripleListInput, TripleOut, TriplePageOut, triple_out
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
@@ -18,6 +19,7 @@ class TripleList(ProjectAPIView):
     roles = {"GET": READERS}
     scopes = {"GET": Scope.REVIEW_WRITE}
 
+    @extend_schema(operation_id="triples_list", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
         asked = TripleListInput(data=request.query_params)
         asked.is_valid(raise_exception=True)
@@ -39,6 +41,7 @@ class TripleDetail(ProjectAPIView):
     roles = {"GET": READERS}
     scopes = {"GET": Scope.REVIEW_WRITE}
 
+    @extend_schema(operation_id="triples_read", responses=TripleOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         found = visible_triples(self.member).select_related("source").prefetch_related(WITH_BLOCKS).filter(pk=pk)
         triple = found.first()

@@ -166,15 +166,21 @@ def likeness(one: str, other: str) -> float:
     left, right = content_words(one), content_words(other)
     if not left or not right:
         return 0.0
-    dice = 2 * len(left & right) / (len(left) + len(right))
     spelling = SequenceMatcher(None, " ".join(words(one)), " ".join(words(other)), autojunk=False).ratio()
-    return (dice + spelling) / 2
+    return (_dice(left, right) + spelling) / 2
+
+
+def _dice(left: frozenset[str], right: frozenset[str]) -> float:
+    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
 
 
 def check_duplicates(question: str, others: Iterable[Other], limit: float) -> Check:
     """No other question of the project is as alike as `limit`; the likest one is named."""
     best, found = 0.0, None
+    content = content_words(question)
     for other in others:
+        if (_dice(content, content_words(other.question)) + 1) / 2 < limit:
+            continue  # its spelling, the slow part, could not make it alike enough
         alike = likeness(question, other.question)
         if alike > best:
             best, found = alike, other

@@ -18,10 +18,55 @@ class TripleListInput(serializers.Serializer):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TRIPLES, default=50)
 
 
+class EvidenceOut(serializers.Serializer):
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    text = serializers.CharField()
+
+
+class ExpectedBlockOut(serializers.Serializer):
+    block_id = serializers.CharField()
+    document_id = serializers.CharField()
+    digest = serializers.CharField()
+    page_range = serializers.ListField(child=serializers.IntegerField(allow_null=True))
+    evidence = EvidenceOut(many=True)
+
+
+class MetadataOut(serializers.Serializer):
+    domain = serializers.CharField()
+    difficulty = serializers.CharField()
+    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
+    added_by = serializers.CharField()
+    added_at = serializers.DateTimeField()
+    machine_written = serializers.BooleanField()
+    resolution = serializers.CharField(allow_null=True)
+
+
+class TripleOut(serializers.Serializer):
+    """What `triple_out` gives, said for the schema."""
+
+    id = serializers.IntegerField()
+    number = serializers.CharField()
+    state = serializers.ChoiceField(choices=State.choices)
+    stale = serializers.BooleanField()
+    round = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    revision_id = serializers.IntegerField()
+    question = serializers.CharField()
+    expected_answer = serializers.CharField()
+    expected_blocks = ExpectedBlockOut(many=True)
+    needs_all_blocks = serializers.BooleanField()
+    metadata = MetadataOut()
+
+
+class TriplePageOut(serializers.Serializer):
+    triples = TripleOut(many=True)
+    next = serializers.IntegerField(allow_null=True)
+
+
 def triple_out(triple: Triple) -> dict[str, Any]:
     """A triple with its current wording; `current__expected_blocks` should come along."""
-    revision = triple.current
-    assert revision is not None
+    revision = triple.revision
     return {
         "id": triple.pk,
         "number": triple.label,
