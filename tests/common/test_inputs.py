@@ -11,9 +11,7 @@ def test_an_error_list_keeps_the_first_and_counts_the_rest():
 
 
 def test_a_line_names_file_line_field_and_value():
-    assert as_line(fault("a.csv", 7, "grade", "x", "is not a number")) == (
-        "a.csv, line 7, grade: 'x': is not a number"
-    )
+    assert as_line(fault("a.csv", 7, "grade", "x", "is not a number")) == ("a.csv, line 7, grade: 'x': is not a number")
 
 
 def test_a_shown_value_is_one_short_printable_line():

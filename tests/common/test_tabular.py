@@ -15,9 +15,7 @@ def source(data: bytes, **caps) -> Source:
 
 
 def csv_rows(data: bytes, errors=None, required=("a",), **options):
-    return list(
-        read_csv(source(data), errors if errors is not None else ErrorList(), required=required, **options)
-    )
+    return list(read_csv(source(data), errors if errors is not None else ErrorList(), required=required, **options))
 
 
 class Endless(io.RawIOBase):
