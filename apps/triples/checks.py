@@ -31,6 +31,11 @@ class Check(NamedTuple):
     meant: str = ""
 
     @property
+    def is_missing(self) -> bool:
+        """Something is not there yet: it stops, but nobody did anything wrong."""
+        return self.code.startswith("no_")
+
+    @property
     def added(self) -> str:
         """What the evidence has behind the figure as the answer has it: "-GCM" for AES-256 and AES-256-GCM."""
         return self.meant.removeprefix(self.said) if self.said and self.meant.startswith(self.said) else ""
@@ -68,7 +73,7 @@ def check_wording(question: str, answer: str) -> list[Check]:
 def check_evidence(text: str, spans: Sequence[Span]) -> Check:
     """Each span lies in the pinned `text` and quotes it exactly. No span at all stops."""
     if not spans:
-        return Check(STOP, "evidence", "No evidence is marked yet.")
+        return Check(STOP, "no_evidence", "No evidence is marked yet.")
     for number, span in enumerate(spans, start=1):
         inside = 0 <= span.start < span.end <= len(text)
         if not inside or text[span.start : span.end] != span.quote:

@@ -50,7 +50,7 @@ def _as_jsonl(sections: list[Section]) -> bytes:
     lines = []
     for section in sections:
         row = section._asdict()
-        row["section"] = f"{section.section} > {section.title}"
+        row["section"] = [section.section, section.title]
         lines.append(json.dumps(row, ensure_ascii=False))
     return ("\n".join(lines) + "\n").encode()
 
