@@ -17,7 +17,7 @@ class AgreementView(ProjectAPIView):
     scopes = {"GET": Scope.VERSIONS_READ}
 
     def get(self, request: Request, **ids: Any) -> Response:
-        grades = selectors.grade_agreement(self.project)
+        grades = selectors.grade_agreement(self.project, selectors.rounds_for(self.member))
         verdicts = selectors.verdict_agreement(self.project)
         return Response(
             {

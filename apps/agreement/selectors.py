@@ -1,7 +1,8 @@
 """Reads of agreement: what annotators and reviewers said, and how far they said the same.
 
 A reviewer's answer counts from the moment both answers of the round are in, never before: no figure here moves
-because one reviewer answered.
+because one reviewer answered. Grades of a round that is still open are not added up for annotators: who may still
+change a grade could read the others' from how the figures move.
 """
 
 from collections import Counter, defaultdict
@@ -13,11 +14,12 @@ import numpy as np
 from django.db.models import QuerySet
 from django.http import Http404
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.coefficients import Coefficient, fleiss_kappa
 from apps.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
-from apps.judging.enums import RoundKind
+from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
 from apps.review.enums import Choice
 from apps.review.models import Verdict
@@ -127,15 +129,22 @@ def _rates(answers: Iterable[tuple[int, str]]) -> list[PersonRate]:
     ]
 
 
-def round_in(project: Project, pk: int) -> Round:
-    found = Round.objects.filter(project=project, kind=RoundKind.JUDGING, pk=pk).first()
+def round_for(member: Member, pk: int) -> Round:
+    found = rounds_for(member).filter(pk=pk).first()
     if found is None:
         raise Http404("No such round.")
     return found
 
 
-def rounds_of(project: Project) -> QuerySet[Round]:
-    return Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("number")
+def rounds_for(member: Member) -> QuerySet[Round]:
+    """The rounds whose grades this member may see added up: for annotators only those that are closed."""
+    found = Round.objects.filter(project=member.project, kind=RoundKind.JUDGING).order_by("number")
+    return found.filter(state=RoundState.CLOSED) if is_bound(member) else found
+
+
+def is_bound(member: Member) -> bool:
+    """Whether this member may still grade in rounds that are open, and is not their lead."""
+    return member.holds(Role.ANNOTATOR) and not member.is_lead
 
 
 def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:

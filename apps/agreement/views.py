@@ -12,10 +12,12 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member
 from apps.agreement import selectors
 from apps.agreement.coefficients import Coefficient, band
 from apps.agreement.ratings import PairAgreement, Ratings, pair_agreement
 from apps.common.charts import Estimate, clip, estimates, plot
+from apps.judging.models import Round
 
 SECTION = "Agreement"
 LABEL_LENGTH = 22
@@ -24,18 +26,21 @@ LABEL_LENGTH = 22
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
-    chosen = _chosen_round(request, project)
-    grades = selectors.grade_agreement(project, [chosen] if chosen else None)
+    member = _member(request)
+    chosen = _chosen_round(request, member)
+    rounds = selectors.rounds_for(member)
+    grades = selectors.grade_agreement(project, [chosen] if chosen else rounds)
     verdicts = selectors.verdict_agreement(project)
     people = {*grades.ratings.people, *(row.person for row in (*verdicts.received, *verdicts.given))}
-    names = selectors.names_for(request.member, people)  # type: ignore[attr-defined]
+    names = selectors.names_for(member, people)
     rows = _estimates(grades, _short(names))
     return render(
         request,
         "agreement/overview.html",
         {
             "section": SECTION,
-            "rounds": selectors.rounds_of(project),
+            "rounds": rounds,
+            "is_bound": selectors.is_bound(member),
             "chosen": chosen,
             "grades": grades,
             "pairs": [_pair(pair, names) for pair in grades.pairs],
@@ -53,7 +58,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
     """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
-    chosen = _chosen_round(request, project)
+    chosen = _chosen_round(request, _member(request))
     ratings = selectors.ratings_in(project, [chosen] if chosen else None)
     if first == second or not {first, second} <= set(ratings.people):
         raise Http404("These two share no round.")
@@ -75,13 +80,17 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
     )
 
 
-def _chosen_round(request: HttpRequest, project: Project) -> Any:
+def _member(request: HttpRequest) -> Member:
+    return request.member  # type: ignore[attr-defined]
+
+
+def _chosen_round(request: HttpRequest, member: Member) -> Round | None:
     number = request.GET.get("round", "")
     if not number:
         return None
     if not number.isascii() or not number.isdigit() or len(number) > 18:
         raise Http404("No such round.")
-    return selectors.round_in(project, int(number))
+    return selectors.round_for(member, int(number))
 
 
 def _pair(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from apps.accounts.selectors import Member
 from apps.agreement import selectors as agreement
 from apps.agreement.coefficients import Coefficient
 from apps.common import charts
+from apps.common.digests import digest_of
 from apps.common.intervals import wilson
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
@@ -90,7 +91,7 @@ class Chart(NamedTuple):
 
 def agreement_chart(member: Member) -> Chart | None:
     """Agreement of everybody, of the pairs of people who share most, and of reviewers; None before any was shared."""
-    rows = _coefficients(member.project)
+    rows = _coefficients(member)
     if not any(coefficient.n for _, _, coefficient in rows):
         return None
     short = _short(agreement.names_for(member, {pk for people, _, _ in rows for pk in people}))
@@ -123,14 +124,17 @@ WHO = {ALPHA: "All judges", FLEISS: "Reviewers"}
 Line = tuple[tuple[int, ...], str, Coefficient]
 
 
-def _coefficients(project: Project) -> list[Line]:
-    """The coefficients of the chart. They depend on grades and verdicts alone, so they are kept until one comes."""
+def _coefficients(member: Member) -> list[Line]:
+    """The coefficients of the chart: kept until a grade or verdict comes, for each choice of rounds one may see."""
+    project = member.project
+    rounds = agreement.rounds_for(member) if agreement.is_bound(member) else None
     grade = Judgement.objects.filter(round__project=project).aggregate(last=Max("pk"))["last"]
     verdict = Verdict.objects.filter(revision__triple__project=project).aggregate(last=Max("pk"))["last"]
-    key = f"agreement:{project.pk}:{grade}:{verdict}"
+    seen = "all" if rounds is None else list(rounds.values_list("pk", flat=True))
+    key = f"agreement:{project.pk}:{digest_of([grade, verdict, seen])}"
     found: list[Line] | None = cache.get(key)
     if found is None:
-        grades = agreement.grade_agreement(project)
+        grades = agreement.grade_agreement(project, rounds)
         pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs]
         verdicts = agreement.verdict_agreement(project).kappa
         found = [((), ALPHA, grades.overall), *pairs[:MOST_PAIRS_OF_PEOPLE], ((), FLEISS, verdicts)]

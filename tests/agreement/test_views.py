@@ -3,8 +3,10 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.agreement import selectors
+from apps.judging.actions import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import give
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +48,7 @@ def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client):
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
 def test_nobody_else_sees_a_name_or_the_matrix(client, role):
     project = make_team()
+    close_round(round_id=project.rounds.get().pk, actor=lead_of(project), at=AT)
     client.force_login(make_member(project, role, name="Newcomer"))
 
     page = overview(client, project)
@@ -53,6 +56,22 @@ def test_nobody_else_sees_a_name_or_the_matrix(client, role):
     assert "Person A and Person B" in page
     assert not any(name.split()[0] in page for name in (*NAMES, "Jun Hallam", "Petra Lomas", "Sef Arden"))
     assert client.get(pair_url(project)).status_code == 403
+
+
+def test_grades_of_an_open_round_are_not_added_up_for_annotators(client):
+    project = make_project()
+    round_ = make_noisy_round(project, queries=2)
+    client.force_login(make_member(project, Role.ANNOTATOR, Role.VIEWER))
+    before = overview(client, project).partition("<main")[2]
+
+    seat = round_.seats.first()
+    give(seat, seat.annotator, 0)
+
+    assert "As long as you may grade in a round" in before
+    assert overview(client, project).partition("<main")[2] == before
+    assert client.get(reverse("agreement:overview", args=[project.slug]), {"round": round_.pk}).status_code == 404
+    numbers = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()
+    assert numbers["pairs_judged_twice"] == 0
 
 
 def test_undefined_is_a_sentence(client):
