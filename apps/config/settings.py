@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "apps.common.middleware.request_id",
     "apps.common.middleware.security_headers",
+    "apps.dashboard.health.answer_health",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -218,6 +219,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Gold sets for retrieval: grade, review, release, score.",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "apps.jobs.enums.JobState",
+        "RunState": "apps.retrieval.enums.RunState",
+        "TripleState": "apps.triples.enums.State",
+    },
 }
 
 BROKER_DIR = DATA_DIR / "broker"

@@ -71,4 +71,4 @@ def _roles(page: str) -> frozenset[str]:
 def _back(request: HttpRequest) -> str:
     """The page before this one when it is ours, else the list of projects."""
     came_from = urlsplit(request.headers.get("referer", ""))
-    return came_from.path if came_from.netloc == request.get_host() else "/"
+    return came_from.path if came_from.netloc == request.headers.get("host") else "/"

@@ -46,3 +46,17 @@ def test_health_is_not_sent_elsewhere_under_https(client, settings):
     settings.SECURE_SSL_REDIRECT = True
 
     assert client.get("/healthz").status_code == 200
+
+
+def test_health_answers_a_probe_by_any_address_and_nothing_else_does(client, settings):
+    settings.ALLOWED_HOSTS = ["karat.example.org"]
+
+    assert client.get("/healthz", headers={"host": "10.1.2.3:8000"}).status_code == 200
+    assert client.get("/login/", headers={"host": "10.1.2.3:8000"}).status_code == 400
+
+
+def test_health_carries_the_headers_of_every_answer(client):
+    answer = client.get("/healthz")
+
+    assert answer["Content-Security-Policy"].startswith("default-src 'none'")
+    assert answer["Cache-Control"] == "no-store, private"

@@ -15,7 +15,9 @@ from django.db import connection
 
 from tests.conftest import REPO
 
-REDIS = os.environ.get("KARAT_TEST_REDIS", "redis://127.0.0.1:6379/13")
+# Each process of a parallel run has a Redis database of its own.
+_NUMBER = 6 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 10
+REDIS = f"{os.environ.get('KARAT_TEST_REDIS', 'redis://127.0.0.1:6379')}/{_NUMBER}"
 PATIENCE = 90.0
 
 
