@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -8,6 +9,7 @@ from apps.jobs import workflow
 from apps.jobs.clock import from_now
 from apps.jobs.enums import ENDED, JobState, JobStep
 from apps.jobs.models import Job
+from tests.conftest import REPO
 from tests.factories import AT
 from tests.jobs.factories import make_job
 
@@ -92,3 +94,11 @@ def test_the_database_refuses_rows_that_make_no_sense(fields):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Job.objects.filter(pk=job.pk).update(**fields)
+
+
+def test_the_diagram_in_the_reference_is_the_table():
+    page = (REPO / "docs" / "reference" / "jobs.md").read_text()
+
+    drawn = set(re.findall(r"^    (\w+) --> (\w+) : ([a-z ]+?)(?: \(.*\))?$", page, re.MULTILINE))
+
+    assert drawn == {(str(source), str(target), str(step)) for (source, step), target in workflow.EDGES.items()}
