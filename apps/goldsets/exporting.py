@@ -19,6 +19,12 @@ class ExportRefused(Refusal):
     """A version that cannot be written in the forms asked for."""
 
 
+class WrongChoice(Refusal):
+    """A form or a split that there is none of."""
+
+    status = 400
+
+
 def write(
     version: Version,
     folder: Path,
@@ -30,7 +36,7 @@ def write(
 ) -> dict[str, Any]:
     """Write the version below an empty folder and return its manifest.
 
-    Raises ExportRefused for an unknown form, and for an item that a form has no place for.
+    Raises WrongChoice for an unknown form, and ExportRefused for an item that a form has no place for.
     """
     content = VersionContent(version, splits=splits, revoked=revoked, names=names)
     try:
@@ -44,7 +50,7 @@ def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
     try:
         names = chosen(formats)
     except ValueError as error:
-        raise ExportRefused(f"{error}.", code="unknown_form") from error
+        raise WrongChoice(f"{error}.", code="unknown_form") from error
     released_at = content.version.released_at
     export = {
         "formats": names,

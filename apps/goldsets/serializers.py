@@ -13,6 +13,6 @@ class VersionSerializer(serializers.Serializer):
     digest = serializers.CharField()
     snapshot = serializers.CharField(source="snapshot.name")
     snapshot_digest = serializers.CharField(source="snapshot.digest")
-    frozen_at = serializers.DateTimeField()
-    released_at = serializers.DateTimeField()
+    frozen_at = serializers.DateTimeField(allow_null=True)
+    released_at = serializers.DateTimeField(allow_null=True)
     manifest = serializers.DictField()

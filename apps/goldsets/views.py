@@ -262,9 +262,9 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
     if reason := rules.export_refusal(version):
         raise exporting.ExportRefused(reason, code="export_refused")
     if form not in CHOICES:
-        raise exporting.ExportRefused(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
+        raise exporting.WrongChoice(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
     if split not in {"", *Split.values}:
-        raise exporting.ExportRefused("A split is dev or test.", code="unknown_split")
+        raise exporting.WrongChoice("A split is dev or test.", code="unknown_split")
     splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
     if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
         raise Forbidden(reason, code="test_is_sealed")

@@ -137,7 +137,7 @@ def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
 
 def test_ids_with_spaces_are_refused_for_trec_and_written_as_jsonl(tmp_path):
     bench = make_bench(queries=1, judge=False)
-    query = make_queries(bench.project, {"Q 1": "How long?"}, source=bench.source)[0]
+    query = make_queries(bench.project, {"Q 1": "How long?"}, source=bench.source.slug)[0]
     Triple.objects.filter(project=bench.project).update(query=query)
     version = make_version(VersionState.FROZEN, bench)
 

@@ -261,9 +261,9 @@ def test_unknown_forms_and_splits_are_refused_in_words(client):
     at_home(client, version)
 
     wrong = client.get(url("export", version), {"format": "exe"})
-    assert wrong.status_code == 409
+    assert wrong.status_code == 400
     assert "“exe” is no form" in wrong.content.decode()
-    assert client.get(url("export", version), {"split": "train"}).status_code == 409
+    assert client.get(url("export", version), {"split": "train"}).status_code == 400
 
 
 # Differences
