@@ -62,6 +62,14 @@ def disputed_with(person: User, project: Project) -> QuerySet[Triple]:
     return disputed.filter(Exists(seated) | Exists(wrote)).order_by("changed_at", "number")
 
 
+def disputes_to_settle(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputed triples that the person wrote or flagged: those who only confirmed have nothing to do there."""
+    flagged = _live().filter(revision=OuterRef("current"), reviewer=person, choice=Choice.FLAG)
+    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=person)
+    disputed = triples_of(project).filter(state=State.DISPUTED)
+    return disputed.filter(Exists(flagged) | Exists(wrote)).order_by("changed_at", "number")
+
+
 def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
     """Disputed triples in which the person has no part."""
     seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=person)
@@ -82,7 +90,7 @@ class Waiting(NamedTuple):
 def waiting_for(person: User, project: Project, roles: frozenset[str]) -> list[Waiting]:
     """Reviews, disputes and drafts that wait for this person; for a lead also what to adjudicate and what is stale."""
     seats = list(review_queue(person, project).values_list("opened_at", flat=True))
-    disputes = list(disputed_with(person, project).values_list("changed_at", flat=True))
+    disputes = list(disputes_to_settle(person, project).values_list("changed_at", flat=True))
     drafts = list(
         Triple.objects.filter(project=project, author=person, state=State.DRAFT).values_list("changed_at", flat=True)
     )
