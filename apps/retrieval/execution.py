@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 
+from apps.common.bulk import insert_rows
 from apps.common.digests import digest_of, digest_of_lines, sha256_hex
 from apps.corpus.models import Snapshot
 from apps.jobs.context import JobContext, JobFailed
@@ -20,7 +21,7 @@ from apps.retrieval.engines.store import open_index
 from apps.retrieval.enums import PoolState, RunState, Step
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
 
-QUERIES_AT_ONCE = 50
+QUERIES_AT_ONCE = 100
 POOLED_AT_ONCE = 200
 ROWS_AT_ONCE = 500
 
@@ -114,19 +115,13 @@ def open_system(system: System, snapshot: Snapshot) -> Any:
 
 
 def write_rankings(run: Run, query_ids: Sequence[int], found: Found) -> None:
+    """One row a query, an empty one where nothing was found."""
     rows = []
     for number, query_id in enumerate(query_ids):
         positions, scores = found.of(number)
-        rows.append(
-            Ranking(
-                run=run,
-                query_id=query_id,
-                packed=ranking.pack(positions, scores),
-                length=len(positions),
-                latency_ms=float(found.seconds[number]) * 1000,
-            )
-        )
-    Ranking.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+        milliseconds = float(found.seconds[number]) * 1000
+        rows.append((run.pk, query_id, ranking.pack(positions, scores), len(positions), milliseconds))
+    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "latency_ms"), rows)
 
 
 def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:

@@ -74,7 +74,15 @@ def test_every_page_of_this_room_is_accessible(page, project, lead, axe_clean):
     run = make_run(project, project.corpora.get().snapshots.get(), system)
     pool = make_pool(project, run.snapshot, depth=5)
     import_lines(project, run.snapshot, trec([("Q00", "blk-001", 2.0)]))
-    paths = ["", "all/", "systems/new/", "systems/new/?kind=tfidf", f"systems/{system.pk}/", f"run/{run.pk}/", "upload/"]
+    paths = [
+        "",
+        "all/",
+        "systems/new/",
+        "systems/new/?kind=tfidf",
+        f"systems/{system.pk}/",
+        f"run/{run.pk}/",
+        "upload/",
+    ]
     paths += ["pools/new/", f"pools/{pool.pk}/", f"pools/{pool.pk}/grow/", f"pools/{pool.pk}/provenance/"]
 
     for path in paths:

@@ -1,6 +1,7 @@
 """Asking for runs and writing their line in the ledger."""
 
 from datetime import datetime
+from itertools import chain, count
 
 from django.db import transaction
 
@@ -93,7 +94,8 @@ def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
         return wanted
     stem = f"{'-'.join(system.name.lower().split())}@{snapshot.number}"[:110]
     taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))
-    return next(tag for tag in (stem, *(f"{stem}.{number}" for number in range(2, 10**6))) if tag not in taken)
+    numbered = (f"{stem}.{number}" for number in count(2))
+    return next(tag for tag in chain([stem], numbered) if tag not in taken)
 
 
 @transaction.atomic

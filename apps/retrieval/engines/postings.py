@@ -1,5 +1,6 @@
 """Term-major postings: the memory-mapped heart of the lexical engines."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -95,10 +96,11 @@ def from_weights(vocabulary: dict[str, int], weights: csr_array, boost: NDArray[
 
 def query_terms(postings: Postings, analysis: Analysis, text: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The known terms of a query, ascending, and how often each occurs; unknown words count for nothing."""
-    known = (postings.vocabulary.get(analysis.term(token)) for token in analysis.tokens(text))
-    numbers = np.array([number for number in known if number is not None], dtype=np.int64)
-    terms, counts = np.unique(numbers, return_counts=True)
-    return terms, counts.astype(np.float64)
+    known = (postings.vocabulary.get(analysis.term(token), -1) for token in analysis.tokens(text))
+    counts = Counter(known)
+    del counts[-1]
+    terms = sorted(counts)
+    return np.array(terms, dtype=np.int64), np.array([counts[term] for term in terms], dtype=np.float64)
 
 
 def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
