@@ -135,15 +135,15 @@ def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
     assert json.loads(files["manifest.json"])["export"]["left_out_as_revoked"] is True
 
 
-def test_ids_with_spaces_are_refused_for_trec_and_written_as_jsonl(tmp_path):
+def test_a_query_that_would_end_its_topic_is_refused_for_trec_and_written_as_jsonl(tmp_path):
     bench = make_bench(queries=1, judge=False)
-    query = make_queries(bench.project, {"Q 1": "How long?"}, source=bench.source.slug)[0]
+    query = make_queries(bench.project, {"Q1": "What does </top> mean?"})[0]
     Triple.objects.filter(project=bench.project).update(query=query)
     version = make_version(VersionState.FROZEN, bench)
 
-    with pytest.raises(Refusal, match="'Q 1' holds white space"):
+    with pytest.raises(Refusal, match="which a reader of TREC topics takes for a tag"):
         exporting.write(version, tmp_path, formats=["trec"])
-    assert '"query_id": "Q 1"' in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
+    assert "What does </top> mean?" in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
 
 
 def test_rows_come_in_the_order_of_bytes_not_of_the_database():
