@@ -1,0 +1,73 @@
+"""A job, watched in the browser until it ends; and the history it leaves."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from apps.jobs import sweeping
+from apps.jobs.clock import from_now
+from apps.jobs.context import JobContext
+from apps.jobs.execution import claim
+from apps.jobs.models import Job
+from apps.jobs.testing import run_jobs
+from tests.factories import AT, lead_of, make_project
+from tests.jobs.factories import make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project():
+    return make_project("Tarnwick Handbook")
+
+
+@pytest.fixture(autouse=True)
+def _lead_and_worker(signed_in, project):
+    signed_in(lead_of(project))
+    sweeping.beat("one")
+
+
+def test_a_job_is_watched_until_its_end(page, project, axe_clean, witness):
+    job = make_job("test.chunks", project=project, actor=lead_of(project), parts=4)
+    page.goto(f"/p/{project.slug}/jobs/{job.pk}/")
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    axe_clean(page)
+
+    ctx = JobContext(claim(job.pk, worker="one", at=AT), clock=timezone.now)
+    Job.objects.filter(pk=job.pk).update(started_at=from_now(-30))
+    ctx.progress(3, 4, "part 3")
+    expect(page.get_by_text("3 of 4, 10 s left")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_attribute("value", "75")
+
+    with ctx.finish() as result:
+        result["blocks_read"] = 1_400
+    expect(page.get_by_text("done", exact=True)).to_be_visible()
+    expect(page.get_by_text("Blocks read")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel this job")).to_have_count(0)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(1_500)
+    assert asked == []
+
+
+def test_a_failed_job_is_run_again_and_history_tells_it(page, project, axe_clean, witness):
+    make_job("test.fails", project=project, actor=lead_of(project))
+    run_jobs()
+    page.goto(f"/p/{project.slug}/jobs/")
+    axe_clean(page)
+    page.get_by_role("link", name="Fails for good").click()
+    expect(page.get_by_text("The file holds nothing.")).to_be_visible()
+    axe_clean(page)
+
+    page.get_by_role("button", name="Run it again").click()
+
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    page.get_by_role("button", name="Cancel this job").click()
+    expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
+
+    page.goto(f"/p/{project.slug}/audit/")
+    axe_clean(page)
+    page.get_by_label("Action").select_option("job.retried")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_contain_text("failed")
