@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,9 +13,11 @@ from apps.accounts.enums import Role, Scope
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, give_judgement
 from apps.judging.actions.seats import MOST_SEATS
-from apps.judging.serializers import JudgementInput, judgement_out, round_out
+from apps.judging.serializers import JudgementInput, JudgementOut, PairsOut, RoundsOut
 
 USUAL_PAIRS = 8
+N = OpenApiParameter("n", int, description=f"How many pairs to hold, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="Instead of the field in the body.")
 
 
 class RoundsView(ProjectAPIView):
@@ -23,9 +26,10 @@ class RoundsView(ProjectAPIView):
     roles = {"GET": (Role.ANNOTATOR,)}
     scopes = {"GET": Scope.JUDGING_WRITE}
 
+    @extend_schema(operation_id="judging_rounds", responses=RoundsOut)
     def get(self, request: Request, slug: str) -> Response:
-        rounds = selectors.rounds_of(request.user, self.project)
-        return Response({"rounds": [round_out(round_) for round_ in rounds]})
+        rounds = selectors.rounds_of(self.member.user, self.project)
+        return Response(RoundsOut({"rounds": rounds}).data)
 
 
 class PairsView(ProjectAPIView):
@@ -34,12 +38,13 @@ class PairsView(ProjectAPIView):
     roles = {"GET": (Role.ANNOTATOR,)}
     scopes = {"GET": Scope.JUDGING_WRITE}
 
+    @extend_schema(operation_id="judging_pairs", parameters=[N], responses=PairsOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.own_round(request.user, self.project, pk)
-        n = wanted(request.query_params.get("n"))
-        seats = claim_seats(round_=round_, annotator=request.user, n=n, at=timezone.now())
-        readings = selectors.readings(seats, annotator_id=request.user.pk)
-        return Response({"round": round_out(round_), "pairs": [selectors.as_json(r) for r in readings]})
+        person = self.member.user
+        round_ = selectors.own_round(person, self.project, pk)
+        seats = claim_seats(round_=round_, annotator=person, n=wanted(request.query_params.get("n")), at=timezone.now())
+        pairs = selectors.readings(seats, annotator_id=person.pk)
+        return Response(PairsOut({"round": round_, "pairs": pairs}).data)
 
 
 class JudgementsView(ProjectAPIView):
@@ -48,18 +53,22 @@ class JudgementsView(ProjectAPIView):
     roles = {"POST": (Role.ANNOTATOR,)}
     scopes = {"POST": Scope.JUDGING_WRITE}
 
+    @extend_schema(
+        operation_id="judging_grade", parameters=[KEY], request=JudgementInput, responses={201: JudgementOut}
+    )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.own_round(request.user, self.project, pk)
+        person = self.member.user
+        round_ = selectors.own_round(person, self.project, pk)
         given = JudgementInput(data=_with_key(request))
         given.is_valid(raise_exception=True)
         judgement = give_judgement(
             seat=selectors.seat_in(round_, given.validated_data["seat"]),
-            annotator=request.user,
+            annotator=person,
             answer=given.answer(),
             idempotency_key=given.validated_data["idempotency_key"],
             at=timezone.now(),
         )
-        return Response(judgement_out(judgement), status=201)
+        return Response(JudgementOut(judgement).data, status=201)
 
 
 def wanted(text: str | None) -> int:

@@ -127,8 +127,8 @@ def read_draft(
     except InputError as error:
         row_errors.add(error)
     errors = ErrorList()
-    for error in (*row_errors, *reader.errors):
-        errors.add(error)
+    for found in (*row_errors, *reader.errors):
+        errors.add(found)
     errors.total = row_errors.total + reader.errors.total
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file holds no judgement"))

@@ -49,3 +49,8 @@ def fault(grades: Any, scale: Sequence[int]) -> str | None:
 def few_examples(grades: Sequence[GradeText]) -> list[int]:
     """List the grades with fewer examples than judges need to tell them apart (five)."""
     return [entry["grade"] for entry in grades if len(entry["examples"]) < FEW_EXAMPLES]
+
+
+def highest_first(grades: Sequence[GradeText]) -> list[GradeText]:
+    """Order a guideline's grades as people read them: what answers all comes first."""
+    return sorted(grades, key=lambda entry: entry["grade"], reverse=True)

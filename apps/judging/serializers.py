@@ -4,7 +4,6 @@ from rest_framework import serializers
 
 from apps.judging.actions import Answer
 from apps.judging.enums import CantJudgeReason
-from apps.judging.models import Judgement, Round
 
 MOST_TIME_MS = 7 * 24 * 3_600_000
 
@@ -16,7 +15,9 @@ class JudgementInput(serializers.Serializer):
     grade = serializers.IntegerField(required=False, allow_null=True, default=None)
     cant_judge = serializers.ChoiceField(CantJudgeReason.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, max_length=10_000, default="")
-    spans = serializers.JSONField(required=False, default=list)
+    spans = serializers.JSONField(
+        required=False, default=None, help_text="[[start, end], …] in code points of the text."
+    )
     active_ms = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=MOST_TIME_MS
     )
@@ -38,26 +39,59 @@ class JudgementInput(serializers.Serializer):
         )
 
 
-def judgement_out(judgement: Judgement) -> dict[str, Any]:
-    """The judgement as its annotator sees it; the same for the same key, however often it is asked."""
-    return {
-        "id": judgement.pk,
-        "seat": judgement.seat_id,
-        "grade": judgement.grade,
-        "cant_judge": judgement.cant_judge,
-        "note": judgement.note,
-        "spans": judgement.spans,
-        "supersedes": judgement.supersedes_id,
-        "given_at": judgement.given_at.isoformat(),
-    }
+class JudgementOut(serializers.Serializer):
+    """A judgement as its annotator sees it; the same for the same key, however often it is asked."""
+
+    id = serializers.IntegerField(source="pk")
+    seat = serializers.IntegerField(source="seat_id")
+    grade = serializers.IntegerField(allow_null=True)
+    cant_judge = serializers.CharField()
+    note = serializers.CharField()
+    spans = serializers.JSONField()
+    supersedes = serializers.IntegerField(source="supersedes_id", allow_null=True)
+    given_at = serializers.DateTimeField()
 
 
-def round_out(round_: Round) -> dict[str, Any]:
+class RoundOut(serializers.Serializer):
     """What an annotator may know of a round."""
-    return {
-        "id": round_.pk,
-        "number": round_.number,
-        "name": round_.name,
-        "state": round_.state,
-        "guideline": round_.guideline.number if round_.guideline else None,
-    }
+
+    id = serializers.IntegerField(source="pk")
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+    guideline = serializers.IntegerField(source="guideline.number", default=None)
+
+
+class RoundsOut(serializers.Serializer):
+    rounds = RoundOut(many=True)
+
+
+class QueryOut(serializers.Serializer):
+    id = serializers.CharField(source="outside_id")
+    text = serializers.CharField()
+    intent = serializers.CharField()
+    description = serializers.CharField()
+
+
+class BlockOut(serializers.Serializer):
+    id = serializers.CharField(source="version.block.outside_id")
+    document = serializers.CharField()
+    title = serializers.CharField(source="version.title")
+    section = serializers.JSONField(source="version.section_path")
+    page_start = serializers.IntegerField(source="version.page_start", allow_null=True)
+    page_end = serializers.IntegerField(source="version.page_end", allow_null=True)
+    text = serializers.CharField(source="version.text")
+    digest = serializers.CharField(source="version.digest")
+
+
+class PairOut(serializers.Serializer):
+    """A pair to grade: query and block, and nothing of how it was found."""
+
+    seat = serializers.IntegerField(source="seat_id")
+    query = QueryOut()
+    block = BlockOut(source="*")
+
+
+class PairsOut(serializers.Serializer):
+    round = RoundOut()
+    pairs = PairOut(many=True)

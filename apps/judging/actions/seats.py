@@ -28,18 +28,16 @@ def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list
     query in their own order. Leases that have lapsed go back first; what the person holds already is kept and
     extended. An empty list: nothing is left for this person.
 
-    Each step is a transaction of its own and locks the person's row, then the open seats of one query: two tabs
-    never get two seats of one pair, two people never get one seat, and nobody waits for a lock while holding
-    another's. It reads one query's seats through an index, so its time does not depend on the pool.
+    Each step is a transaction of its own that locks the person's row, the seats they hold, and those it chose from
+    one query: two tabs never get two seats of one pair, and two people never get one seat. It reads one query's
+    seats through an index, so its time does not depend on the pool.
     """
     return_lapsed(round_, annotator, at=at)
     wanted = min(n, MOST_SEATS)
-    held = -1
     while True:
-        seats = _claim_step(round_, annotator, wanted, at)
-        if len(seats) >= wanted or len(seats) == held:
+        seats, is_more = _claim_step(round_, annotator, wanted, at)
+        if len(seats) >= wanted or not is_more:
             return seats
-        held = len(seats)
 
 
 @transaction.atomic
@@ -65,20 +63,20 @@ def in_order(seats: list[Seat], place: RoundAnnotator) -> list[Seat]:
 
 
 @transaction.atomic
-def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> list[Seat]:
-    """Fill up from the next query that has a pair for this person."""
+def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[list[Seat], bool]:
+    """Fill up from the next query that has a pair for this person; False when there was none."""
     place = _locked_place(round_, annotator)
     if reason := rules.grading_refusal(place.round):
         raise SeatsRefused(reason, code="round_not_open")
     expires = at + timedelta(minutes=place.round.lease_minutes)
+    _held(place).update(lease_expires_at=expires)
     held = list(_held(place))
     query_id = _next_query(place) if len(held) < wanted else None
     if query_id is not None:
         held += _lease(place, query_id, wanted - len(held), expires)
         place.cursor = query_id
         place.save(update_fields=["cursor"])
-    Seat.objects.filter(pk__in=[seat.pk for seat in held]).update(lease_expires_at=expires)
-    return in_order(held, place)
+    return in_order(held, place), query_id is not None
 
 
 def _locked_place(round_: Round, annotator: User) -> RoundAnnotator:
@@ -111,12 +109,19 @@ def _next_query(place: RoundAnnotator) -> int | None:
 
 
 def _lease(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> list[Seat]:
-    rows = _free_for(place).filter(query_id=query_id).select_for_update(of=("self",)).order_by("pk")
-    by_pair = {(seat.entry_id, seat.pass_number): seat for seat in rows}
-    chosen = in_order(list(by_pair.values()), place)[:n]
-    for seat in chosen:
+    """Take up to `n` pairs of a query, first in this person's order. Fewer when somebody was quicker.
+
+    Seats that others have locked are passed over, never waited for: a row that turns out to be taken stays locked
+    to the end of the transaction, and two people waiting for each other's would be a deadlock.
+    """
+    free = _free_for(place).filter(query_id=query_id).values_list("pk", "entry_id", "pass_number")
+    by_pair = {(entry_id, number): (pk, entry_id) for pk, entry_id, number in free}
+    own = shuffled(by_pair.values(), seed=place.round.seed, who=place.annotator_id, key=lambda row: row[1])
+    chosen = Seat.objects.select_for_update(skip_locked=True).filter(pk__in=[pk for pk, _ in own[:n]])
+    seats = list(chosen.filter(state=SeatState.OPEN))
+    for seat in seats:
         seat.state, seat.annotator_id, seat.lease_expires_at = SeatState.LEASED, place.annotator_id, expires
-    Seat.objects.filter(pk__in=[seat.pk for seat in chosen]).update(
+    Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(
         state=SeatState.LEASED, annotator=place.annotator_id, lease_expires_at=expires
     )
-    return chosen
+    return seats

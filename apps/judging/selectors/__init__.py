@@ -30,7 +30,7 @@ from apps.judging.selectors.progress import (
     totals,
     waiting_for,
 )
-from apps.judging.selectors.reading import Reading, as_json, reading, readings
+from apps.judging.selectors.reading import Reading, reading, readings
 from apps.judging.selectors.rounds import (
     entries_in,
     entry_in,
@@ -59,7 +59,6 @@ __all__ = [
     "Waiting",
     "adjudicable",
     "adjudicated",
-    "as_json",
     "by_person",
     "by_query",
     "entries_in",

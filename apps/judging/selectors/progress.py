@@ -1,7 +1,7 @@
 """How far a round is: for a lead by person and query, for an annotator their own, for home what waits."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Avg, Count, Max, Min, Q
 
@@ -109,8 +109,8 @@ def by_person(round_: Round) -> list[PersonProgress]:
         .annotate(n=Count("pk"))
         .order_by()
     )
-    given = {
-        row["annotator"]: row
+    given: dict[int, dict[str, Any]] = {
+        row["annotator"]: dict(row)
         for row in live_judgements(round_)
         .values("annotator")
         .annotate(
@@ -122,7 +122,7 @@ def by_person(round_: Round) -> list[PersonProgress]:
         .order_by()
     }
     people = [place.annotator for place in _places(round_)]
-    none = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
+    none: dict[str, Any] = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
     rows = [(person, given.get(person.pk, none)) for person in people]
     return [
         PersonProgress(person, row["done"], held.get(person.pk, 0), row["cant"], row["mean_ms"], row["last"])

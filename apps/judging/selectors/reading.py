@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from apps.corpus.models import BlockVersion
 from apps.judging.models import Judgement, Seat
@@ -71,27 +71,3 @@ def reading(seat: Seat, judgement: Judgement | None = None) -> Reading:
         shown=shown,
         judgement=judgement,
     )
-
-
-def as_json(reading: Reading) -> dict[str, Any]:
-    """The pair as the API gives it."""
-    query, version = reading.query, reading.version
-    return {
-        "seat": reading.seat_id,
-        "query": {
-            "id": query.outside_id,
-            "text": query.text,
-            "intent": query.intent,
-            "description": query.description,
-        },
-        "block": {
-            "id": version.block.outside_id,
-            "document": reading.document,
-            "title": version.title,
-            "section": version.section_path,
-            "page_start": version.page_start,
-            "page_end": version.page_end,
-            "text": version.text,
-            "digest": version.digest,
-        },
-    }

@@ -16,10 +16,11 @@ from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.enums import ErrorType
 from apps.judging.forms import AdjudicationForm
-from apps.judging.guidelines import to_html
+from apps.judging.guidelines import highest_first, to_html
 from apps.judging.models import Judgement, Round
 from apps.judging.order import shuffled
 from apps.judging.selectors import Pair
+from apps.judging.views import user_of
 from apps.retrieval.models import PoolEntry
 
 LETTERS = "ABCDEFGHI"
@@ -48,7 +49,7 @@ class Row(NamedTuple):
 def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """What waits in this round for this lead, and what was decided."""
     round_ = selectors.round_in(project, pk)
-    pairs = selectors.adjudicable(round_, request.user)  # type: ignore[arg-type]
+    pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
     rows = [Row(pair, entries[pair.entry_id], _voices(round_, pair, "")) for pair in pairs[:SHOWN]]
     context = {
@@ -68,7 +69,7 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     round_ = selectors.round_in(project, pk)
     row = selectors.entry_in(round_, entry)
     found = selectors.pair_of(round_, row)
-    person: User = request.user  # type: ignore[assignment]
+    person = user_of(request)
     has_judged = any(judgement.annotator_id == person.pk for judgement in found.judgements)
     if reason := rules.adjudication_refusal(found.resolved, has_judged=has_judged):
         raise AdjudicationRefused(reason, code="not_adjudicable")
@@ -113,7 +114,7 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
         "scale": round_.project.scale,
         "error_types": list(zip(ERROR_KEYS, ErrorType.choices, strict=True)),
         "guideline": guideline,
-        "grades": sorted(guideline.grades, key=lambda entry: -entry["grade"]) if guideline else [],
+        "grades": highest_first(guideline.grades) if guideline else [],
         "guideline_html": mark_safe(to_html(guideline.markdown)) if guideline else "",
         "limit": ":10",
         "chosen_grade": form["grade"].value(),

@@ -12,8 +12,9 @@ from apps.accounts.models import Project
 from apps.judging import selectors
 from apps.judging.actions import GuidelineRefused, publish_guideline
 from apps.judging.forms import GuidelineForm
-from apps.judging.guidelines import few_examples, to_html
+from apps.judging.guidelines import few_examples, highest_first, to_html
 from apps.judging.models import Guideline
+from apps.judging.views import user_of
 
 
 @require_safe
@@ -35,7 +36,7 @@ def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -
         "section": "Judging",
         "guideline": guideline,
         "versions": selectors.guidelines_in(project),
-        "grades": sorted(guideline.grades, key=lambda entry: -entry["grade"]) if guideline else [],
+        "grades": highest_first(guideline.grades) if guideline else [],
         "few": few_examples(guideline.grades) if guideline else [],
         "html": mark_safe(to_html(guideline.markdown)) if guideline else "",
     }
@@ -46,13 +47,13 @@ def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -
 @member_view(Role.LEAD)
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Write the next version, starting from the latest."""
-    latest = selectors.latest_guideline(project)
-    form = GuidelineForm(request.POST or None, scale=project.scale, latest=latest)
+    before = selectors.latest_guideline(project)
+    form = GuidelineForm(request.POST or None, scale=project.scale, latest=before)
     if request.method == "POST" and form.is_valid():
         try:
             guideline = publish_guideline(
                 project=project,
-                actor=request.user,  # type: ignore[arg-type]
+                actor=user_of(request),
                 grades=form.grade_texts(),
                 markdown=form.cleaned_data["markdown"],
                 at=timezone.now(),
@@ -60,5 +61,5 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("judging:guideline", slug=project.slug, number=guideline.number)
         except GuidelineRefused as refusal:
             form.add_error(None, refusal.sentence)
-    context = {"section": "Judging", "form": form, "latest": latest}
+    context = {"section": "Judging", "form": form, "latest": before}
     return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)

@@ -13,6 +13,7 @@ from apps.judging import rules, selectors
 from apps.judging.actions import close_round
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
+from apps.judging.views import user_of
 
 SHOWN_QUERIES = 500
 
@@ -24,14 +25,14 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     member = request.member  # type: ignore[attr-defined]
     own = []
     if member.holds(Role.ANNOTATOR):
-        rounds = selectors.open_rounds_of(request.user, project)
-        own = [(round_, selectors.own_progress(round_, request.user)) for round_ in rounds]
+        rounds = selectors.open_rounds_of(user_of(request), project)
+        own = [(round_, selectors.own_progress(round_, user_of(request))) for round_ in rounds]
     context = {
         "section": "Judging",
         "own": own,
         "guideline": selectors.latest_guideline(project),
         "rounds": selectors.round_summaries(project) if member.is_lead else [],
-        "closed": selectors.rounds_of(request.user, project).filter(state=RoundState.CLOSED),
+        "closed": selectors.rounds_of(user_of(request), project).filter(state=RoundState.CLOSED),
         "is_annotator": member.holds(Role.ANNOTATOR),
     }
     return render(request, "judging/index.html", context)
@@ -64,7 +65,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def _waiting(round_: Round, request: HttpRequest) -> int:
     if round_.kind == RoundKind.IMPORTED or round_.state == RoundState.OPENING:
         return 0
-    return len(selectors.adjudicable(round_, request.user))  # type: ignore[arg-type]
+    return len(selectors.adjudicable(round_, user_of(request)))
 
 
 @require_POST
@@ -72,5 +73,5 @@ def _waiting(round_: Round, request: HttpRequest) -> int:
 def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """End a round."""
     round_ = selectors.round_in(project, pk)
-    close_round(round_id=round_.pk, actor=request.user, at=timezone.now())  # type: ignore[arg-type]
+    close_round(round_id=round_.pk, actor=user_of(request), at=timezone.now())
     return redirect("judging:round", slug=project.slug, pk=pk)

@@ -14,6 +14,7 @@ from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
 from apps.judging.forms import RoundForm
 from apps.judging.plan import Preview
+from apps.judging.views import user_of
 
 LARGEST_SEED = 2**31
 
@@ -31,7 +32,7 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             round_ = open_round(
                 project=project,
-                actor=request.user,  # type: ignore[arg-type]
+                actor=user_of(request),
                 pool=form.cleaned_data["pool"],
                 guideline=selectors.latest_guideline(project),
                 annotators=list(form.cleaned_data["annotators"]),
