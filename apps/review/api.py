@@ -37,7 +37,7 @@ class NextView(ProjectAPIView):
     @extend_schema(operation_id="review_next", parameters=[OpenApiParameter("after", int)], responses=NextOut)
     def get(self, request: Request, slug: str) -> Response:
         after = request.query_params.get("after", "")
-        if after and not (after.isascii() and after.isdigit() and len(after) < 18):
+        if after and not (after.isdecimal() and len(after) < 18):
             raise ValidationError({"after": ["after is the id of a triple."]})
         triple = next_in_queue(self.member.user, self.project, int(after) if after else None)
         return Response({"triple": triple_out(triple) if triple else None})

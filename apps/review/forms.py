@@ -15,7 +15,7 @@ NOTE_LENGTH = 4000
 class VerdictForm(forms.Form):
     """One answer. What belongs together is said by the rules; here only what the fields can hold."""
 
-    revision = forms.IntegerField(widget=forms.HiddenInput())
+    revision = forms.IntegerField(max_value=2**63 - 1, widget=forms.HiddenInput())
     key = forms.CharField(max_length=64, widget=forms.HiddenInput())
     choice = forms.ChoiceField(choices=Choice.choices)
     reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)

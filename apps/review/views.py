@@ -55,7 +55,7 @@ def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     """The next triple of the queue, behind `?after=`; the queue itself when nothing waits."""
     after = request.GET.get("after", "")
     triple = next_in_queue(
-        member_of(request).user, project, int(after) if after.isdigit() and len(after) < 18 else None
+        member_of(request).user, project, int(after) if after.isdecimal() and len(after) < 18 else None
     )
     if triple is None:
         return redirect("review:queue", slug=project.slug)

@@ -131,7 +131,8 @@ def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -
     )
     triple.domain, triple.difficulty, triple.source_id = wording.domain, wording.difficulty, wording.source_id
     triple.edit_version += 1
-    triple.changed_at = at
+    if triple.state == State.DRAFT:
+        triple.changed_at = at  # elsewhere it says how long the state has waited, whoever is writing
     triple.save(update_fields=["snapshot", "domain", "difficulty", "source", "edit_version", "changed_at"])
 
 

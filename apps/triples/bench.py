@@ -71,7 +71,7 @@ class Bench:
         if self.form.is_bound and self.form.is_valid():
             return self.form.cleaned_data["block"]
         value = self.form["block"].value()
-        return int(value) if value and str(value).isdigit() else None
+        return int(value) if value and str(value).isdecimal() else None
 
     def spans(self) -> list[tuple[int, int]]:
         if self.form.is_bound:

@@ -17,6 +17,7 @@ from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors import entry_of_block
 
 MOST_SPANS = 40
+BIGGEST = 2**63 - 1
 
 
 class BenchForm(KaratForm):
@@ -41,12 +42,12 @@ class BenchForm(KaratForm):
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="none")
     domain = forms.CharField(required=False, max_length=80)
     difficulty = forms.ChoiceField(required=False, choices=[("", "not said"), *Difficulty.choices])
-    seen_version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput())
-    block = forms.IntegerField(required=False, widget=forms.HiddenInput())
-    pinned = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
+    block = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
+    pinned = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
     spans = forms.CharField(required=False, max_length=4000, widget=forms.HiddenInput())
     evidence_shown = forms.CharField(required=False, strip=False, widget=forms.HiddenInput())
-    query = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    query = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -84,7 +84,7 @@ def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot 
 
 def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
     return (
-        SnapshotBlock.objects.filter(snapshot=snapshot, block_id=block_id)
+        SnapshotBlock.objects.filter(snapshot=snapshot, block__id=block_id)
         .select_related("version__block__document", "block__document")
         .first()
     )

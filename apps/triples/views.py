@@ -33,9 +33,15 @@ from apps.triples.selectors import (
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 PER_PAGE = 50
+MOST_SOUGHT = 500
 
 
 # Lists -------------------------------------------------------------------------------------------------------------
+
+
+def _sought(request: HttpRequest) -> str:
+    """The words that were typed; PostgreSQL takes no NUL."""
+    return request.GET.get("q", "").replace("\x00", "").strip()[:MOST_SOUGHT]
 
 
 def _listed(request: HttpRequest, project: Project, found: Any, *, title: str, mine: bool) -> HttpResponse:
@@ -44,11 +50,11 @@ def _listed(request: HttpRequest, project: Project, found: Any, *, title: str, m
         found = found.filter(is_stale=True)
     elif state in State.values:
         found = found.filter(state=state)
-    words = request.GET.get("q", "").strip()
+    words = _sought(request)
     if words:
         number = words.upper().removeprefix("T-")
-        by_number = found.filter(number=int(number)) if number.isdigit() and len(number) < 9 else found.none()
-        found = by_number | found.filter(current__question__icontains=words[:200])
+        by_number = found.filter(number=int(number)) if number.isdecimal() and len(number) < 9 else found.none()
+        found = by_number | found.filter(current__question__icontains=words)
     page = Paginator(found.order_by("-number"), PER_PAGE).get_page(request.GET.get("page"))
     newest = newest_snapshot(project)
     return render(
@@ -109,7 +115,7 @@ def refresh(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _wanted(request: HttpRequest) -> int | None:
     block = request.GET.get("block", "")
-    return int(block) if block.isdigit() and len(block) < 18 else None
+    return int(block) if block.isdecimal() and len(block) < 18 else None
 
 
 def _no_snapshot(request: HttpRequest) -> HttpResponse:
@@ -124,9 +130,9 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     if snapshot is None:
         return _no_snapshot(request)
     initial: dict[str, Any] = {"seen_version": 0, "spans": "[]", "block": _wanted(request)}
-    sought = request.GET.get("q", "")
+    sought = _sought(request)
     query = request.GET.get("query", "")
-    if query.isdigit() and len(query) < 18:
+    if query.isdecimal() and len(query) < 18:
         need = get_object_or_404(Query, project=project, pk=int(query))
         initial |= {
             "query": need.pk,
@@ -154,7 +160,7 @@ def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if revision is None or rules.write_refusal(member_of(request).user, revision):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
     page = bench_of(project, member_of(request).user, _snapshot_for(triple), triple, revision)
-    page.sought, page.wanted_block = request.GET.get("q", ""), _wanted(request)
+    page.sought, page.wanted_block = _sought(request), _wanted(request)
     return render_bench(request, page)
 
 
@@ -220,7 +226,7 @@ def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpR
     page, triple = save_bench(request, project, pk)
     if triple is None:
         return render_bench(request, page, status=409 if page.form.is_valid() else 400)
-    messages.info(request, f"{triple.label} is saved. Nobody else sees it until you submit.")
+    messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit.")
     return redirect("triples:edit", slug=project.slug, pk=triple.pk)
 
 
@@ -231,7 +237,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     snapshot = newest_snapshot(project)
     if snapshot is None:
         raise Http404("No snapshot is frozen.")
-    sought = request.GET.get("q", "")
+    sought = _sought(request)
     context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot, "project": project}
     return render(request, "triples/_results.html", context)
 

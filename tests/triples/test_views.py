@@ -6,7 +6,7 @@ from apps.corpus.search import index_snapshot
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import lead_of, make_member, make_project
-from tests.review.factories import make_accepted, make_in_review, reload
+from tests.review.factories import make_accepted, make_disputed, make_in_review, reload
 from tests.triples.factories import make_draft, make_team, version_of
 
 
@@ -222,3 +222,34 @@ def test_a_lead_compares_with_the_newest_snapshot_and_retires(client, project):
 
     assert "still rests on the text" in page
     assert reload(triple).state == State.RETIRED
+
+
+@pytest.mark.parametrize("number", [0, 2**31, 2**63, 10**30, "²", "٣"])
+def test_numbers_out_of_range_are_not_found(client, project, author, number):
+    if isinstance(number, str):
+        assert client.get(url("bench", project), {"block": number, "query": number}).status_code in {200, 404}
+        assert client.get(url("list", project), {"q": number, "page": number}).status_code == 200
+        return
+    pages = [url("block", project, number), url("edit", project, number), url("bench", project) + f"?block={number}"]
+    pages.append(reverse("review:triple", args=[project.slug, number]))
+    pages.append(url("bench", project) + f"?query={number}")
+
+    assert {client.get(page).status_code for page in pages} <= {200, 404}
+    posted = client.post(url("checks_new", project), fields(project, block=number, pinned=number, query=number))
+    assert posted.status_code == 200
+
+
+def test_a_nul_in_a_search_is_nothing(client, project, author):
+    for page in (url("list", project), url("bench", project), url("find", project)):
+        assert client.get(page, {"q": "ses\x00sion"}).status_code == 200
+
+
+def test_writing_a_revision_does_not_make_the_dispute_younger(client, project):
+    triple = make_disputed(project)
+    client.force_login(triple.author)
+    client.post(reverse("review:begin", args=[project.slug, triple.pk]))
+
+    client.post(url("save", project, triple.pk), fields(project, seen_version=reload(triple).edit_version))
+
+    assert reload(triple).changed_at == triple.changed_at
+    assert triple.revisions.get(number=2).question == "How long may emergency access last?"
