@@ -80,7 +80,7 @@ class Witness:
 
     def _console(self, message) -> None:
         if message.type == "error":
-            self.complaints.append(f"console: {message.text}")
+            self.complaints.append(f"console: {message.text} {message.location.get('url', '')}".rstrip())
 
     def _failed(self, request) -> None:
         if "ERR_ABORTED" not in (request.failure or ""):
