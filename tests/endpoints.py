@@ -114,7 +114,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "triples:list": read(WORKERS),
     "triples:mine": read(WORKERS),
     "triples:refresh": write(LEADS),
-    "triples:bench": read(WRITERS),
+    "triples:bench": read(WORKERS),
     "triples:save_new": write(WRITERS),
     "triples:checks_new": write(WRITERS),
     "triples:find": read(WRITERS),

@@ -122,10 +122,12 @@ def _no_snapshot(request: HttpRequest) -> HttpResponse:
     return render(request, "triples/no_snapshot.html", {"section": "Bench"})
 
 
-@member_view(*WRITERS)
+@member_view(*READERS)
 @require_GET
 def bench(request: HttpRequest, project: Project) -> HttpResponse:
-    """An empty bench: from a block (`?block=`), a query (`?query=`) or nothing."""
+    """An empty bench: from a block (`?block=`), a query (`?query=`) or nothing. Who only reviews gets the list."""
+    if not member_of(request).holds(*WRITERS):
+        return redirect("triples:list", slug=project.slug)
     snapshot = newest_snapshot(project)
     if snapshot is None:
         return _no_snapshot(request)

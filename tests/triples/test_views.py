@@ -178,7 +178,8 @@ def test_a_block_of_another_project_is_refused(client, project, author):
 def test_a_reader_without_the_writers_role_has_no_bench(client, project):
     client.force_login(make_member(project, Role.REVIEWER))
 
-    assert client.get(url("bench", project)).status_code == 403
+    assert client.get(url("bench", project)).url == url("list", project)
+    assert client.post(url("save_new", project), fields(project)).status_code == 403
     assert client.get(url("list", project)).status_code == 200
 
 
