@@ -48,9 +48,7 @@ def test_pipe_tables_become_tables_with_a_head():
 
 
 def test_the_best_passage_is_marked_by_paragraph():
-    assert (
-        render("One.\n\nTwo.", best=(6, 8)) == '<p data-at="0">One.</p><p class="best" data-at="6">Two.</p>'
-    )
+    assert render("One.\n\nTwo.", best=(6, 8)) == '<p data-at="0">One.</p><p class="best" data-at="6">Two.</p>'
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,7 @@ def test_a_period_outside_its_limit_is_named():
 
 
 def test_bars_state_their_target():
-    assert (
-        titles(target_bars("Mix", [Bar("Interview", 203, 0.38, 0.4)]))[1]
-        == "Interview: 203, 38 %, target 40 %"
-    )
+    assert titles(target_bars("Mix", [Bar("Interview", 203, 0.38, 0.4)]))[1] == "Interview: 203, 38 %, target 40 %"
 
 
 def test_every_chart_is_well_formed_for_no_data_too():

@@ -46,8 +46,6 @@ def test_filters_write_numbers_dates_and_digests():
     assert draw("{{ v|minus }} {{ v|signed:2 }}", v=-0.5) == "−0.500 −0.50"
     assert draw("{{ v|interval }}", v=(0.1, 0.2)) == "0.10 to 0.20"
     assert draw("{{ v|age }}", v=now - timedelta(days=4, minutes=1)) == "4 days"
-    assert (
-        draw("{{ v|plural:'query,queries' }} {{ w|plural:'block' }}", v=1, w=1234) == "1 query 1,234 blocks"
-    )
+    assert draw("{{ v|plural:'query,queries' }} {{ w|plural:'block' }}", v=1, w=1234) == "1 query 1,234 blocks"
     assert draw("{{ v|short_digest }}", v="ab") == "ab"
     assert draw("{{ v|pages }}", v=(3, 4)) == "pp. 3–4"

@@ -32,9 +32,7 @@ def test_an_interval_is_two_numbers_and_a_word():
     assert wording.interval(None) == "no interval"
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "words"), [(31, 32, "pp. 31–32"), (24, 24, "p. 24"), (None, None, "")]
-)
+@pytest.mark.parametrize(("first", "last", "words"), [(31, 32, "pp. 31–32"), (24, 24, "p. 24"), (None, None, "")])
 def test_pages_are_written_as_in_a_book(first, last, words):
     assert wording.pages(first, last) == words
 
