@@ -79,7 +79,7 @@ export class Outbox {
     try {
       response = await fetch(this.#url, {
         method: "POST",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": this.#csrf },
+        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfNow() ?? this.#csrf },
         body: JSON.stringify(body),
         credentials: "same-origin",
         keepalive: true,
@@ -118,6 +118,11 @@ export class Outbox {
   #tell(news = {}) {
     for (const listener of this.#listeners) listener(news);
   }
+}
+
+// Signing in again changes the token; the cookie has the one that counts.
+function csrfNow() {
+  return document.cookie.match(/(?:^|;\s*)(?:__Host-)?karat-csrf=([^;]+)/)?.[1];
 }
 
 function randomKey() {

@@ -166,7 +166,7 @@ function showFailing(unsent) {
   at("try-now").hidden = unsent === 0;
   box.hidden = !(outbox.isFailing && unsent) && dropped.length === 0;
   if (dropped.length) words.textContent = `${dropped.length === 1 ? "A grade was" : `${dropped.length} grades were`} not taken: ${dropped.at(-1)}`;
-  else if (outbox.needsSignIn) words.textContent = `${many(unsent)} could not be sent: you are signed out. They are kept here; sign in again in another tab.`;
+  else if (outbox.needsSignIn) words.textContent = `${many(unsent)} could not be sent: you are signed out. ${unsent === 1 ? "It is" : "They are"} kept here; sign in again in another tab.`;
   else words.textContent = `${many(unsent)} could not be sent. ${unsent === 1 ? "It is" : "They are"} kept here and tried again every 5 seconds.`;
 }
 

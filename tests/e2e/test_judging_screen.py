@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from apps.judging.models import Judgement
 from apps.judging.selectors import live_judgements
+from tests.e2e import looking
 from tests.judging.factories import people_of
 from tests.judging.world import grade_some, make_world
 
@@ -249,6 +250,39 @@ def test_an_answer_lost_on_the_way_back_does_not_double_the_grade(screen, round_
     assert Judgement.objects.filter(seat=seat).count() == 1
 
 
+def test_grades_wait_for_whoever_was_signed_out(screen, context, live_server, round_, mara):
+    context.clear_cookies()
+    seat = seat_shown(screen)
+    screen.keyboard.press("2")
+    expect(screen.get_by_text("you are signed out")).to_be_visible()
+
+    looking.sign_in(context, live_server.url, mara)
+    context.new_page().goto(f"/p/{round_.project.slug}/judging/")
+    screen.bring_to_front()
+    screen.get_by_role("button", name="Try now").click()
+
+    sent(screen)
+    assert live(round_)[seat] == 2
+
+
+def test_the_next_pair_is_on_screen_within_a_tenth_of_a_second(screen):
+    took = screen.evaluate("""() => {
+        const times = [];
+        for (let n = 0; n < 6; n += 1) {
+            const seat = document.querySelector("#grading input[name=seat]");
+            const before = seat.value;
+            const start = performance.now();
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: String(n % 4), bubbles: true }));
+            document.querySelector(".read").getBoundingClientRect();
+            if (seat.value === before) throw new Error("still the same pair");
+            times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b);
+    }""")
+
+    assert took[-2] < 100
+
+
 def test_a_grade_that_is_refused_says_why(screen, round_, mara):
     round_.seats.filter(state="leased").update(state="open", annotator=None, lease_expires_at=None)
     seat = seat_shown(screen)
@@ -282,8 +316,6 @@ def test_the_first_page_is_small(page, round_, mara, signed_in):
 
 
 def test_it_works_without_a_script(browser, live_server, round_, mara):
-    from tests.e2e import looking
-
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     looking.sign_in(context, live_server.url, mara)
     page = context.new_page()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from apps.accounts import actions as accounts
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats, close_round
 from apps.judging.resolution import Resolution
@@ -16,6 +17,7 @@ from apps.judging.selectors import (
     waiting_for,
 )
 from apps.judging.strip import ticks
+from apps.retrieval.blinding import has_pairs_to_judge
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 
@@ -141,15 +143,25 @@ def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
     assert own_progress(round_, sef)[:2] == (7, 7)
 
 
-def test_a_seat_is_stuck_when_everybody_has_judged_its_pair():
+def test_a_seat_is_stuck_when_everybody_who_still_judges_has_been_on_its_pair():
     round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
     mara, sef = people_of(round_)
     judge_all(round_, mara)
     assert stuck(round_) == 0
 
-    round_.annotators.filter(annotator=sef).delete()
+    accounts.set_roles(project=round_.project, user=sef, roles=[Role.VIEWER], actor=lead_of(round_.project), at=AT)
 
     assert stuck(round_) == 2
+
+
+def test_ranks_stay_hidden_from_whoever_may_still_be_given_pairs_of_a_pool():
+    round_ = make_round()
+    mara = people_of(round_)[0]
+
+    assert has_pairs_to_judge(mara, round_.pool)
+    assert not has_pairs_to_judge(lead_of(round_.project), round_.pool)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    assert not has_pairs_to_judge(mara, round_.pool)
 
 
 def test_what_waits_for_a_person():

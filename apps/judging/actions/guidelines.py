@@ -22,7 +22,7 @@ def publish_guideline(
 
     `grades` defines each grade of the scale, lowest first. The same text again is refused.
     """
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := guidelines.fault(grades, project.grades):
         raise GuidelineRefused(reason, code="guideline_incomplete")
     latest = project.guidelines.order_by("-number").first()

@@ -52,7 +52,7 @@ def import_judgements(
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
     if not draft.rows:
         raise ImportRefused("Nothing is left to import: every row was left out.", code="import_empty")
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     mark = draft.mark
     if same := Round.objects.filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
         return Imported(same, is_new=False)

@@ -42,7 +42,7 @@ def open_round(
 
     Up to 5,000 pairs the round is open at once; beyond that a job opens it.
     """
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     people = set(members_of(project, Role.ANNOTATOR).filter(pk__in=[user.pk for user in annotators]))
     refusal = rules.open_round_refusal(pool, guideline, len(people))
     preview = plan.preview(pool.entry_count)

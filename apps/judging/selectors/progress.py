@@ -7,7 +7,7 @@ from django.db.models import Avg, Count, Max, Min, Q
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import roles_of
+from apps.accounts.selectors import members_of, roles_of
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import adjudicable, live_judgements
@@ -177,16 +177,19 @@ def round_summaries(project: Project) -> list[RoundSummary]:
 
 
 def stuck(round_: Round) -> int:
-    """Count the open seats that nobody of the round can fill: everybody has judged their pair already."""
-    people = RoundAnnotator.objects.filter(round=round_).count()
+    """Count the open seats that nobody can fill: everybody of the round who still judges has been on their pair."""
+    asked = set(RoundAnnotator.objects.filter(round=round_).values_list("annotator", flat=True))
+    able = asked & set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
+    if able == asked and len(able) >= round_.judges:
+        return 0
     full = (
         Seat.objects.filter(round=round_)
         .values("entry", "pass_number")
         .annotate(
-            taken=Count("pk", filter=~Q(state=SeatState.OPEN)),
+            taken=Count("pk", filter=Q(annotator__in=able)),
             open=Count("pk", filter=Q(state=SeatState.OPEN)),
         )
-        .filter(taken__gte=people, open__gt=0)
+        .filter(taken__gte=len(able), open__gt=0)
     )
     return sum(row["open"] for row in full)
 
