@@ -219,4 +219,4 @@ def test_the_navigation_holds_only_doors_that_open(client, role):
     shell = client.get(home(project)).context["shell"]
 
     for link in [*shell["nav"], *shell["menu"]]:
-        assert client.get(link.url).status_code == 200, link
+        assert client.get(link.url).status_code < 400, link

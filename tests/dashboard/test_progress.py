@@ -6,13 +6,12 @@ from django.core.cache import cache
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.dashboard import progress
-from apps.queries.models import Source
 from apps.review.actions import give_verdict
 from apps.review.enums import Choice
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
-from tests.retrieval.factories import make_queries
+from tests.queries.factories import make_query, make_source
 from tests.review.factories import answer, answer_both, make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
 
@@ -75,6 +74,14 @@ class TestAgreement:
         assert "Judge 0 and Judge 1" in lead_sees
         assert "Judge" not in viewer_sees
         assert "A and B" in viewer_sees
+
+    def test_an_annotator_who_also_watches_sees_no_open_round(self):
+        round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
+        for person in people_of(round_):
+            judge_all(round_, person, lambda seat: seat.entry_id % 4)
+        both = make_member(round_.project, Role.ANNOTATOR, Role.VIEWER)
+
+        assert progress.agreement_chart(membership_in(both, round_.project.slug)) is None
 
     def test_one_grade_only_is_a_sentence(self):
         round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
@@ -155,19 +162,14 @@ def close_first_round(project, at, *, flags):
 
 class TestSourceMix:
     def test_queries_without_a_source_are_no_mix(self):
-        project = make_project()
-        make_queries(project)
-
-        assert progress.source_mix(project) is None
+        assert progress.source_mix(make_query().project) is None
 
     def test_shares_stand_beside_their_targets(self):
-        project = make_project()
-        interview = Source.objects.create(
-            project=project, slug="interview", name="Interview", kind="interview", target_share=0.4, created_at=AT
-        )
-        make_queries(project, {"q1": "one", "q2": "two"}, source=interview)
+        source = make_source(name="Interview", target_share=0.4)
+        for _ in range(2):
+            make_query(source.project, source=source)
 
-        found = progress.source_mix(project)
+        found = progress.source_mix(source.project)
 
         assert found.total == 2
         assert "Interview: 2, 100 %, target 40 %" in found.chart

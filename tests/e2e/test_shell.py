@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
 from tests.factories import PASSWORD, lead_of, make_member, make_project
+from tests.judging.factories import make_round, people_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,6 +76,17 @@ def test_roles_change_in_a_dialog_that_the_browser_opens_itself(people, project)
     dialog.get_by_role("button", name="Save roles").click()
 
     expect(people.get_by_role("status")).to_contain_text("Mara Quill is now annotator, reviewer.")
+
+
+def test_the_letter_of_a_waiting_row_opens_it_and_j_walks_there(page, signed_in):
+    round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+    signed_in(people_of(round_)[0])
+    page.goto(f"/p/{round_.project.slug}/")
+
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="Grade pairs")).to_be_focused()
+    page.keyboard.press("g")
+    expect(page).to_have_url(re.compile(f"/judging/rounds/{round_.pk}/judge/"))
 
 
 def test_focus_is_always_a_ring(people):

@@ -1,20 +1,29 @@
-"""A small world to look at: the demo project, loaded by its own job, and the pages that the resolver knows."""
+"""A small world to look at: the demo project with a few things half done, and the pages the resolver knows."""
 
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.urls import URLResolver, get_resolver
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from apps.accounts.actions import create_token, invite
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
+from apps.corpus.selectors import snapshots_in
 from apps.dashboard.demo.actions import request_demo
+from apps.goldsets.actions import draft_version
+from apps.jobs.enums import UploadState
 from apps.jobs.testing import run_jobs
+from apps.triples.actions import start_draft
+from apps.triples.drafting import BlockChoice, Wording
 from tests.factories import make_user
+
+BLOCKS = b'{"block_id": "a1", "document_id": "annex", "title": "Annex", "text": "Keys are rotated."}\n'
 
 
 @dataclass
@@ -23,20 +32,54 @@ class World:
     lead: User
     annotator: User
     invitation: str
+    unlinked: list[str]
 
 
 def build() -> World:
-    """The demo with an open invitation and a token, so that no list of its pages is empty."""
+    """The demo, with an invitation, a token, a draft version, a draft triple and two previewed files beside it."""
     lead, at = make_user("Petra Lomas", is_operator=True), timezone.now()
     job = request_demo(host=lead, at=at)
     run_jobs()
     project = Project.objects.get(pk=job.project_id)
     _, invitation = invite(project=project, actor=lead, roles=[Role.VIEWER], at=at)
     create_token(project=project, user=lead, name="pipeline", scopes=["runs:write"], at=at, lasts=timedelta(days=9))
-    leads = members_of(project, Role.LEAD)
-    annotator = members_of(project, Role.ANNOTATOR).exclude(pk__in=leads).first()
-    assert annotator is not None
-    return World(project, lead, annotator, invitation)
+    snapshot = snapshots_in(project)[0]
+    gold_set = project.gold_sets.get()
+    draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=list(project.rounds.all()), actor=lead, at=at)
+    text = snapshot.entries.select_related("version").first().version
+    wording = Wording(question="What is kept?", answer="All of it.", blocks=(BlockChoice(text.pk, ((0, 4),)),))
+    start_draft(project=project, author=lead, snapshot=snapshot, wording=wording, at=at)
+    _preview_files(project, lead)
+    annotators = members_of(project, Role.ANNOTATOR).exclude(pk__in=members_of(project, Role.LEAD))
+    return World(project, lead, annotators[0], invitation, [*_unlinked(project)])
+
+
+def _preview_files(project: Project, lead: User) -> None:
+    """Files that were handed in and wait for a decision, through the pages that people use."""
+    client = Client()
+    client.force_login(lead)
+    entry = project.runs.first().snapshot.entries.select_related("block").first()
+    query = project.queries.first()
+    line = f"{query.outside_id} Q0 {entry.block.outside_id} 1 1.5 theirs\n".encode()
+    blocks = {"format": "jsonl", "ids": "file", "corpus": "+", "name": "Annex", "mode": "replace"}
+    for page, fixed, content, fields in (
+        ("corpus:import-new", {"kind": "corpus"}, BLOCKS, blocks),
+        ("retrieval:upload", {}, line, {"snapshot": entry.snapshot_id}),
+    ):
+        url = reverse(page, kwargs={"slug": project.slug, **fixed})
+        response = client.post(url, {"file": SimpleUploadedFile("theirs.txt", content), **fields})
+        assert response.status_code == 302, response.content.decode()
+    run_jobs()
+
+
+def _unlinked(project: Project) -> Iterator[str]:
+    """Pages that a form leads to, so that no link does."""
+    first, second = project.evaluations.order_by("pk")[:2]
+    pair = {"slug": project.slug, "baseline": first.pk, "candidate": second.pk}
+    yield reverse("evaluation:compare", kwargs=pair)
+    yield reverse("retrieval:runs", kwargs={"slug": project.slug})
+    for upload in project.uploads.filter(kind="run", state=UploadState.STORED):
+        yield reverse("retrieval:preview", kwargs={"slug": project.slug, "pk": upload.pk})
 
 
 def page_names(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[str]:
