@@ -30,6 +30,12 @@ def team() -> Team:
     return make_handbook()
 
 
+def stands(page: Page, heading: str) -> None:
+    """The next page is there with this heading, its scripts too, so that keys are heard."""
+    expect(page.locator("h1")).to_contain_text(heading)
+    page.wait_for_load_state("load")
+
+
 def marked(page: Page) -> str:
     return page.locator("#read mark").all_inner_texts()
 
@@ -161,7 +167,7 @@ def test_a_flag_by_keys_alone(review):
     review.keyboard.press("Escape")
     review.keyboard.press("Enter")
 
-    expect(review.locator("h1")).to_have_text("Who ends it?")
+    stands(review, "Who ends it?")
     verdict = Verdict.objects.get()
     assert (verdict.choice, verdict.reasons, verdict.category) == ("flag", ["overstated"], "numeric")
     assert verdict.note == "Too much, c and f typed here."
@@ -171,19 +177,19 @@ def test_confirming_skipping_and_undoing(review):
     review.keyboard.press("Enter")
     assert not Verdict.objects.exists()
     review.keyboard.press("s")
-    expect(review.locator("h1")).to_have_text("Who ends it?")
+    stands(review, "Who ends it?")
     review.keyboard.press("s")
-    expect(review.locator("h1")).to_contain_text("break-glass")
+    stands(review, "break-glass")
     review.keyboard.press("c")
     review.keyboard.press("Enter")
-    expect(review.locator("h1")).to_have_text("Who ends it?")
+    stands(review, "Who ends it?")
     assert Verdict.objects.get().choice == "confirm"
 
     review.keyboard.press("u")
-    expect(review.locator("h1")).to_contain_text("break-glass")
+    stands(review, "break-glass")
     for key in ("f", "2", "Enter"):
         review.keyboard.press(key)
-    expect(review.locator("h1")).to_have_text("Who ends it?")
+    stands(review, "Who ends it?")
 
     assert Verdict.objects.filter(superseded_by=None).get().reasons == ["wrong_block"]
 
@@ -237,8 +243,7 @@ def test_the_dispute_page_looks_as_drawn(page, team, signed_in, look_at, axe_cle
     look_at(page, "dispute")
     page.keyboard.press("v")
     expect(page.locator("[data-pair]").first).to_be_visible()
-    for key in ("s",):
-        page.keyboard.press(key)
+    page.keyboard.press("s")
     expect(page.get_by_label("First question")).to_be_focused()
     axe_clean(page)
     look_at(page, "dispute-split")
@@ -252,6 +257,7 @@ def test_a_flag_is_answered_by_a_revision_and_both_confirm(page, team, signed_in
     page.keyboard.press("r")
     answer_field = page.get_by_label("Expected answer")
     expect(answer_field).to_have_value(ACCESS["answer"])
+    page.wait_for_load_state("load")
     answer_field.fill("At most eight hours; it closes by itself.")
     expect(page.locator("#finish")).to_contain_text("Opens a new round")
     page.keyboard.press("Control+Enter")
@@ -276,6 +282,7 @@ def test_the_flagger_withdraws_by_the_synonym_policy(page, team, signed_in):
     page.goto(f"{team.home}/review/triples/{triple.pk}/")
     page.keyboard.press("w")
     expect(page.get_by_label("Synonym or tense")).to_be_checked()
+    page.wait_for_load_state("load")
     page.get_by_role("button", name="Withdraw the flag").last.focus()
     page.get_by_role("button", name="Withdraw the flag").first.press("Enter")
 
