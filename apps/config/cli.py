@@ -7,6 +7,7 @@ import argparse
 import importlib
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,9 @@ def main(argv: list[str] | None = None) -> int:
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
         print(overview())
         return OK if arguments else FAULT
+    if arguments == ["--version"]:
+        print(f"karat {version()}")
+        return OK
     if arguments[0] in PURE:
         return run_pure(arguments)
     if arguments[0] == "up":
@@ -66,6 +70,11 @@ def overview() -> str:
     return "\n".join([head, "", *lines, "", "`karat COMMAND --help` tells the options of each."])
 
 
+def version() -> str:
+    """The version, without reading the settings: those make a secret key in the data directory."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
 def run_pure(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="karat")
     module = importlib.import_module(PURE[arguments[0]].module)
@@ -83,7 +92,7 @@ def run_up(arguments: list[str]) -> int:
         default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
         help="where everything is kept (default: KARAT_DATA_DIR, else the folder data beside manage.py)",
     )
-    parser.add_argument("--no-demo", action="store_true", help="do not load the demo project")
+    parser.add_argument("--no-demo", action="store_true", help="do not offer the demo project")
     parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
     options = parser.parse_args(arguments)
     os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
@@ -114,10 +123,21 @@ def run_managed(arguments: list[str]) -> int:
         if tuple(arguments[: len(words)]) == words:
             arguments = [command.module, *arguments[len(words) :]]
             break
-    from django.core.management import execute_from_command_line
+    import django
+    from django.core.management import execute_from_command_line, get_commands
 
+    django.setup()
+    if arguments[0] not in get_commands():
+        print(f"There is no command `karat {arguments[0]}`{following(arguments[0])}.", file=sys.stderr)
+        return FAULT
     execute_from_command_line(["karat", *arguments])
     return OK
+
+
+def following(word: str) -> str:
+    """What may follow a first word that is no command by itself, as `import` is not."""
+    seconds = [words[1] for words in MANAGED if words[0] == word and len(words) > 1]
+    return f" alone; add one of {', '.join(seconds)}" if seconds else "; `karat --help` lists all"
 
 
 if __name__ == "__main__":
