@@ -268,7 +268,7 @@ def test_the_command_says_that_chains_hold(project, capsys):
     call_command("verify_audit", "--project", project.slug)
 
     count = Event.objects.filter(project=project).count() - 1
-    assert capsys.readouterr().out.startswith(f"project-{project.pk}: {count} links hold, 1 not sealed yet, head ")
+    assert capsys.readouterr().out.startswith(f"{project.slug}: {count} links hold, 1 not sealed yet, head ")
 
 
 def test_the_command_fails_and_names_the_first_broken_link(project, capsys):
@@ -282,7 +282,7 @@ def test_the_command_fails_and_names_the_first_broken_link(project, capsys):
     position = Link.objects.get(kind="event", record_id=event.pk).position
     assert end.value.code == 1
     assert (
-        f"project-{project.pk}: broken at link {position} (event {event.pk}): the record has been changed"
+        f"{project.slug}: broken at link {position} (event {event.pk}): the record has been changed"
         in capsys.readouterr().out
     )
 
@@ -293,7 +293,7 @@ def test_the_command_answers_machines(project, capsys):
     call_command("verify_audit", "--format", "json")
 
     answer = json.loads(capsys.readouterr().out)
-    assert [entry["name"] for entry in answer] == ["site", f"project-{project.pk}"]
+    assert [entry["name"] for entry in answer] == ["site", project.slug]
     assert all(entry["broken"] is None for entry in answer)
 
 

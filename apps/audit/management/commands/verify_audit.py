@@ -1,6 +1,6 @@
 import json
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        verdicts = [verify_chain(project) for project in self._projects(options["project"])]
+        verdicts = [verdict_on(project) for project in self._projects(options["project"])]
         if options["format"] == "json":
             self.stdout.write(json.dumps([asdict(verdict) for verdict in verdicts], indent=2))
         else:
@@ -35,6 +35,12 @@ class Command(BaseCommand):
             return [Project.objects.get(slug=slug)]
         except Project.DoesNotExist:
             raise CommandError(f"There is no project “{slug}”.", returncode=2) from None
+
+
+def verdict_on(project: Project | None) -> Verdict:
+    """The verdict on a chain under the name by which people call the project."""
+    verdict = verify_chain(project)
+    return replace(verdict, name=project.slug) if project else verdict
 
 
 def line(verdict: Verdict) -> str:
