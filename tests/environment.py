@@ -8,10 +8,11 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 _owner = os.getpid()
 _data_dir = tempfile.mkdtemp(prefix="karat-test-")
-os.makedirs(os.path.join(_data_dir, "static"))  # whitenoise warns when it is missing
+(Path(_data_dir) / "static").mkdir()  # whitenoise warns when it is missing
 os.environ["KARAT_DATA_DIR"] = _data_dir
 os.environ.setdefault("KARAT_DB_POOL", "0")
 os.environ.setdefault("BROKER_URL", "memory://")

@@ -9,10 +9,24 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, membership_in
 from apps.common.errors import InputErrors, Refusal
 
 View = Callable[..., HttpResponse]
+
+
+class PersonRequest(HttpRequest):
+    """A request of somebody who is signed in."""
+
+    user: User
+
+
+class MemberRequest(PersonRequest):
+    """A request that has come through `member_view`."""
+
+    member: Member
+    project: Project
 
 
 def member_view(*roles: str) -> Callable[[View], View]:
@@ -26,10 +40,9 @@ def member_view(*roles: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @login_required
         @wraps(view)
-        def inner(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
-            member = membership_in(request.user, slug)
-            request.member = request.membership = member  # type: ignore[attr-defined]
-            request.project = member.project  # type: ignore[attr-defined]
+        def inner(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            request.member = member = membership_in(request.user, slug)
+            request.project = member.project
             if not member.holds(*roles):
                 raise PermissionDenied(f"This page is for: {', '.join(sorted(roles))}.")
             try:
@@ -50,8 +63,8 @@ def operator_view(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_operator:  # type: ignore[union-attr]
+    def inner(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_operator:
             raise PermissionDenied("This page is for operators.")
         try:
             return view(request, *args, **kwargs)

@@ -1,12 +1,12 @@
 """The door of every project endpoint of the API."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apps.accounts.models import ApiToken, Project
+from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.selectors import Member, membership_in
 
 
@@ -30,7 +30,7 @@ class ProjectAPIView(APIView):
         token = request.auth if isinstance(request.auth, ApiToken) else None
         if token is not None and token.project.slug != kwargs["slug"]:
             raise exceptions.NotFound()
-        self.member = membership_in(request.user, kwargs["slug"])
+        self.member = membership_in(cast(User, request.user), kwargs["slug"])
         self.project = self.member.project
         if token is not None and self.scopes.get(request.method) not in token.scopes:
             raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(request.method)}.")

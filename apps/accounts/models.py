@@ -2,6 +2,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 
 from apps.accounts.enums import Role
 
@@ -33,7 +34,7 @@ class User(AbstractBaseUser):
                 name="user_deactivated_at_goes_with_is_active",
                 condition=Q(is_active=True, deactivated_at=None) | Q(is_active=False, deactivated_at__isnull=False),
             ),
-            models.UniqueConstraint(models.functions.Lower("email"), name="user_email_is_unique_in_any_case"),
+            models.UniqueConstraint(Lower("email"), name="user_email_is_unique_in_any_case"),
         ]
 
     def __str__(self) -> str:

@@ -1,14 +1,14 @@
 """Who belongs to a project, and the keys of its machines."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import actions, selectors
-from apps.accounts.access import member_view
+from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, TokenForm
 from apps.accounts.models import Project
@@ -16,12 +16,12 @@ from apps.accounts.models import Project
 
 @member_view()
 @require_safe
-def people(request: HttpRequest, project: Project) -> HttpResponse:
+def people(request: MemberRequest, project: Project) -> HttpResponse:
     return _people(request, project)
 
 
 def _people(
-    request: HttpRequest,
+    request: MemberRequest,
     project: Project,
     *,
     form: InviteForm | None = None,
@@ -40,7 +40,7 @@ def _people(
 
 @member_view(Role.LEAD)
 @require_POST
-def invite(request: HttpRequest, project: Project) -> HttpResponse:
+def invite(request: MemberRequest, project: Project) -> HttpResponse:
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _people(request, project, form=form, status=400)
@@ -51,7 +51,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
 
 @member_view(Role.LEAD)
 @require_POST
-def revoke_invitation(request: HttpRequest, project: Project, invitation_id: int) -> HttpResponse:
+def revoke_invitation(request: MemberRequest, project: Project, invitation_id: int) -> HttpResponse:
     invitation = selectors.invitation_in(project, invitation_id)
     actions.revoke_invitation(invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now())
     messages.success(request, "The invitation is withdrawn; its link no longer opens.")
@@ -60,7 +60,7 @@ def revoke_invitation(request: HttpRequest, project: Project, invitation_id: int
 
 @member_view(Role.LEAD)
 @require_POST
-def set_roles(request: HttpRequest, project: Project, user_id: int) -> HttpResponse:
+def set_roles(request: MemberRequest, project: Project, user_id: int) -> HttpResponse:
     user = selectors.member_user(project, user_id)
     form = RolesForm(request.POST)
     if not form.is_valid():
@@ -77,7 +77,7 @@ def set_roles(request: HttpRequest, project: Project, user_id: int) -> HttpRespo
 
 @member_view()
 @require_http_methods(["GET", "POST"])
-def tokens(request: HttpRequest, project: Project) -> HttpResponse:
+def tokens(request: MemberRequest, project: Project) -> HttpResponse:
     form = TokenForm(request.POST or None)
     secret = ""
     if request.method == "POST" and form.is_valid():
@@ -101,7 +101,7 @@ def tokens(request: HttpRequest, project: Project) -> HttpResponse:
 
 @member_view()
 @require_POST
-def revoke_token(request: HttpRequest, project: Project, token_id: int) -> HttpResponse:
+def revoke_token(request: MemberRequest, project: Project, token_id: int) -> HttpResponse:
     token = selectors.token_of(request.user, project, token_id)
     actions.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
     messages.success(request, f"{token.name} is revoked. Whatever uses it is refused from now on.")

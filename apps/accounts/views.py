@@ -1,5 +1,7 @@
 """The doors of the house: signing in and out, links to join, own profile, new projects, all people."""
 
+from typing import cast
+
 from django.contrib import messages
 from django.contrib.auth import login as start_session
 from django.contrib.auth import logout as end_session
@@ -10,10 +12,10 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import actions, selectors
-from apps.accounts.access import operator_view
+from apps.accounts.access import PersonRequest, operator_view
 from apps.accounts.forms import NewPersonForm, PasswordForm, ProfileForm, ProjectForm, SetUpForm, SignInForm
 from apps.accounts.models import Invitation, User
 from apps.accounts.signing_in import SignInRefused, sign_in
@@ -78,7 +80,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if invitation is None or invitation.project is None:
         return _dead_link(request)
     if request.user.is_authenticated:
-        return _join_signed_in(request, invitation, token)
+        return _join_signed_in(cast(PersonRequest, request), invitation, token)
     form = NewPersonForm(request.POST or None, known_email=invitation.email)
     if request.method == "POST" and form.is_valid():
         try:
@@ -92,7 +94,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "accounts/join.html", context)
 
 
-def _join_signed_in(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
+def _join_signed_in(request: PersonRequest, invitation: Invitation, token: str) -> HttpResponse:
     assert invitation.project is not None
     if request.method == "POST":
         try:
@@ -110,8 +112,8 @@ def _dead_link(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def profile(request: HttpRequest) -> HttpResponse:
-    user: User = request.user  # type: ignore[assignment]
+def profile(request: PersonRequest) -> HttpResponse:
+    user: User = request.user
     start = {"name": user.name, "time_zone": user.time_zone}
     form = ProfileForm(request.POST or None, initial=start)
     if request.method == "POST" and form.is_valid():
@@ -124,8 +126,8 @@ def profile(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @login_required
 @require_POST
-def password(request: HttpRequest) -> HttpResponse:
-    user: User = request.user  # type: ignore[assignment]
+def password(request: PersonRequest) -> HttpResponse:
+    user: User = request.user
     form = PasswordForm(request.POST, user=user)
     if form.is_valid():
         actions.change_password(user=user, password=form.cleaned_data["new"], at=timezone.now())
@@ -139,7 +141,7 @@ def password(request: HttpRequest) -> HttpResponse:
 
 @operator_view
 @require_http_methods(["GET", "POST"])
-def new_project(request: HttpRequest) -> HttpResponse:
+def new_project(request: PersonRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         project = actions.create_project(**form.cleaned_data, actor=request.user, at=timezone.now())
@@ -149,13 +151,13 @@ def new_project(request: HttpRequest) -> HttpResponse:
 
 @operator_view
 @require_safe
-def everybody(request: HttpRequest) -> HttpResponse:
+def everybody(request: PersonRequest) -> HttpResponse:
     return render(request, "accounts/everybody.html", {"people": selectors.everybody()})
 
 
 @operator_view
 @require_POST
-def deactivate(request: HttpRequest, user_id: int) -> HttpResponse:
+def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
     user = actions.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
     return redirect("accounts:everybody")

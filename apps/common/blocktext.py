@@ -81,7 +81,7 @@ class _Painter:
         return f"<{tag}>{inner}</{tag}>"
 
     def _table(self, lines: list[_Line]) -> str:
-        rows = []
+        rows: list[str] = []
         has_head = len(lines) > 1 and bool(_RULE_ROW.fullmatch(self.text[lines[1].start : lines[1].end]))
         for line in lines:
             if _RULE_ROW.fullmatch(self.text[line.start : line.end]):
@@ -110,7 +110,8 @@ class _Painter:
         return f'<{tag}{css} data-at="{start}">{self._slice(start, end)}</{tag}>'
 
     def _slice(self, start: int, end: int) -> str:
-        out, at = [], start
+        out: list[str] = []
+        at = start
         for left, right in self.lit:
             left, right = max(left, start), min(right, end)
             if left >= right:

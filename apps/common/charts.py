@@ -6,6 +6,7 @@ and `figures` gives the same numbers as a table. Labels are plain text: everythi
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.utils.html import escape
@@ -225,7 +226,8 @@ def estimate_figures(rows: Sequence[Estimate], *, places: int = 2) -> SafeString
     )
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """One share of a whole: `class_` names its fill (`part-accepted`, `part-grade-2`, …)."""
 
     label: str
@@ -274,7 +276,8 @@ def meter(name: str, done: int, total: int, *, class_: str = "done", width: int 
     )
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bar:
     label: str
     count: int
     share: float

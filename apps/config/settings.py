@@ -120,8 +120,7 @@ def _database() -> dict:
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
-                " PRAGMA cache_size=-32768;"
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768;"
             ),
         }
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}

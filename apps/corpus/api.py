@@ -30,7 +30,7 @@ class SnapshotList(ProjectAPIView):
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
-    @extend_schema(parameters=PAGING, responses=SnapshotPageSerializer)
+    @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"after", "limit"})
         rows = selectors.snapshots_in(self.project).order_by("pk")

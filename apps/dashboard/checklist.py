@@ -57,7 +57,7 @@ def done(project: Project) -> dict[str, bool]:
     }
     named = {f"has_{key}": Exists(rows) for key, rows in facts.items()}
     found = Project.objects.filter(pk=project.pk).values(**named).get()
-    return {key: found[f"has_{key}"] for key in facts}
+    return {key: bool(dict(found)[f"has_{key}"]) for key in facts}
 
 
 def steps(project: Project) -> list[Step]:

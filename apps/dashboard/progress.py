@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.core.cache import cache
@@ -38,7 +39,8 @@ LEAST_WEEKS = 3
 KEPT_SECONDS = 24 * 3600
 
 
-class StateCount(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StateCount:
     state: str
     count: int
 

@@ -3,12 +3,12 @@
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import MemberRequest, PersonRequest, member_view
 from apps.accounts.actions import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
@@ -18,7 +18,7 @@ from apps.dashboard.forms import ScaleForm, SettingsForm
 
 @login_required
 @require_safe
-def projects(request: HttpRequest) -> HttpResponse:
+def projects(request: PersonRequest) -> HttpResponse:
     places = selectors.places_of(request.user)
     has_demo = any(place.project.is_demo for place in places)
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
@@ -27,7 +27,7 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 @member_view()
 @require_safe
-def home(request: HttpRequest, project: Project) -> HttpResponse:
+def home(request: MemberRequest, project: Project) -> HttpResponse:
     """What waits for this person, and how the project is doing; health is for those who steer and those who watch."""
     member = request.member
     now = timezone.now()
@@ -50,7 +50,7 @@ def home(request: HttpRequest, project: Project) -> HttpResponse:
 
 @member_view(Role.LEAD)
 @require_http_methods(["GET", "POST"])
-def settings(request: HttpRequest, project: Project) -> HttpResponse:
+def settings(request: MemberRequest, project: Project) -> HttpResponse:
     """Two forms on one page: name and policies, and the scale as long as nobody has graded."""
     is_scale = request.POST.get("form") == "scale"
     data = request.POST or None

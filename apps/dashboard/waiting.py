@@ -1,7 +1,7 @@
 """What waits for one person in a project: rows with a key, a count and an age."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from django.db.models import Count, Max, Min
 
@@ -27,7 +27,8 @@ REVIEW_ROWS = {
 }
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One thing that waits. `key` is the letter that opens it."""
 
     key: str

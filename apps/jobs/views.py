@@ -81,7 +81,7 @@ def _context(request: HttpRequest, job: Job) -> dict:
 
 
 def _member(request: HttpRequest) -> Member:
-    return request.membership  # type: ignore[attr-defined]
+    return request.member  # type: ignore[attr-defined]
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:

@@ -31,7 +31,7 @@ class QueryList(ProjectAPIView):
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
-    @extend_schema(parameters=PARAMETERS, responses=QueryPageSerializer)
+    @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=QueryPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
         only_known(params, {*FILTERS, "after", "limit"})

@@ -3,7 +3,7 @@
 The run ranks all five blocks for every query; the relevant one stands at rank 1 for four queries, at rank 2 for four,
 and so on to rank 5. So, with k the cutoff and r the rank of the relevant block:
 
-- P@k is 1/k when r <= k: P@3 = 12/20 x 1/3, P@5 = 1/5, P@10 = 1/10 (a cutoff beyond the corpus divides by k all the same)
+- P@k is 1/k when r <= k: P@3 = 12/20 x 1/3, P@5 = 1/5, P@10 = 1/10 (a cutoff beyond the corpus still divides by k)
 - Recall@k is the share of queries with r <= k
 - RR is the mean of 1, 1/2, 1/3, 1/4, 1/5
 - nDCG@k is the mean of 1/log2(r + 1) over r <= k, since the ideal ranking has gain 1 at rank 1

@@ -73,7 +73,7 @@ def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: di
     query_ids = {key: outside_id for outside_id, key in queries.items()}
     found: dict[int, dict[int, float]] = {}
     for ranking in Ranking.objects.filter(run__in=[first, second]).order_by("query_id", "run_id"):
-        ranked, _ = unpack(ranking.packed)
+        ranked, _ = unpack(bytes(ranking.packed))
         scores = found.setdefault(ranking.query_id, {})
         for rank, position in enumerate(ranked.tolist(), start=1):
             scores[position] = scores.get(position, 0.0) + 1 / (FUSION_CONSTANT + rank)

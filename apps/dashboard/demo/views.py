@@ -1,16 +1,16 @@
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from apps.accounts.access import operator_view
+from apps.accounts.access import PersonRequest, operator_view
 from apps.dashboard.demo.actions import request_demo
 
 
 @operator_view
 @require_POST
-def load(request: HttpRequest) -> HttpResponse:
+def load(request: PersonRequest) -> HttpResponse:
     """Ask for the demo and show its job, whose page tells how far it is and leads to the project."""
-    job = request_demo(host=request.user, at=timezone.now())  # type: ignore[arg-type]
+    job = request_demo(host=request.user, at=timezone.now())
     assert job.project is not None
     return redirect("jobs:job", slug=job.project.slug, pk=job.pk)

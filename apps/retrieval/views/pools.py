@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
@@ -17,7 +17,6 @@ from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.drawing import sizes_chart
 from apps.retrieval.forms import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
-from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8

@@ -4,7 +4,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
@@ -17,7 +17,6 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.forms import LedgerForm, UploadForm
 from apps.retrieval.imports import Draft
 from apps.retrieval.reading import draft_of_file
-from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50

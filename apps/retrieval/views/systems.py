@@ -4,7 +4,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
@@ -13,7 +13,6 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.engines import ENGINES, parameters_of
 from apps.retrieval.forms import WORDS, RunForm, SystemForm
 from apps.retrieval.models import System
-from apps.retrieval.views.requests import MemberRequest
 
 SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
