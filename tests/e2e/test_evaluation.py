@@ -13,11 +13,33 @@ from tests.evaluation.factories import make_scene, score
 from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BLOCKS = {f"{1 + n // 8}.{n % 8 + 1}-{name.lower().replace(chr(32), chr(45))}": f"Text about {name}." for n, name in enumerate(
-    ["Break-glass access", "Standing permissions", "Joining and leaving", "Who owns access", "Glossary",
-     "Laptops and phones", "Severity and response", "The access console", "Approvals in an emergency",
-     "Recording of sessions", "On-call handover", "After an incident", "Deploying to production", "Support tooling",
-     "Emergency contacts", "Backups", "Key rotation", "Visitors", "Suppliers", "Change freeze"])}  # fmt: skip
+BLOCKS = {
+    f"{1 + n // 8}.{n % 8 + 1}-{name.lower().replace(chr(32), chr(45))}": f"Text about {name}."
+    for n, name in enumerate(
+        [
+            "Break-glass access",
+            "Standing permissions",
+            "Joining and leaving",
+            "Who owns access",
+            "Glossary",
+            "Laptops and phones",
+            "Severity and response",
+            "The access console",
+            "Approvals in an emergency",
+            "Recording of sessions",
+            "On-call handover",
+            "After an incident",
+            "Deploying to production",
+            "Support tooling",
+            "Emergency contacts",
+            "Backups",
+            "Key rotation",
+            "Visitors",
+            "Suppliers",
+            "Change freeze",
+        ]
+    )
+}
 
 
 @pytest.fixture
