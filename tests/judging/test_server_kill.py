@@ -41,7 +41,7 @@ class Server:
 
     def start(self) -> None:
         bind = f"127.0.0.1:{self.port}"
-        arguments = ["-b", bind, "-w", "2", "-k", "gthread", "--threads", "4", "--log-level", "critical"]
+        arguments = ["-b", bind, "-w", "2", "-k", "gthread", "--threads", "4", "--log-level", "error"]
         env = {
             **os.environ,
             "DATABASE_URL": database_url(),
@@ -50,7 +50,10 @@ class Server:
             "DJANGO_SETTINGS_MODULE": "apps.config.settings",
         }
         command = [sys.executable, "-m", "gunicorn", "apps.config.wsgi:application", *arguments]
-        self.process = subprocess.Popen(command, cwd=REPO, env=env, start_new_session=True)
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=REPO, env=env, start_new_session=True, stdout=log, stderr=subprocess.STDOUT
+            )
         wait_for(lambda: self._answers())
 
     def _answers(self) -> bool:
@@ -59,6 +62,11 @@ class Server:
         except OSError:
             return False
         return True
+
+    @property
+    def log(self) -> str:
+        """The end of what the server said."""
+        return (self.folder / "server.log").read_text()[-4_000:]
 
     def kill(self) -> None:
         """-9 for the master and its workers, at once: nobody gets to finish anything."""
@@ -154,7 +162,7 @@ def test_no_acknowledged_grade_is_lost_or_doubled(server):
     for client in clients:
         client.join(PATIENCE)
 
-    assert [client.fault for client in clients if client.fault] == []
+    assert [client.fault for client in clients if client.fault] == [], server.log
     assert sum(client.retries for client in clients) > 0
     check_exact(round_, planned)
     kept = {j.pk: (j.idempotency_key, j.seat_id, j.grade) for j in Judgement.objects.all()}
