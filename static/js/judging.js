@@ -248,6 +248,7 @@ form.addEventListener("submit", (event) => {
 
 document.addEventListener("click", (event) => {
   const has = (name) => event.target.closest(`[data-${name}]`);
+  if (!has("reasons")) at("reasons").open = false;
   if (has("undo")) undo(event);
   else if (has("mark")) markEvidence();
   else if (has("whole") || has("fold")) fold?.show(!fold.isOpen);

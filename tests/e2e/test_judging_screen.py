@@ -113,6 +113,9 @@ def test_cant_judge_asks_why(screen, round_):
     seat = seat_shown(screen)
     screen.keyboard.press("x")
     expect(screen.get_by_text("Why can’t it be judged?")).to_be_visible()
+    screen.locator(".docpath").click()
+    expect(screen.get_by_text("Why can’t it be judged?")).to_be_hidden()
+    screen.keyboard.press("x")
     screen.keyboard.press("w")
 
     sent(screen)
