@@ -15,6 +15,7 @@ from apps.queries.models import Permission
 from apps.review import selectors as review
 
 FAILED_JOBS_SHOWN = timedelta(days=7)
+JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 # What review says waits, as this page says it: key, title, and the words below it.
@@ -48,7 +49,9 @@ def rows(member: Member, at: datetime) -> list[Row]:
 
 
 def _oldest(since: datetime | None, at: datetime) -> str:
-    return f"oldest {age(since, at)}" if since else ""
+    if since is None:
+        return ""
+    return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
 
 
 def _judging(member: Member, at: datetime) -> list[Row]:
