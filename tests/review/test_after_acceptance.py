@@ -1,0 +1,146 @@
+"""What happens to a triple once it is accepted or dropped."""
+
+import pytest
+from django.http import Http404
+
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.review.actions import (
+    SubmitRefused,
+    re_pin,
+    submit_triple,
+    withdraw_flag,
+)
+from apps.review.enums import Category, Choice
+from apps.triples.actions import refresh_staleness, reopen_as_draft, start_draft
+from apps.triples.drafting import Wording
+from apps.triples.enums import State
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.review.factories import (
+    CHANGED,
+    make_accepted,
+    make_in_review,
+    make_triple,
+    reload,
+    reviewers_of,
+)
+from tests.triples.factories import TEXTS, make_snapshot, make_team, make_wording
+
+C, F = Choice.CONFIRM, Choice.FLAG
+
+
+@pytest.fixture
+def project(db):
+    return make_team()
+
+
+def test_a_changed_block_marks_the_triple_stale_and_others_not(project):
+    stale = make_accepted(project)
+    fresh = make_accepted(
+        project,
+        key="rotation",
+        evidence="A root key is rotated",
+        answer="It is rotated.",
+        question="What about root keys?",
+    )
+    newer = make_snapshot(project, CHANGED, corpus=stale.snapshot.corpus)
+
+    marked = refresh_staleness(project=project, snapshot=newer, at=AT)
+
+    assert marked == [stale]
+    assert (reload(stale).is_stale, reload(fresh).is_stale) == (True, False)
+    assert refresh_staleness(project=project, snapshot=newer, at=AT) == []
+
+
+def test_re_pinning_moves_unchanged_evidence_into_a_new_round(project):
+    triple = make_triple(project, State.ACCEPTED, stale=True)
+    newer = triple.snapshot.corpus.snapshots.get(number=2)
+
+    pinned = re_pin(project=project, triple_id=triple.pk, person=triple.author, snapshot=newer, at=AT)
+
+    block = pinned.current.expected_blocks.get()
+    assert (pinned.state, pinned.is_stale, pinned.snapshot, pinned.round) == (State.IN_REVIEW, False, newer, 2)
+    assert [block.version.text[a:b] for a, b in block.spans] == ["A session lasts at most eight hours."]
+
+
+def test_re_pinning_is_refused_when_the_evidence_is_gone(project):
+    triple = make_accepted(project)
+    newer = make_snapshot(project, TEXTS | {"access": "All is new."}, corpus=triple.snapshot.corpus)
+    refresh_staleness(project=project, snapshot=newer, at=AT)
+
+    with pytest.raises(SubmitRefused, match="no evidence is marked yet"):
+        re_pin(project=project, triple_id=triple.pk, person=triple.author, snapshot=newer, at=AT)
+
+    assert (reload(triple).state, reload(triple).is_stale) == (State.ACCEPTED, True)
+
+
+def test_a_lead_who_did_not_review_it_may_pin_it_again(project):
+    triple = make_triple(project, State.ACCEPTED, stale=True)
+    newer = triple.snapshot.corpus.snapshots.get(number=2)
+
+    with pytest.raises(SubmitRefused, match="You reviewed this triple"):
+        re_pin(project=project, triple_id=triple.pk, person=reviewers_of(triple)[0], snapshot=newer, at=AT)
+
+    pinned = re_pin(project=project, triple_id=triple.pk, person=lead_of(project), snapshot=newer, at=AT)
+
+    assert (pinned.author, pinned.current.author) == (triple.author, lead_of(project))
+
+
+def test_a_dropped_triple_reopens_as_a_draft_with_a_new_revision(project):
+    triple = make_triple(project, State.DROPPED)
+
+    reopened = reopen_as_draft(
+        project=project, triple_id=triple.pk, author=triple.author, snapshot=triple.snapshot, at=AT
+    )
+    again = submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+    assert (reopened.state, again.state, again.round, again.current.number) == ("draft", "in_review", 2, 2)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [*[(state, False) for state in State], (State.ACCEPTED, True)],
+    ids=lambda pair: f"{pair[0]}{' stale' if pair[1] else ''}",
+)
+def test_every_state_is_reached_by_real_actions_and_told_by_its_events(project, state):
+    name, stale = state
+
+    triple = make_triple(project, name, stale=stale)
+
+    last = Event.objects.filter(object_type="triples.triple", object_id=str(triple.pk)).latest("pk")
+    assert (triple.state, triple.is_stale) == (name, stale)
+    assert last.after["state"] == name
+
+
+def test_a_machine_written_draft_needs_somebody_who_adopts_it(project):
+    snapshot = project.corpora.get().snapshots.get()
+    author = make_member(project, Role.ANNOTATOR)
+    triple = start_draft(
+        project=project,
+        author=author,
+        snapshot=snapshot,
+        wording=make_wording(snapshot),
+        is_machine_written=True,
+        at=AT,
+    )
+
+    with pytest.raises(SubmitRefused, match="A machine wrote it"):
+        submit_triple(project=project, triple_id=triple.pk, author=author, at=AT)
+
+
+def test_a_triple_of_another_project_is_not_found(project):
+    triple = make_in_review(project)
+    other = make_project()
+
+    with pytest.raises(Http404):
+        withdraw_flag(project=other, triple_id=triple.pk, reviewer=triple.author, policy=Category.SYNONYM, at=AT)
+
+
+def test_an_empty_draft_is_saved_and_not_submitted(project):
+    snapshot = project.corpora.get().snapshots.get()
+    author = make_member(project, Role.ANNOTATOR)
+
+    triple = start_draft(project=project, author=author, snapshot=snapshot, wording=Wording(), at=AT)
+
+    with pytest.raises(SubmitRefused, match="3 checks stop it; the first: no question yet"):
+        submit_triple(project=project, triple_id=triple.pk, author=author, at=AT)

@@ -1,0 +1,199 @@
+"""What can end a dispute, and the thread that leads there."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.review.actions import (
+    Claim,
+    Decision,
+    DisputeRefused,
+    SubmitRefused,
+    adjudicate,
+    begin_revision,
+    drop_triple,
+    post_message,
+    revise,
+    split_triple,
+)
+from apps.review.enums import Category, Choice
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_member
+from tests.review.factories import (
+    answer_both,
+    decide,
+    make_disputed,
+    reload,
+    reviewers_of,
+    take_back,
+)
+from tests.triples.factories import make_team, make_wording
+
+C, F = Choice.CONFIRM, Choice.FLAG
+
+
+@pytest.fixture
+def project(db):
+    return make_team()
+
+
+def test_revising_opens_a_new_round_for_the_same_two(project):
+    triple = make_disputed(project)
+    before = reviewers_of(triple)
+
+    revised = revise(
+        project=project,
+        triple_id=triple.pk,
+        author=triple.author,
+        snapshot=triple.snapshot,
+        wording=make_wording(triple.snapshot, answer="It closes by itself.", evidence="It closes by itself"),
+        at=AT,
+    )
+
+    assert (revised.state, revised.round, revised.current.number) == (State.IN_REVIEW, 2, 2)
+    assert set(reviewers_of(triple)) == set(before)
+    assert answer_both(revised, C, C).resolution == "revised"
+
+
+def test_only_the_author_revises(project):
+    triple = make_disputed(project)
+
+    with pytest.raises(SubmitRefused, match="Only Author, who wrote it, can revise it"):
+        begin_revision(
+            project=project, triple_id=triple.pk, person=reviewers_of(triple)[0], snapshot=triple.snapshot, at=AT
+        )
+
+
+def test_beginning_a_revision_twice_opens_one_and_leaves_the_state(project):
+    triple = make_disputed(project)
+    args = {"project": project, "triple_id": triple.pk, "person": triple.author, "snapshot": triple.snapshot}
+
+    first, second = begin_revision(**args, at=AT), begin_revision(**args, at=AT)
+
+    assert first == second
+    assert (reload(triple).state, reload(triple).current.number) == (State.DISPUTED, 1)
+    assert first.question == triple.current.question
+
+
+def test_the_flagger_withdraws_with_a_policy(project):
+    triple = make_disputed(project)
+    confirmer, flagger = reviewers_of(triple)
+
+    with pytest.raises(DisputeRefused, match=f"Only {flagger}, who raised it"):
+        take_back(triple, confirmer)
+
+    accepted = take_back(triple, flagger, Category.SYNONYM)
+
+    assert (accepted.state, accepted.resolution) == (State.ACCEPTED, "policy:synonym")
+
+
+def test_splitting_makes_drafts_with_links_both_ways(project):
+    triple = make_disputed(project)
+    claims = [Claim("How long may access last?", "Eight hours."), Claim("Who ends it?", "It closes by itself.")]
+
+    children = split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
+
+    assert reload(triple).state == State.SPLIT
+    assert [child.state for child in children] == [State.DRAFT] * 2
+    assert list(triple.children.order_by("number")) == children
+    assert [child.current.question for child in children] == [claim.question for claim in claims]
+    assert all(child.current.expected_blocks.count() == 1 for child in children)
+
+
+@pytest.mark.parametrize("claims", [[Claim("One?", "1")], [Claim("One?", "1"), Claim(" ", "2")]])
+def test_a_split_needs_two_claims_with_questions(project, claims):
+    triple = make_disputed(project)
+
+    with pytest.raises(DisputeRefused):
+        split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
+
+    assert (reload(triple).state, Triple.objects.count()) == (State.DISPUTED, 1)
+
+
+def test_dropping_needs_a_reason_and_is_recorded(project):
+    triple = make_disputed(project)
+    drop = {"project": project, "triple_id": triple.pk, "author": triple.author, "at": AT}
+
+    with pytest.raises(DisputeRefused, match="A reason is needed"):
+        drop_triple(**drop, reason="  ")
+
+    dropped = drop_triple(**drop, reason="Nobody asks this.")
+
+    assert dropped.state == State.DROPPED
+    assert [(end.kind, end.reason) for end in triple.resolutions.all()] == [("dropped", "Nobody asks this.")]
+
+
+@pytest.mark.parametrize(
+    ("decision", "state", "resolution"),
+    [
+        (Decision.ACCEPT, State.ACCEPTED, "adjudicated"),
+        (Decision.RETURN, State.IN_REVIEW, ""),
+        (Decision.DROP, State.DROPPED, ""),
+    ],
+)
+def test_a_lead_without_a_part_decides(project, decision, state, resolution):
+    triple = make_disputed(project)
+
+    decided = decide(triple, lead_of(project), decision)
+
+    assert (decided.state, decided.resolution) == (state, resolution)
+
+
+def test_returning_opens_a_round_on_the_same_wording(project):
+    triple = make_disputed(project)
+
+    decided = decide(triple, lead_of(project), Decision.RETURN)
+
+    assert (decided.round, decided.current.number) == (2, 2)
+    assert decided.current.answer == triple.current.answer
+    assert decided.current.expected_blocks.get().spans == triple.current.expected_blocks.get().spans
+
+
+def test_who_has_a_part_in_it_does_not_adjudicate(db):
+    project = make_team(reviewers=0)
+    writing_lead = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Writer")
+    reviewing_lead = make_member(project, Role.LEAD, Role.REVIEWER, name="Second")
+    make_member(project, Role.REVIEWER, name="Third")
+    annotator = make_member(project, Role.ANNOTATOR, name="Fourth")
+    triple = make_disputed(project, author=writing_lead)
+
+    for person, reason in (
+        (writing_lead, "You wrote this triple"),
+        (reviewing_lead, "You reviewed this triple"),
+        (annotator, "Only a lead"),
+    ):
+        with pytest.raises(DisputeRefused, match=reason):
+            decide(triple, person, Decision.ACCEPT)
+
+
+def test_adjudication_needs_a_reason(project):
+    triple = make_disputed(project)
+
+    with pytest.raises(DisputeRefused, match="A reason is needed"):
+        adjudicate(
+            project=project, triple_id=triple.pk, lead=lead_of(project), decision=Decision.ACCEPT, reason="", at=AT
+        )
+
+
+def test_what_was_being_written_goes_when_the_triple_goes_another_way(project):
+    triple = make_disputed(project)
+    begin_revision(project=project, triple_id=triple.pk, person=triple.author, snapshot=triple.snapshot, at=AT)
+
+    decide(triple, lead_of(project), Decision.ACCEPT)
+
+    assert triple.revisions.count() == 1
+
+
+def test_author_and_flagger_write_in_the_thread_and_the_confirmer_reads(project):
+    triple = make_disputed(project)
+    confirmer, flagger = reviewers_of(triple)
+    post = {"project": project, "triple_id": triple.pk, "at": AT}
+
+    post_message(**post, author=triple.author, text="Why?")
+    post_message(**post, author=flagger, text="Because.")
+    with pytest.raises(DisputeRefused, match="the other reviewer reads"):
+        post_message(**post, author=confirmer, text="Me too.")
+    with pytest.raises(DisputeRefused, match="A text is needed"):
+        post_message(**post, author=flagger, text=" ")
+
+    assert [message.text for message in triple.messages.order_by("pk")] == ["Why?", "Because."]
