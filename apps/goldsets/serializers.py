@@ -4,8 +4,9 @@ from rest_framework import serializers
 
 
 class VersionSerializer(serializers.Serializer):
-    """A version with the facts of its manifest; `manifest` is empty while it is a draft."""
+    """A version with the facts of its manifest; `manifest` is empty while it is a draft. `id` is what asks for scores."""
 
+    id = serializers.IntegerField(source="pk")
     gold_set = serializers.CharField(source="gold_set.slug")
     version = serializers.CharField(source="label")
     number = serializers.IntegerField()

@@ -46,6 +46,7 @@ def test_detail_holds_the_manifest(client):
 
     row = client.get(url("version", version)).json()
 
+    assert row["id"] == version.pk
     assert row["digest"] == row["manifest"]["digest"] == version.digest
     assert row["state"] == "released"
 
