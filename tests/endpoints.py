@@ -166,7 +166,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "goldsets:release": write(LEADS),
     "goldsets:discard": write(LEADS),
     "goldsets:difference": read(MEMBERS),
-    "goldsets:export": read(MEMBERS),
+    "goldsets:export": read(MEMBERS - ANNOTATORS),  # the matrix asks as one who is still judging
     "goldsets:items": read(MEMBERS),
     "evaluation:overview": read(MEMBERS),
     "evaluation:evaluation": read(MEMBERS),
@@ -200,7 +200,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "agreement-api:agreement": read(MEMBERS),
     "goldsets-api:list": read(MEMBERS),
     "goldsets-api:version": read(MEMBERS),
-    "goldsets-api:export": read(MEMBERS),
+    "goldsets-api:export": read(MEMBERS - ANNOTATORS),
     "evaluation-api:list": Endpoint(get=MEMBERS, post=LEADS),
     "evaluation-api:detail": read(MEMBERS),
 }

@@ -9,6 +9,7 @@ from apps.goldsets.enums import StopKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.stops import Stop
 from apps.judging.models import Round
+from apps.judging.selectors import open_rounds_of
 
 NAMED_IN_A_SENTENCE = 20
 
@@ -84,6 +85,16 @@ def export_refusal(version: Version) -> str | None:
     if version.is_draft:
         return f"{version.label} is a draft. There is nothing to export before it is frozen."
     return None
+
+
+def blind_refusal(member: Member) -> str | None:
+    """Released grades are other people's grades: whoever is about to judge sees them afterwards. Leads see them now."""
+    if member.is_lead:
+        return None
+    round_ = open_rounds_of(member.user, member.project).first()
+    if round_ is None:
+        return None
+    return f"You are judging in {round_.name}. Released grades are shown to you once that round is closed."
 
 
 def sealed_refusal(member: Member) -> str | None:

@@ -102,6 +102,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "revoked": selectors.revoked_sources(version, at=timezone.now()),
         "forms": FORM_WORDS,
         "release_refusal": rules.release_refusal(version),
+        "blind_refusal": rules.blind_refusal(_member(request)),
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
         "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
@@ -216,6 +217,8 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
     former = None if version.is_draft else former_of(version)
     if former is None:
         raise Http404("There is nothing to compare with.")
+    if reason := rules.blind_refusal(_member(request)):
+        raise Forbidden(reason, code="still_judging")
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
         _log_look(request, version, "difference in test")
@@ -261,6 +264,8 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
     """The zip file of a version. Leads get both sides unless they ask for one; everybody else gets dev."""
     if reason := rules.export_refusal(version):
         raise exporting.ExportRefused(reason, code="export_refused")
+    if reason := rules.blind_refusal(member):
+        raise Forbidden(reason, code="still_judging")
     if form not in CHOICES:
         raise exporting.WrongChoice(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
     if split not in {"", *Split.values}:

@@ -8,10 +8,11 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
+from apps.judging.actions import close_round
 from apps.queries.models import Permission
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
-from tests.judging.factories import judge_all, people_of
+from tests.judging.factories import judge_all, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -313,3 +314,20 @@ def test_every_stop_leads_to_where_it_is_cleared(client):
         reverse("review:triple", args=[slug, bench.project.triples.get().pk]),
     ):
         assert f'href="{place}"' in page
+
+
+def test_whoever_still_judges_gets_no_released_grades(client):
+    bench = make_bench(queries=1)
+    version = make_version(VersionState.RELEASED, bench)
+    people = people_of(bench.round)
+    close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
+    again = make_round(bench.project, pool=bench.pool, annotators=people)
+    client.force_login(people[0])
+
+    refused = client.get(url("export", version))
+    page = client.get(url("version", version))
+    close_round(round_id=again.pk, actor=bench.lead, at=AT)
+    given = client.get(url("export", version))
+
+    assert (refused.status_code, given.status_code) == (403, 200)
+    assert f"You are judging in {again.name}." in page.content.decode()
