@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 
 class VersionSerializer(serializers.Serializer):
-    """A version with the facts of its manifest; `manifest` is empty while it is a draft. `id` is what asks for scores."""
+    """A version with the facts of its manifest; `manifest` is empty while a draft. Scores are asked for by `id`."""
 
     id = serializers.IntegerField(source="pk")
     gold_set = serializers.CharField(source="gold_set.slug")
