@@ -8,8 +8,6 @@ from django import forms
 class KaratForm(forms.Form):
     """Text fields and selects wear the `input` class; templates draw them with _shell/field.html."""
 
-    required_css_class = ""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)

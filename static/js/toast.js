@@ -15,28 +15,6 @@ function live(toast) {
   start();
 }
 
-export function toast(text, { undo, label = "Undo" } = {}) {
-  document.querySelector(".toast")?.remove();
-  const box = document.createElement("div");
-  box.className = "toast";
-  box.setAttribute("role", "status");
-  box.append(text);
-  if (undo) {
-    const button = document.createElement("button");
-    button.className = "button little";
-    button.type = "button";
-    button.textContent = label;
-    button.addEventListener("click", () => {
-      box.remove();
-      undo();
-    });
-    box.append(button);
-  }
-  document.body.append(box);
-  live(box);
-  return box;
-}
-
 document.querySelectorAll(".toast").forEach(live);
 document.addEventListener("htmx:load", (event) => {
   if (event.target.matches?.(".toast")) live(event.target);
