@@ -1,0 +1,114 @@
+"""What the documents say is so: links lead somewhere, commands are there, the printed output is printed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from apps.config import cli
+from tests.conftest import REPO
+
+PAGES = sorted(
+    [*(REPO / "docs").rglob("*.md"), *(REPO / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md"))]
+)
+REFERENCE = REPO / "docs" / "reference"
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^ *```[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+HOST = re.compile(r"https?://([^/\s\"'`)>:]+)")
+ALLOWED_HOSTS = {"localhost", "karat.example.org", "example.org", "ir-measur.es", "semver.org"}
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|Users|srv|mnt)/")
+
+
+def each(pages):
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(REPO)))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and others make them."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def after(text: str, heading: str) -> str:
+    """What stands under a heading of the second level."""
+    return text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+@each(PAGES)
+def test_links_lead_to_files_and_headings_that_are_there(page):
+    for link in LINK.findall(FENCE.sub("", page.read_text())):
+        if link.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+@each(PAGES)
+def test_pages_name_no_machine_and_no_foreign_host(page):
+    text = page.read_text()
+
+    assert MACHINE_PATH.search(text) is None
+    assert set(HOST.findall(text)) <= ALLOWED_HOSTS
+
+
+def test_the_command_line_reference_names_every_command_and_no_other():
+    headings = re.findall(r"^## karat (.+)$", (REFERENCE / "cli.md").read_text(), re.MULTILINE)
+    commands = {"up", "test", *cli.PURE, *(" ".join(words) for words in cli.MANAGED)}
+
+    assert sorted(headings) == sorted(commands)
+
+
+@each([page for page in PAGES if page.parent.name != "adr"])
+def test_commands_that_pages_print_are_there(page):
+    words = {words[0] for words in cli.MANAGED} | {"up", "test", *cli.PURE}
+    for block in FENCE.findall(page.read_text()):
+        for line in re.findall(r"^(?:\$ )?(?:karat|python3 manage\.py) ([a-z][\w-]*)", block, re.MULTILINE):
+            assert line in words, f"{page.name}: karat {line}"
+
+
+def test_the_options_that_the_reference_lists_for_score_are_those_it_has(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["score", "--help"])
+    told = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
+    written = after((REFERENCE / "cli.md").read_text(), "karat score")
+
+    assert set(re.findall(r"--[a-z][a-z-]+", written)) == told
+
+
+def test_every_variable_is_described_and_none_that_nobody_reads():
+    settings = (REPO / "apps" / "config" / "settings.py").read_text()
+    read = set(re.findall(r"(?:environ\.get\(|environ\[|_flag\(|_words\()\"([A-Z_]+)\"", settings))
+    described = set()
+    for row in re.findall(r"^\| (`[A-Z].+?) \|", (REFERENCE / "settings.md").read_text(), re.MULTILINE):
+        described |= set(re.findall(r"`([A-Z_]+)`", row))
+
+    assert described == read
+
+
+def test_the_readmes_score_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    section = after((REPO / "README.md").read_text(), "Scores without a server")
+    qrels, run, session = FENCE.findall(section)
+    (tmp_path / "qrels.txt").write_text(qrels)
+    (tmp_path / "bm25.txt").write_text(run)
+    command, _, printed = session.partition("\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert cli.main(shlex.split(command.removeprefix("$ karat "))) == 0
+    assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize("name", ["judging.png", "comparison.png"])
+def test_pictures_are_small(name):
+    assert (REPO / "docs" / "images" / name).stat().st_size < 150_000
+
+
+@each([page for page in PAGES if page.name != "glossary.md"])
+def test_pages_speak_calmly(page):
+    prose = FENCE.sub("", page.read_text())
+
+    assert re.search(r"\w!(?:\s|$)", prose) is None
+    assert re.search(r"\b(?:please|simply|easily)\b", prose, re.IGNORECASE) is None
