@@ -1,7 +1,8 @@
 """What of an event is digested."""
 
-from datetime import UTC
 from typing import Any
+
+from apps.common.digests import utc_text
 
 
 def event_payload(event: Any) -> dict:
@@ -14,6 +15,6 @@ def event_payload(event: Any) -> dict:
         "object_label": event.object_label,
         "before": event.before,
         "after": event.after,
-        "at": event.at.astimezone(UTC).isoformat(timespec="microseconds"),
+        "at": utc_text(event.at),
         "request_id": event.request_id,
     }

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -29,3 +30,8 @@ def digest_of_lines(lines: Iterable[str]) -> str:
         digest.update(line.encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def utc_text(at: datetime) -> str:
+    """A moment as it is digested: UTC, ISO 8601, always with microseconds."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,7 +1,5 @@
 """Judging over HTTP: own rounds, the next pairs, and grades."""
 
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -10,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.idempotency import body_with_key
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, give_judgement
 from apps.judging.actions.seats import MOST_SEATS
@@ -59,7 +58,7 @@ class JudgementsView(ProjectAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
         round_ = selectors.own_round(person, self.project, pk)
-        given = JudgementInput(data=_with_key(request))
+        given = JudgementInput(data=body_with_key(request))
         given.is_valid(raise_exception=True)
         judgement = give_judgement(
             seat=selectors.seat_in(round_, given.validated_data["seat"]),
@@ -78,10 +77,3 @@ def wanted(text: str | None) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MOST_SEATS:
         raise ValidationError({"n": [f"n is a whole number from 1 to {MOST_SEATS}."]})
     return int(text)
-
-
-def _with_key(request: Request) -> dict[str, Any]:
-    if not isinstance(request.data, dict):
-        raise ValidationError({"body": ["The body is one JSON object."]})
-    header = request.headers.get("Idempotency-Key")
-    return {**request.data, "idempotency_key": header} if header else dict(request.data)

@@ -1,9 +1,9 @@
 """What of a judgement and of an adjudication goes into the hash chain."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from apps.audit.registry import sealed_kind
+from apps.common.digests import utc_text
 from apps.judging.models import Adjudication, Judgement
 
 
@@ -30,7 +30,7 @@ def judgement_payload(judgement: Judgement) -> dict[str, Any]:
         "away_ms": judgement.away_ms,
         "key": judgement.idempotency_key,
         "supersedes": judgement.supersedes_id,
-        "given_at": _utc(judgement.given_at),
+        "given_at": utc_text(judgement.given_at),
     }
 
 
@@ -44,9 +44,5 @@ def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
         "reason": decision.reason,
         "error_type": decision.error_type,
         "supersedes": decision.supersedes_id,
-        "given_at": _utc(decision.given_at),
+        "given_at": utc_text(decision.given_at),
     }
-
-
-def _utc(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,7 +1,5 @@
 """Reviewing over HTTP: one's own queue, and verdicts."""
 
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -10,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.idempotency import body_with_key
 from apps.review.actions import give_verdict
 from apps.review.selectors import next_in_queue, review_queue
 from apps.review.serializers import NextOut, QueueOut, VerdictInput, VerdictOut, seat_out, verdict_out
@@ -52,16 +51,9 @@ class VerdictView(ProjectAPIView):
     @extend_schema(operation_id="review_verdict", request=VerdictInput, responses={201: VerdictOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        given = VerdictInput(data=_with_key(request))
+        given = VerdictInput(data=body_with_key(request))
         given.is_valid(raise_exception=True)
         verdict = give_verdict(
             project=self.project, triple_id=triple.pk, reviewer=self.member.user, at=timezone.now(), **given.verdict()
         )
         return Response(verdict_out(verdict), status=201)
-
-
-def _with_key(request: Request) -> dict[str, Any]:
-    if not isinstance(request.data, dict):
-        raise ValidationError({"body": ["The body is one JSON object."]})
-    header = request.headers.get("Idempotency-Key")
-    return {**request.data, "idempotency_key": header} if header else dict(request.data)

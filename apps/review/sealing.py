@@ -1,9 +1,9 @@
 """What of a verdict, a message and a resolution goes into the hash chain."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from apps.audit.registry import sealed_kind
+from apps.common.digests import utc_text
 from apps.review.models import DisputeMessage, Resolution, Verdict
 
 
@@ -25,7 +25,7 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
         "note": verdict.note,
         "key": verdict.idempotency_key,
         "supersedes": verdict.supersedes_id,
-        "given_at": _utc(verdict.given_at),
+        "given_at": utc_text(verdict.given_at),
     }
 
 
@@ -35,7 +35,7 @@ def message_payload(message: DisputeMessage) -> dict[str, Any]:
         "round": message.round,
         "author": message.author_id,
         "text": message.text,
-        "posted_at": _utc(message.posted_at),
+        "posted_at": utc_text(message.posted_at),
     }
 
 
@@ -48,9 +48,5 @@ def resolution_payload(resolution: Resolution) -> dict[str, Any]:
         "category": resolution.category,
         "decided_by": resolution.decided_by_id,
         "reason": resolution.reason,
-        "resolved_at": _utc(resolution.resolved_at),
+        "resolved_at": utc_text(resolution.resolved_at),
     }
-
-
-def _utc(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
