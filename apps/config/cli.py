@@ -124,14 +124,40 @@ def run_managed(arguments: list[str]) -> int:
             arguments = [command.module, *arguments[len(words) :]]
             break
     import django
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line, get_commands
 
-    django.setup()
+    try:
+        django.setup()
+    except ImproperlyConfigured as fault:
+        print(fault, file=sys.stderr)
+        return FAULT
     if arguments[0] not in get_commands():
         print(f"There is no command `karat {arguments[0]}`{following(arguments[0])}.", file=sys.stderr)
         return FAULT
-    execute_from_command_line(["karat", *arguments])
+    from django.db import DatabaseError
+
+    try:
+        execute_from_command_line(["karat", *arguments])
+    except DatabaseError:
+        if not is_database_empty():
+            raise
+        print(
+            "There is no Karat here yet: the database is empty. `karat up` or `karat migrate` makes it. When it runs "
+            "with --data-dir, set KARAT_DATA_DIR to the same folder.",
+            file=sys.stderr,
+        )
+        return FAULT
     return OK
+
+
+def is_database_empty() -> bool:
+    from django.db import DatabaseError, connection
+
+    try:
+        return not connection.introspection.table_names()
+    except DatabaseError:
+        return False
 
 
 def following(word: str) -> str:

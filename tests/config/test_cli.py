@@ -1,8 +1,14 @@
 """The front door of the command line: what is answered without Django, and what is refused."""
 
+import os
+import subprocess
+import sys
+
+import pytest
 from django.conf import settings
 
 from apps.config.cli import FAULT, OK, main
+from tests.conftest import REPO
 
 
 def test_the_version_is_told_and_is_that_of_the_settings(capsys):
@@ -23,3 +29,33 @@ def test_import_alone_says_what_can_be_imported(capsys):
 def test_no_words_at_all_give_the_overview_and_the_code_of_a_mistake(capsys):
     assert main([]) == FAULT
     assert "karat COMMAND --help" in capsys.readouterr().out
+
+
+def in_a_process(data_dir, *words, **variables):
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environment |= {"KARAT_DATA_DIR": str(data_dir), **variables}
+    command = [sys.executable, "-m", "apps.config.cli", *words]
+    return subprocess.run(command, cwd=REPO, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("KARAT_PRODUCTION", "maybe", "KARAT_PRODUCTION='maybe' is neither yes nor no. Set it to 1 or 0.\n"),
+        ("SECRET_KEY", "short", "SECRET_KEY is short or well known."),
+    ],
+)
+def test_a_setting_that_is_wrong_is_told_in_a_sentence(tmp_path, name, value, said):
+    done = in_a_process(tmp_path, "user", "list", **{name: value})
+
+    assert done.returncode == FAULT
+    assert done.stderr.startswith(said)
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_data_directory_is_told_from_a_broken_one(tmp_path):
+    done = in_a_process(tmp_path, "user", "list")
+
+    assert done.returncode == FAULT
+    assert "set KARAT_DATA_DIR to the same folder" in done.stderr
+    assert "Traceback" not in done.stderr
