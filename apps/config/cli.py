@@ -13,6 +13,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT = 0, 2
+DJANGO_OPTIONS = {
+    "version",
+    "settings",
+    "pythonpath",
+    "traceback",
+    "no_color",
+    "force_color",
+    "skip_checks",
+    "verbosity",
+}
 
 
 class Command(NamedTuple):
@@ -118,26 +128,45 @@ def run_tests(arguments: list[str]) -> int:
     return int(pytest.main(arguments))
 
 
+def run_own(words: tuple[str, ...], rest: list[str]) -> int:
+    """Run one of our management commands under the words people type; a refusal is a sentence, not a class name."""
+    from django.core.management import CommandError, get_commands, load_command_class
+
+    module = MANAGED[words].module
+    command = load_command_class(get_commands()[module], module)
+    parser = command.create_parser("karat", " ".join(words))
+    for action in parser._actions:
+        if action.dest in DJANGO_OPTIONS:
+            action.help = argparse.SUPPRESS
+    options = vars(parser.parse_args(rest))
+    try:
+        command.execute(*options.pop("args", ()), **options)
+    except CommandError as refusal:
+        print(refusal, file=sys.stderr)
+        return refusal.returncode
+    return OK
+
+
 def run_managed(arguments: list[str]) -> int:
-    for words, command in MANAGED.items():
-        if tuple(arguments[: len(words)]) == words:
-            arguments = [command.module, *arguments[len(words) :]]
-            break
     import django
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line, get_commands
+
+    words = next((words for words in MANAGED if tuple(arguments[: len(words)]) == words), None)
 
     try:
         django.setup()
     except ImproperlyConfigured as fault:
         print(fault, file=sys.stderr)
         return FAULT
-    if arguments[0] not in get_commands():
+    if words is None and arguments[0] not in get_commands():
         print(f"There is no command `karat {arguments[0]}`{following(arguments[0])}.", file=sys.stderr)
         return FAULT
     from django.db import DatabaseError
 
     try:
+        if words is not None:
+            return run_own(words, arguments[len(words) :])
         execute_from_command_line(["karat", *arguments])
     except DatabaseError:
         if not is_database_empty():

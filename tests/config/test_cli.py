@@ -31,6 +31,24 @@ def test_no_words_at_all_give_the_overview_and_the_code_of_a_mistake(capsys):
     assert "karat COMMAND --help" in capsys.readouterr().out
 
 
+@pytest.mark.django_db
+def test_a_refusal_is_its_sentence_and_nothing_else(capsys):
+    words = ["import", "corpus", "blocks.csv", "--project", "nowhere", "--corpus", "c", "--format", "csv"]
+
+    assert main(words) == FAULT
+    assert capsys.readouterr().err == "There is no project nowhere. There are: none yet.\n"
+
+
+def test_help_speaks_of_the_words_people_type_and_of_karat_s_options_only(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["import", "corpus", "--help"])
+
+    said = capsys.readouterr().out
+    assert end.value.code == OK
+    assert said.startswith("usage: karat import corpus ")
+    assert "--settings" not in said
+
+
 def in_a_process(data_dir, *words, **variables):
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     environment |= {"KARAT_DATA_DIR": str(data_dir), **variables}
