@@ -13,16 +13,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT = 0, 2
-DJANGO_OPTIONS = set("version settings pythonpath traceback no_color force_color skip_checks verbosity".split())
-    "version",
-    "settings",
-    "pythonpath",
-    "traceback",
-    "no_color",
-    "force_color",
-    "skip_checks",
-    "verbosity",
-}
+DJANGO_OPTIONS = {"version", "settings", "pythonpath", "traceback"}
+DJANGO_OPTIONS |= {"no_color", "force_color", "skip_checks", "verbosity"}
 
 
 class Command(NamedTuple):
