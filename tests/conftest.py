@@ -12,7 +12,7 @@ SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared"
 def pytest_configure(config: pytest.Config) -> None:
     from django.test import TransactionTestCase, override_settings
 
-    from apps.common import triggers
+    from tests.flushing import without_guards
 
     hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     fast = override_settings(PASSWORD_HASHERS=hashers)
@@ -24,11 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
         """The flush between transactional tests deletes rows that the product never deletes."""
         from django.db import connection
 
-        statements = triggers.drop_all(connection)
-        try:
+        with without_guards(connection):
             plain_teardown(self)
-        finally:
-            triggers.restore_all(connection, statements)
 
     TransactionTestCase._fixture_teardown = teardown_without_guards
 

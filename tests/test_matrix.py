@@ -11,8 +11,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from apps.common import triggers
 from tests.endpoints import ENDPOINTS
+from tests.flushing import without_guards
 from tests.world import World, build_world
 
 pytestmark = pytest.mark.django_db
@@ -73,9 +73,8 @@ def _empty_the_database() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    statements = triggers.drop_all(connection)
-    call_command("flush", verbosity=0, interactive=False, allow_cascade=connection.vendor == "postgresql")
-    triggers.restore_all(connection, statements)
+    with without_guards(connection):
+        call_command("flush", verbosity=0, interactive=False, allow_cascade=connection.vendor == "postgresql")
 
 
 def ask(world: World, standing: str, method: str, url: str) -> int:
