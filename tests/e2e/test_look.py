@@ -17,7 +17,7 @@ from tests.e2e import looking, world
 from tests.factories import lead_of
 from tests.goldsets.factories import make_version
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.crawl]
 
 MOST_OF_A_KIND = 2
 NARROW = 390
