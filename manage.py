@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     arguments = [argument for argument in arguments if argument != "--no-setup"]
     if wants_setup and not is_ready(kind):
         set_up(kind)
-    if wants_setup and owns_environment() and not runs_inside():
+    if owns_environment() and not runs_inside():
         os.execv(PYTHON, [str(PYTHON), str(ROOT / "manage.py"), *arguments, "--no-setup"])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
     sys.path.insert(0, str(ROOT))

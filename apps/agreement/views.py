@@ -94,7 +94,7 @@ def _chosen_round(request: HttpRequest, member: Member) -> Round | None:
 
 
 def _pair(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
-    value = pair.kappa.value
+    value = pair.quadratic.value
     return {
         "first": pair.first,
         "second": pair.second,
@@ -134,7 +134,7 @@ def _estimates(grades: selectors.GradeAgreement, names: dict[int, str]) -> list[
     rows = [_estimate("All annotators", "α ordinal", grades.overall, strong=True)]
     for found in grades.pairs:
         label = clip(_both(names[found.first], names[found.second]), LABEL_LENGTH)
-        rows.append(_estimate(label, "Cohen's κ", found.kappa))
+        rows.append(_estimate(label, "κ quadratic", found.quadratic))
     return rows
 
 

@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 from django.db.models import Exists
 
-from apps.accounts.models import Project
+from apps.accounts.enums import Role
+from apps.accounts.models import Membership, Project
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.paths import path
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging.models import Judgement
+from apps.judging.models import Guideline, Judgement
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -35,7 +36,15 @@ STEPS = (
     ("corpus", "Import a corpus", "blocks from JSONL, CSV, BEIR or SMART files", "Import", "import corpus"),
     ("snapshot", "Freeze a snapshot", "the exact texts that everything later points at", "Freeze", "freeze"),
     ("queries", "Import queries", "what people ask, with source and strata", "Import", "import queries"),
+    (
+        "people",
+        "Ask people in",
+        "annotators and two reviewers; take the roles you want to try yourself",
+        "Invite",
+        "people:people",
+    ),
     ("pool", "Pool two systems", "BM25, TF-IDF or a run of yours: the pairs worth judging", "Pool", "pool"),
+    ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline_new"),
     ("grades", "Judge the pairs", "one pair a screen, one key a grade", "Plan a round", "plan round"),
     ("triples", "Write triples", "question, block, answer; two blind reviewers confirm or flag", "Write", "bench"),
     ("version", "Release a version", "what was agreed, frozen for good and exported", "Release", "versions"),
@@ -49,6 +58,8 @@ def done(project: Project) -> dict[str, bool]:
         "corpus": Block.objects.filter(corpus__project=project),
         "snapshot": Snapshot.objects.filter(corpus__project=project),
         "queries": Query.objects.filter(project=project),
+        "people": Membership.objects.live().filter(project=project, role__in=[Role.ANNOTATOR, Role.REVIEWER]),
+        "guideline": Guideline.objects.filter(project=project),
         "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE),
         "grades": Judgement.objects.filter(round__project=project),
         "triples": Triple.objects.filter(project=project, state=State.ACCEPTED),

@@ -122,7 +122,7 @@ def _short(names: dict[int, str]) -> dict[int, str]:
 
 
 ALPHA, QUADRATIC, FLEISS = "α ordinal", "κ quadratic", "κ Fleiss"
-WHO = {ALPHA: "All judges", FLEISS: "Reviewers"}
+WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
 Line = tuple[tuple[int, ...], str, Coefficient]
 
 

@@ -109,7 +109,8 @@ function showEmpty() {
   const isWaiting = isFetching || !isDry;
   if (isWaiting) {
     const bones = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "bone" }));
-    at("read").replaceChildren(...bones);
+    const words = "The next pair is on its way. Without a connection it comes when that is back; your grades are kept here.";
+    at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "waiting", textContent: words }), ...bones);
     at("lead").replaceChildren();
   } else if (outbox.count === 0 && dropped.length === 0) {
     location.assign(location.pathname);

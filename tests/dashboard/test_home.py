@@ -132,7 +132,7 @@ class TestChecklist:
             "Import queries",
             "Pool two systems",
         ]
-        assert [step.title for step in found if step.is_next] == ["Judge the pairs"]
+        assert [step.title for step in found if step.is_next] == ["Ask people in"]
 
     def test_another_projects_corpus_does_not_count(self):
         make_snapshot(make_project())

@@ -4,6 +4,7 @@ from datetime import datetime
 from itertools import chain, count
 
 from django.db import transaction
+from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
@@ -92,7 +93,7 @@ def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
         if runs.filter(tag=wanted).exists():
             raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
         return wanted
-    stem = f"{'-'.join(system.name.lower().split())}@{snapshot.number}"[:110]
+    stem = f"{slugify(system.name)[:100] or 'run'}@{snapshot.number}"
     taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))
     numbered = (f"{stem}.{number}" for number in count(2))
     return next(tag for tag in chain([stem], numbered) if tag not in taken)
