@@ -116,7 +116,8 @@ def run_tests(arguments: list[str]) -> int:
         return FAULT
     os.chdir(ROOT)
     if not any(argument.startswith("-n") for argument in arguments):
-        arguments = ["-n", "auto", *arguments]
+        # The slow tests stand together; a worker that runs dry takes over some of another's.
+        arguments = ["-n", "auto", "--dist", "worksteal", *arguments]
     return int(pytest.main(arguments))
 
 
