@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
@@ -26,7 +26,7 @@ LABEL_LENGTH = 22
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
-    member = _member(request)
+    member = member_of(request)
     chosen = _chosen_round(request, member)
     rounds = selectors.rounds_for(member)
     grades = selectors.grade_agreement(project, [chosen] if chosen else rounds)
@@ -58,7 +58,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
     """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
-    chosen = _chosen_round(request, _member(request))
+    chosen = _chosen_round(request, member_of(request))
     ratings = selectors.ratings_in(project, [chosen] if chosen else None)
     if first == second or not {first, second} <= set(ratings.people):
         raise Http404("These two share no round.")
@@ -78,10 +78,6 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
             "pair": _pair(pair_agreement(table, first, second, ratings.grades), names),
         },
     )
-
-
-def _member(request: HttpRequest) -> Member:
-    return request.member  # type: ignore[attr-defined]
 
 
 def _chosen_round(request: HttpRequest, member: Member) -> Round | None:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
@@ -39,7 +39,7 @@ FORM_WORDS = (
 @require_safe
 @member_view()
 def version_list(request: HttpRequest, project: Project) -> HttpResponse:
-    is_lead = _member(request).is_lead
+    is_lead = member_of(request).is_lead
     sets = [
         (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
         for gold_set in selectors.gold_sets_of(project)
@@ -53,7 +53,7 @@ def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
     form = GoldSetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         gold_set = actions.create_gold_set(
-            project=project, actor=_member(request).user, at=timezone.now(), **form.cleaned_data
+            project=project, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
         )
         return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
     context = {"section": SECTION, "form": form}
@@ -67,7 +67,7 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
     form = VersionForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
         version = actions.draft_version(
-            gold_set_id=found.pk, actor=_member(request).user, at=timezone.now(), **form.inputs
+            gold_set_id=found.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs
         )
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": found, "version": None}
@@ -82,7 +82,7 @@ def change_version(request: HttpRequest, project: Project, gold_set: str, number
         raise actions.VersionRefused(reason, code="change_refused")
     form = VersionForm(request.POST or None, project=project, version=version)
     if request.method == "POST" and form.is_valid():
-        actions.change_draft(version_id=version.pk, actor=_member(request).user, at=timezone.now(), **form.inputs)
+        actions.change_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -102,7 +102,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "revoked": selectors.revoked_sources(version, at=timezone.now()),
         "forms": FORM_WORDS,
         "release_refusal": rules.release_refusal(version),
-        "blind_refusal": rules.blind_refusal(_member(request)),
+        "blind_refusal": rules.blind_refusal(member_of(request)),
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
         "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
@@ -162,7 +162,7 @@ def _place(slug: str, stop: Stop) -> str:
 @require_POST
 def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = selectors.version_in(project, gold_set, number)
-    version = actions.freeze_version(version_id=version.pk, actor=_member(request).user, at=timezone.now())
+    version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"{version.label} is frozen. Nothing in it changes any more.")
     return redirect(page_of(version))
 
@@ -171,7 +171,7 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = selectors.version_in(project, gold_set, number)
-    version = actions.release_version(version_id=version.pk, actor=_member(request).user, at=timezone.now())
+    version = actions.release_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"{version.label} is released.")
     return redirect(page_of(version))
 
@@ -180,7 +180,7 @@ def release(request: HttpRequest, project: Project, gold_set: str, number: int) 
 @require_POST
 def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = selectors.version_in(project, gold_set, number)
-    actions.discard_draft(version_id=version.pk, actor=_member(request).user, at=timezone.now())
+    actions.discard_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"The draft of {version.label} is discarded.")
     return redirect("goldsets:list", slug=project.slug)
 
@@ -217,7 +217,7 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
     former = None if version.is_draft else former_of(version)
     if former is None:
         raise Http404("There is nothing to compare with.")
-    if reason := rules.blind_refusal(_member(request)):
+    if reason := rules.blind_refusal(member_of(request)):
         raise Forbidden(reason, code="still_judging")
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
@@ -253,7 +253,7 @@ def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
 def export(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     answer = export_response(
         _visible(request, project, gold_set, number),
-        member=_member(request),
+        member=member_of(request),
         form=request.GET.get("format", "all"),
         split=request.GET.get("split", ""),
     )
@@ -288,10 +288,6 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
     return answer
 
 
-def _member(request: HttpRequest) -> Member:
-    return request.member  # type: ignore[attr-defined]
-
-
 def page_of(version: Version) -> str:
     gold_set = version.gold_set
     ids = {"slug": gold_set.project.slug, "gold_set": gold_set.slug, "number": version.number}
@@ -301,12 +297,12 @@ def page_of(version: Version) -> str:
 def _visible(request: HttpRequest, project: Project, gold_set: str, number: int) -> Version:
     """The version, or Http404 where the person is no lead and it is not released: a draft tells who disagrees."""
     version = selectors.version_in(project, gold_set, number)
-    if version.released_at is None and not _member(request).is_lead:
+    if version.released_at is None and not member_of(request).is_lead:
         raise Http404("No such version.")
     return version
 
 
 def _log_look(request: HttpRequest, version: Version, what: str) -> None:
-    if reason := rules.sealed_refusal(_member(request)):
+    if reason := rules.sealed_refusal(member_of(request)):
         raise Forbidden(reason, code="test_is_sealed")
-    actions.log_test_look(version=version, actor=_member(request).user, what=what, at=timezone.now())
+    actions.log_test_look(version=version, actor=member_of(request).user, what=what, at=timezone.now())

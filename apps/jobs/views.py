@@ -4,10 +4,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.accounts.selectors import Member
 from apps.jobs import actions, rules, selectors
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -54,7 +53,7 @@ def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view()
 def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = selectors.job_in(project, pk)
-    actions.cancel_job(job_id=job.pk, actor=_member(request).user, at=timezone.now())
+    actions.cancel_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
@@ -62,12 +61,12 @@ def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def retry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = selectors.job_in(project, pk)
-    actions.retry_job(job_id=job.pk, actor=_member(request).user, at=timezone.now())
+    actions.retry_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
 def _context(request: HttpRequest, job: Job) -> dict:
-    member = _member(request)
+    member = member_of(request)
     return {
         "job": job,
         "section": "Jobs",
@@ -78,10 +77,6 @@ def _context(request: HttpRequest, job: Job) -> dict:
         "shows_details": member.is_lead or job.created_by_id == member.user.pk,
         "results": _plain_results(job),
     }
-
-
-def _member(request: HttpRequest) -> Member:
-    return request.member  # type: ignore[attr-defined]
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:
