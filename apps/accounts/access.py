@@ -7,13 +7,14 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, membership_in
 from apps.common.errors import InputErrors, Refusal
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 class PersonRequest(HttpRequest):
@@ -40,7 +41,7 @@ def member_view(*roles: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @login_required
         @wraps(view)
-        def inner(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        def inner(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
             request.member = member = membership_in(request.user, slug)
             request.project = member.project
             if not member.holds(*roles):
@@ -63,7 +64,7 @@ def operator_view(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def inner(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def inner(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_operator:
             raise PermissionDenied("This page is for operators.")
         try:

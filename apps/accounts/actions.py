@@ -1,5 +1,6 @@
 """Everything that changes people, projects and keys."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -8,7 +9,7 @@ from django.utils.text import slugify
 
 from apps.accounts import rules
 from apps.accounts.enums import Role, Scope
-from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Invitation, Membership, Project, User
 from apps.accounts.selectors import has_operator, roles_of
 from apps.accounts.tokens import new_link_token, new_token, shown_prefix, token_digest
 from apps.common.errors import Forbidden, Refusal
@@ -37,6 +38,23 @@ def create_user(*, email: str, name: str, password: str | None, at: datetime, is
     user.set_password(password)
     user.save()
     record(project=None, actor=user, action="user.created", obj=user, after={"operator": is_operator}, at=at)
+    return user
+
+
+@transaction.atomic
+def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
+    """Whoever stands for a name in a file from elsewhere: one for each name in a project, and no account.
+
+    Nobody can sign in as them, they belong to no project, and no list of people shows them.
+    """
+    mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
+    email = f"{mark}{STAND_IN_DOMAIN}"
+    user = User.objects.filter(email=email).first()
+    if user is None:
+        user = User(email=email, name=name[:120], created_at=at, is_active=False, deactivated_at=at)
+        user.set_unusable_password()
+        user.save()
+        record(project=project, actor=actor, action="stand_in.named", obj=user, after={"name": user.name}, at=at)
     return user
 
 

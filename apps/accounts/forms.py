@@ -147,3 +147,16 @@ class TokenForm(KaratForm):
     @property
     def lasts(self) -> timedelta:
         return timedelta(days=self.cleaned_data["days"])
+
+
+class SecretForm(KaratForm):
+    """A secret to keep. The value is never sent back to the browser, not even beside an error."""
+
+    name = forms.CharField(
+        max_length=60, help_text="Small letters, digits and hyphens, such as search-key. One that is there is replaced."
+    )
+    value = forms.CharField(
+        max_length=4_000,
+        help_text="A password, a token or an API key. It is kept sealed and shown to nobody again.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )

@@ -6,6 +6,8 @@ from django.db.models.functions import Lower
 
 from apps.accounts.enums import Role
 
+STAND_IN_DOMAIN = "@raters.invalid"
+
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
@@ -40,6 +42,11 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether this is a name in a file from elsewhere, not a person who could ever sign in."""
+        return self.email.endswith(STAND_IN_DOMAIN)
+
 
 def default_scale() -> list[dict]:
     return [
@@ -58,6 +65,13 @@ def default_policies() -> dict:
         "regression_bar": 0.1,
         "source_targets": {},
         "lit_terms": True,
+        "blocking_checks": [],
+        "review_assignment": "load",
+        "review_lease_hours": 48,
+        "review_guideline": "",
+        "escalation_days": 7,
+        "calibration_reviews": 20,
+        "calibration_items": 8,
     }
 
 
@@ -156,6 +170,24 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class Secret(models.Model):
+    """What a project needs to sign in elsewhere. `sealed` can be opened with the server's SECRET_KEY alone."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="+")
+    name = models.CharField(max_length=60)
+    sealed = models.BinaryField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="secret_name_in_project")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class LoginAttempt(models.Model):

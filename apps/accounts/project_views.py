@@ -5,13 +5,17 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import actions, selectors
 from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
-from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, TokenForm
+from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, TokenForm
 from apps.accounts.models import Project
+from apps.accounts.secrets import delete_secret as forget_secret
+from apps.accounts.secrets import save_secret, secret_in, secrets_in
+from apps.common.errors import Refusal
 
 
 @member_view()
@@ -106,3 +110,32 @@ def revoke_token(request: MemberRequest, project: Project, token_id: int) -> Htt
     actions.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
     messages.success(request, f"{token.name} is revoked. Whatever uses it is refused from now on.")
     return redirect("people:tokens", slug=project.slug)
+
+
+@sensitive_post_parameters("value")
+@sensitive_variables("form", "values")
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "POST"])
+def secrets(request: MemberRequest, project: Project) -> HttpResponse:
+    """The names of the project's secrets, and the form that keeps one."""
+    form = SecretForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            kept = save_secret(project=project, **values, actor=request.user, at=timezone.now())
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            messages.success(request, f"{kept.name} is kept. Systems name it; nobody is shown what it holds.")
+            return redirect("people:secrets", slug=project.slug)
+    context = {"secrets": secrets_in(project), "form": form}
+    return render(request, "accounts/secrets.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def delete_secret(request: MemberRequest, project: Project, secret_id: int) -> HttpResponse:
+    secret = secret_in(project, secret_id)
+    forget_secret(project=project, secret_id=secret.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{secret.name} is deleted. Systems that name it are refused from now on.")
+    return redirect("people:secrets", slug=project.slug)

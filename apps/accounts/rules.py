@@ -14,6 +14,11 @@ def people_refusal(actor: User, project: Project) -> str | None:
     return "Only a lead of this project or an operator changes who belongs to it."
 
 
+def secrets_refusal(actor: User, project: Project) -> str | None:
+    """May `actor` write, replace and delete the project's secrets? Nobody may read them."""
+    return None if Role.LEAD in roles_of(actor, project) else "Only a lead of this project keeps its secrets."
+
+
 def invitation_refusal(invitation: Invitation, at: datetime) -> str | None:
     if invitation.used_at is not None:
         return "This invitation has been used. Ask for a new one."

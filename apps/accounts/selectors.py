@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.enums import Role
-from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Invitation, Membership, Project, User
 from apps.accounts.tokens import token_digest
 
 
@@ -128,7 +128,8 @@ def invitation_in(project: Project, invitation_id: int) -> Invitation:
 def everybody() -> QuerySet[User]:
     """Every person, with the number of projects they belong to now."""
     live = Count("memberships__project", filter=Q(memberships__ended_at=None), distinct=True)
-    return User.objects.annotate(project_count=live).order_by("-is_active", "name", "pk")
+    people = User.objects.exclude(email__endswith=STAND_IN_DOMAIN)
+    return people.annotate(project_count=live).order_by("-is_active", "name", "pk")
 
 
 def user_or_404(user_id: int) -> User:

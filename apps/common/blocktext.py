@@ -39,20 +39,31 @@ def merge(spans: Iterable[Span], length: int) -> list[Span]:
     return merged
 
 
-def render(text: str, spans: Iterable[Span] = (), best: Span | None = None) -> SafeString:
+def render(
+    text: str,
+    spans: Iterable[Span] = (),
+    best: Span | None = None,
+    *,
+    removed: Iterable[Span] = (),
+    added: Iterable[Span] = (),
+) -> SafeString:
     """Paragraphs, lists, headings and pipe tables of `text`; `spans` lit, paragraphs that meet `best` marked.
 
-    Offsets are code points into `text`, ends exclusive. Markup in the text is shown, never obeyed.
+    `removed` and `added` are shown as a word difference inside of that. Offsets are code points into `text`, ends
+    exclusive. Markup in the text is shown, never obeyed.
     """
-    painter = _Painter(text, merge(spans, len(text)), best)
+    size = len(text)
+    painter = _Painter(
+        text, best, [("mark", merge(spans, size)), ("del", merge(removed, size)), ("ins", merge(added, size))]
+    )
     return mark_safe("".join(painter.parts()))  # every slice of text went through escape()
 
 
 class _Painter:
-    def __init__(self, text: str, lit: Sequence[Span], best: Span | None) -> None:
+    def __init__(self, text: str, best: Span | None, layers: Sequence[tuple[str, Sequence[Span]]]) -> None:
         self.text = text
-        self.lit = lit
         self.best = best
+        self.layers = [(tag, spans) for tag, spans in layers if spans]
 
     def parts(self) -> Iterator[str]:
         for match in _PARAGRAPH.finditer(self.text):
@@ -109,17 +120,21 @@ class _Painter:
         css = ' class="best"' if is_best else ""
         return f'<{tag}{css} data-at="{start}">{self._slice(start, end)}</{tag}>'
 
-    def _slice(self, start: int, end: int) -> str:
+    def _slice(self, start: int, end: int, depth: int = 0) -> str:
+        """The escaped text from `start` to `end`, each layer's marks around those of the layers after it."""
+        if depth == len(self.layers):
+            return escape(self.text[start:end])
+        tag, spans = self.layers[depth]
         out: list[str] = []
         at = start
-        for left, right in self.lit:
+        for left, right in spans:
             left, right = max(left, start), min(right, end)
             if left >= right:
                 continue
-            out.append(escape(self.text[at:left]))
-            out.append(f"<mark>{escape(self.text[left:right])}</mark>")
+            out.append(self._slice(at, left, depth + 1))
+            out.append(f"<{tag}>{self._slice(left, right, depth + 1)}</{tag}>")
             at = right
-        out.append(escape(self.text[at:end]))
+        out.append(self._slice(at, end, depth + 1))
         return "".join(out)
 
 

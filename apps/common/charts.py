@@ -114,7 +114,7 @@ def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int
 
 
 class Estimate(NamedTuple):
-    """A value with its interval. `value` None: not defined, and `why` says so in words."""
+    """A value with its interval. `value` None: not defined, and `why` says so in words. `open` is drawn hollow."""
 
     label: str
     value: float | None
@@ -124,6 +124,7 @@ class Estimate(NamedTuple):
     measure: str = ""
     strong: bool = False
     why: str = ""
+    open: bool = False
 
     @property
     def words(self) -> str:
@@ -178,7 +179,7 @@ def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int) ->
         parts.append(text(196, y + 4, row.measure, anchor="end"))
     if row.value is None:
         return [*parts, text(220, y + 4, row.why or "not defined: too few items", class_="word halo")]
-    parts.append(tag("g", title(row.words) + whisker(row, place, y)))
+    parts.append(tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point")))
     parts.append(text(width - 90, y + 4, number(row.value, places), class_="strong"))
     parts.append(text(width, y + 4, f"n {row.n:,}", anchor="end"))
     return parts
@@ -316,12 +317,17 @@ def clip(words: str, most: int) -> str:
 
 
 class Period(NamedTuple):
-    """One period of a control chart: `hits` of `n`, and the upper limit for that n (shares from 0 to 1)."""
+    """One period of a control chart: `hits` of `n`, and the limits for that n (shares from 0 to 1).
+
+    `is_small`: too few to say anything; drawn hollow, and never outside.
+    """
 
     label: str
     hits: int
     n: int
     limit: float | None = None
+    low: float | None = None
+    is_small: bool = False
 
     @property
     def rate(self) -> float | None:
@@ -329,7 +335,9 @@ class Period(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        return self.limit is not None and self.rate is not None and self.rate > self.limit
+        if self.limit is None or self.rate is None or self.is_small:
+            return False
+        return self.rate > self.limit
 
 
 def control_chart(
@@ -360,7 +368,13 @@ def _limits(periods: Sequence[Period], place: Scale, left: float, step: float, r
     for at, period in enumerate(periods):
         path += f"V{place(period.limit or 0):.1f}H{left + step * (at + 1):.1f}"
     last = place(periods[-1].limit or 0)
-    return [tag("path", class_="limit", d=path), text(right + 8, last + 4, "limit, 3 σ")]
+    parts = [tag("path", class_="limit", d=path), text(right + 8, last + 4, "limit, 3 σ")]
+    if any(period.low for period in periods):
+        below = f"M{left:.1f} {place(periods[0].low or 0):.1f}"
+        for at, period in enumerate(periods):
+            below += f"V{place(period.low or 0):.1f}H{left + step * (at + 1):.1f}"
+        parts.append(tag("path", class_="limit", d=below))
+    return parts
 
 
 def _periods(periods: Sequence[Period], place: Scale, left: float, step: float, bottom: float, unit: str) -> list[str]:
@@ -375,6 +389,8 @@ def _periods(periods: Sequence[Period], place: Scale, left: float, step: float, 
     for x, y, period in points:
         counts = f"{unit} {period.label}: {period.hits} of {period.n}"
         words = f"{counts} flagged, {period.hits / period.n * 100:.0f} %"
+        if period.is_small:
+            words += ", too few to count"
         if period.is_outside:
             words += ", outside the limit"
             parts.append(
@@ -385,7 +401,7 @@ def _periods(periods: Sequence[Period], place: Scale, left: float, step: float, 
                     class_="flagtext halo",
                 )
             )
-        css, radius = ("hollow", 6.0) if period.is_outside else ("point", 3.5)
+        css, radius = ("hollow", 6.0) if period.is_outside else ("open" if period.is_small else "point", 3.5)
         parts.append(tag("circle", title(words), class_=css, cx=x, cy=y, r=radius))
     for at, period in enumerate(periods):
         parts.append(text(left + step * (at + 0.5), bottom + 22, period.label, anchor="middle"))

@@ -35,6 +35,11 @@ class ErrorList:
         if len(self.warnings) < self.limit:
             self.warnings.append(warning)
 
+    def sort(self) -> None:
+        """Put what is listed in the order of lines: who reads ahead meets the mistakes of later ones first."""
+        for found in (self.listed, self.warnings):
+            found.sort(key=lambda error: error.line or 0)
+
     def __bool__(self) -> bool:
         return self.total > 0
 

@@ -56,3 +56,14 @@ def word_diff(old: str, new: str) -> list[Piece]:
         if b1 > b0:
             pieces.append(Piece("ins", "".join(after[b0:b1])))
     return _runs_merged(_islands_joined(pieces))
+
+
+def changed_spans(pieces: list[Piece], kind: str) -> list[tuple[int, int]]:
+    """Where the pieces of `kind` ("del" or "ins") lie in the text that they and the unchanged ones spell."""
+    spans, at = [], 0
+    for piece in pieces:
+        if piece.kind == kind:
+            spans.append((at, at + len(piece.text)))
+        if piece.kind in (kind, "same"):
+            at += len(piece.text)
+    return spans

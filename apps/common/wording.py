@@ -66,13 +66,13 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def age(since: datetime, now: datetime) -> str:
-    """The time between two moments in its largest whole unit: "4 days", "1 hour", "moments"."""
+    """The time between two moments in its largest whole unit: "4 days", "1 hour", "less than a minute"."""
     seconds = abs((now - since).total_seconds())
     for size, unit in _UNITS:
         if seconds >= size:
             whole = int(seconds // size)
             return f"{whole:,} {unit}{'' if whole == 1 else 's'}"
-    return "moments"
+    return "less than a minute"
 
 
 def day(when: date, today: date) -> str:

@@ -250,7 +250,7 @@ class TestPeople:
         client.force_login(lead_of(project))
         client.get(people_url(project))
 
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             client.get(people_url(project))
 
 

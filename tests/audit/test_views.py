@@ -56,7 +56,7 @@ def test_the_page_asks_the_same_number_of_questions_for_one_event_and_three(
     for _ in range(rows):
         make_event(project, actor=lead_of(project))
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         page(lead, project)
 
 

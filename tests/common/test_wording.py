@@ -38,7 +38,7 @@ def test_pages_are_written_as_in_a_book(first, last, words):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(5, "moments"), (61, "1 minute"), (7300, "2 hours"), (4 * 86400 + 5, "4 days")]
+    ("seconds", "words"), [(5, "less than a minute"), (61, "1 minute"), (7300, "2 hours"), (4 * 86400 + 5, "4 days")]
 )
 def test_an_age_is_its_largest_whole_unit(seconds, words):
     assert wording.age(NOW - timedelta(seconds=seconds), NOW) == words

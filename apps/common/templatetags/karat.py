@@ -63,9 +63,15 @@ def grade(value: int | None) -> SafeString:
 
 
 @register.simple_tag
-def blocktext(text: str, spans: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None) -> SafeString:
+def blocktext(
+    text: str,
+    spans: Sequence[tuple[int, int]] = (),
+    best: tuple[int, int] | None = None,
+    removed: Sequence[tuple[int, int]] = (),
+    added: Sequence[tuple[int, int]] = (),
+) -> SafeString:
     """The text of a block as HTML; see apps.common.blocktext."""
-    return block_text.render(text, spans or (), best)
+    return block_text.render(text, spans or (), best, removed=removed or (), added=added or ())
 
 
 @register.simple_tag

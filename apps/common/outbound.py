@@ -1,0 +1,261 @@
+"""Requests to addresses that people typed: looked up once, checked, and asked at the address that was checked."""
+
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from http.client import HTTPException
+from queue import Empty, LifoQueue
+from typing import NamedTuple
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.response import HTTPResponse
+
+from apps.common.addresses import Address, Opening, Target, first_closed
+
+PIECE = 65_536
+Lookup = Callable[[str, int], Sequence[Address]]
+Connection = HTTPConnection | HTTPSConnection
+
+
+class OutboundError(Exception):
+    """A request that brought no answer. The message is a sentence to show; it holds nothing the other side said."""
+
+
+class Blocked(OutboundError):
+    """The address is not open to requests from here. Trying again would not help."""
+
+
+class Unreachable(OutboundError):
+    """Nobody answered, or not in time. Trying again may help."""
+
+
+class BrokenOff(Unreachable):
+    """The connection could not be made, or ended before the answer did."""
+
+
+class BadAnswer(OutboundError):
+    """What came back is not an answer that can be read: too long, packed, or a redirect."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for connecting, for each wait on an open connection, and for the whole; and most bytes of an answer."""
+
+    connect: float = 5.0
+    read: float = 10.0
+    whole: float = 30.0
+    size: int = 16 * 1024**2
+
+
+class Answer(NamedTuple):
+    """`seconds` is from sending the request until the last byte; a connection that had to be opened counts."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float
+
+
+def look_up(host: str, port: int) -> list[Address]:
+    """Every address of a host, in the order to try them. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in found]
+
+
+class Client:
+    """Keeps connections to one origin open, each to an address that was checked when it was made.
+
+    Safe to use from several threads. Redirects are not followed and proxies of the environment not used: both
+    would reach what nobody has checked. Certificates are checked against the name in the address.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        openings: Sequence[Opening] = (),
+        limits: Limits | None = None,
+        lookup: Lookup = look_up,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.target = target
+        self.limits = limits or Limits()
+        self._openings = tuple(openings)
+        self._lookup = lookup
+        self._given_tls = tls
+        self._idle: LifoQueue[Connection] = LifoQueue()
+
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
+        """Send one request and read its whole answer. Raises Blocked, Unreachable or BadAnswer."""
+        sent = {"Host": self.target.authority, "Accept-Encoding": "identity", "User-Agent": "Karat", **headers}
+        with _Watch(self.limits.whole) as watch:
+            kept = self._kept()
+            if kept is not None:
+                # A connection that was kept may have been closed meanwhile; that says nothing about the other side.
+                with suppress(BrokenOff):
+                    return self._exchange(kept, watch, method, path, sent, body, time.perf_counter())
+            began = time.perf_counter()
+            return self._exchange(self._opened(watch), watch, method, path, sent, body, began)
+
+    def close(self) -> None:
+        while connection := self._kept():
+            connection.close()
+
+    def _exchange(
+        self,
+        connection: Connection,
+        watch: "_Watch",
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        began: float,
+    ) -> Answer:
+        try:
+            watch.guard(connection)
+            connection.request(method, path, body=body, headers=headers, preload_content=False, decode_content=False)
+            response = connection.getresponse()
+            self._check_head(response)
+            answer = Answer(response.status, response.headers, self._body(response), time.perf_counter() - began)
+        except OutboundError:
+            connection.close()
+            raise
+        except (HTTPError, HTTPException, OSError) as broken:
+            connection.close()
+            raise self._sentence(broken, watch) from broken
+        if watch.is_late:
+            raise self._sentence(None, watch)
+        if connection.sock is not None:
+            self._idle.put(connection)
+        return answer
+
+    @staticmethod
+    def _check_head(response: HTTPResponse) -> None:
+        if 300 <= response.status < 400:
+            raise BadAnswer(
+                f"The server answered with a redirect ({response.status}), and redirects are not followed. "
+                "Write the address it leads to."
+            )
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise BadAnswer("The server packed its answer although it was asked not to.")
+
+    def _body(self, response: HTTPResponse) -> bytes:
+        pieces, size = [], 0
+        while piece := response.read1(PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > self.limits.size:
+                raise BadAnswer(f"The answer is longer than {self.limits.size:,} bytes.")
+        return b"".join(pieces)
+
+    def _kept(self) -> Connection | None:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return None
+
+    def _opened(self, watch: "_Watch") -> Connection:
+        """A connection to the first checked address that takes it."""
+        failure: Exception | None = None
+        for address in self._checked():
+            connection = self._towards(str(address))
+            try:
+                watch.guard(connection)
+                connection.connect()
+            except (HTTPError, OSError) as error:
+                connection.close()
+                failure = error
+                if watch.is_late or _certificate_error(error):
+                    break
+            else:
+                connection.timeout = self.limits.read
+                return connection
+        raise self._sentence(failure, watch) from failure
+
+    def _checked(self) -> list[Address]:
+        host = self.target.host
+        try:
+            addresses = list(dict.fromkeys(self._lookup(host, self.target.port)))
+        except (OSError, UnicodeError):
+            addresses = []
+        if not addresses:
+            raise Unreachable(f"The name {host} is not known. Look at the address for a slip.")
+        if first_closed(self.target, addresses, self._openings) is not None:
+            raise Blocked(
+                f"{host} lies inside the network of this server, where requests are not let in. "
+                f"If it is meant, the operator adds {host}:{self.target.port} to KARAT_OUTBOUND_ALLOW."
+            )
+        return addresses
+
+    def _towards(self, address: str) -> Connection:
+        if self.target.scheme == "http":
+            return HTTPConnection(address, self.target.port, timeout=self.limits.connect)
+        return HTTPSConnection(
+            address,
+            self.target.port,
+            timeout=self.limits.connect,
+            server_hostname=self.target.host,
+            ssl_context=self._tls,
+        )
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return self._given_tls or ssl.create_default_context()
+
+    def _sentence(self, broken: BaseException | None, watch: "_Watch") -> OutboundError:
+        host = self.target.host
+        if watch.is_late:
+            return Unreachable(f"{host} had not answered whole after {self.limits.whole:g} seconds.")
+        if _certificate_error(broken):
+            return BadAnswer(f"The certificate of {host} is not one that this server trusts for that name.")
+        if any(isinstance(cause, TimeoutError) for cause in _causes(broken)):
+            return Unreachable(f"{host} did not answer in time.")
+        return BrokenOff(f"{host} could not be reached, or broke off.")
+
+
+class _Watch:
+    """Cuts a connection when the whole takes too long: a server that sends a byte now and then never meets the
+    timeout of a single wait.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.is_late = False
+        self._connection: Connection | None = None
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "_Watch":
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def guard(self, connection: Connection) -> None:
+        # The socket is held apart: a connection that the server will close lets go of it before the answer is read.
+        self._connection, self._socket = connection, connection.sock
+
+    def _cut(self) -> None:
+        self.is_late = True
+        held = self._socket or (self._connection.sock if self._connection else None)
+        if held is not None:
+            with suppress(OSError):
+                held.shutdown(socket.SHUT_RDWR)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _certificate_error(error: BaseException | None) -> bool:
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))

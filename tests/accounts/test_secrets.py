@@ -1,0 +1,179 @@
+import logging
+
+import pytest
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.test import override_settings
+from django.urls import reverse
+
+from apps.accounts import secrets
+from apps.accounts.models import Secret
+from apps.accounts.sealing import SealBroken, seal, unseal
+from apps.accounts.secrets import (
+    NoSecret,
+    SecretForbidden,
+    SecretRefused,
+    delete_secret,
+    reveal,
+    save_secret,
+    secrets_in,
+)
+from apps.audit.models import Event
+from tests.factories import AT, lead_of, make_member, make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+VALUE = "sesame-open-9"
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+def keep(project, value=VALUE, name="search-key", actor=None):
+    return save_secret(project=project, name=name, value=value, actor=actor or lead_of(project), at=AT)
+
+
+def test_sealed_text_opens_in_its_place_and_with_its_key_alone():
+    sealed = seal("wörd", key="k1", place="1/a")
+
+    assert unseal(sealed, key="k1", place="1/a") == "wörd"
+    assert sealed != seal("wörd", key="k1", place="1/a")
+    for key, place, bytes_ in [
+        ("k2", "1/a", sealed),
+        ("k1", "1/b", sealed),
+        ("k1", "1/a", sealed[:-1]),
+        ("k1", "1/a", b""),
+    ]:
+        with pytest.raises(SealBroken):
+            unseal(bytes_, key=key, place=place)
+
+
+def test_a_secret_is_kept_sealed_and_revealed_to_the_worker(project):
+    keep(project)
+
+    assert reveal(project, "search-key") == VALUE
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM accounts_secret")
+        assert VALUE not in str(
+            [bytes(cell) if isinstance(cell, memoryview) else cell for row in cursor for cell in row]
+        )
+
+
+def test_a_secret_moved_to_another_project_cannot_be_opened(project):
+    other = make_project()
+    row = keep(project)
+    Secret.objects.filter(pk=row.pk).update(project=other)
+
+    with pytest.raises(NoSecret, match="enters its value again"):
+        reveal(other, "search-key")
+
+
+def test_another_secret_key_asks_for_the_value_again(project):
+    keep(project)
+
+    with override_settings(SECRET_KEY="another-" + settings.SECRET_KEY), pytest.raises(NoSecret, match="SECRET_KEY"):
+        reveal(project, "search-key")
+
+
+def test_a_name_that_is_there_is_replaced(project):
+    first = keep(project)
+    second = keep(project, "another")
+
+    assert first.pk == second.pk
+    assert reveal(project, "search-key") == "another"
+    assert list(Event.objects.filter(action__startswith="secret.").order_by("pk").values_list("action", flat=True)) == [
+        "secret.created",
+        "secret.replaced",
+    ]
+
+
+def test_a_deleted_secret_is_gone(project):
+    row = keep(project)
+
+    delete_secret(project=project, secret_id=row.pk, actor=lead_of(project), at=AT)
+
+    assert not Secret.objects.exists()
+    with pytest.raises(NoSecret, match="no secret called search-key"):
+        reveal(project, "search-key")
+
+
+@pytest.mark.parametrize("name", ["", "Search", "a b", "-a", "a" * 61, "ä", "a/b"])
+def test_a_name_that_no_configuration_could_carry_is_refused(project, name):
+    with pytest.raises(SecretRefused) as caught:
+        keep(project, name=name)
+
+    assert caught.value.code == "bad_secret_name"
+
+
+@pytest.mark.parametrize("value", ["", " ", "a\nb", "a\r\nX-B: c", "a\x00", "wörd", "x" * 4_001])
+def test_a_value_that_no_header_could_carry_is_refused_without_repeating_it(project, value):
+    with pytest.raises(SecretRefused) as caught:
+        keep(project, value)
+
+    assert caught.value.code == "bad_secret"
+    assert "X-B" not in caught.value.sentence
+
+
+def test_only_leads_keep_and_delete_secrets(project):
+    row = keep(project)
+    for actor in (make_member(project, "reviewer"), make_user("Operator", is_operator=True), lead_of(make_project())):
+        with pytest.raises(SecretForbidden):
+            keep(project, "mine", actor=actor)
+        with pytest.raises(SecretForbidden):
+            delete_secret(project=project, secret_id=row.pk, actor=actor, at=AT)
+
+    assert reveal(project, "search-key") == VALUE
+
+
+def test_a_project_keeps_only_so_many(project, monkeypatch):
+    monkeypatch.setattr(secrets, "MOST_SECRETS", 1)
+    keep(project)
+    keep(project, "replaced")
+
+    with pytest.raises(SecretRefused, match="at most 1"):
+        keep(project, name="second")
+
+
+def test_names_are_unique_in_the_database(project):
+    row = keep(project)
+    row.pk = None
+    row.sealed = b""
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save(force_insert=True)
+
+
+# Pages
+
+
+def test_a_secret_is_kept_and_deleted_from_its_page_and_never_shown(client, project, caplog):
+    client.force_login(lead_of(project))
+    page = reverse("people:secrets", args=[project.slug])
+
+    with caplog.at_level(logging.DEBUG):
+        said = [client.post(page, {"name": "search-key", "value": VALUE}, follow=True)]
+        said.append(client.post(page, {"name": "Bad name", "value": VALUE}))
+        said.append(client.get(reverse("audit:list", args=[project.slug])))
+        said.append(client.get(reverse("dashboard:settings", args=[project.slug])))
+        row = secrets_in(project).get()
+        said.append(client.post(reverse("people:delete-secret", args=[project.slug, row.pk]), follow=True))
+
+    told = "".join(answer.content.decode() for answer in said)
+    assert "search-key is kept" in told
+    assert "search-key is deleted" in told
+    assert said[1].status_code == 400
+    assert VALUE not in told + caplog.text + str(list(Event.objects.values()))
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_page_asks_the_same_number_of_questions_however_long(client, project, rows, django_assert_num_queries):
+    for number in range(rows):
+        keep(project, name=f"key-{number}")
+    client.force_login(lead_of(project))
+    page = reverse("people:secrets", args=[project.slug])
+
+    client.get(page)
+    with django_assert_num_queries(6):
+        client.get(page)
