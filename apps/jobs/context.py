@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 
 from apps.accounts.models import Project, User
 from apps.jobs import workflow
+from apps.jobs.clock import from_now
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.models import Job, JobChunk
 
@@ -156,6 +157,10 @@ class JobContext:
         self.check()
 
     def _lock(self) -> None:
-        """Hold the job's row until the commit: nobody can take over between this look and the commit."""
-        if not self._mine().select_for_update().values_list("pk")[:1]:
+        """Hold the job's row until the commit: nobody can take over between this look and the commit.
+
+        What commits is alive, so the lease is extended with it: on SQLite parts that follow each other closely may
+        keep the thread that extends it from ever writing.
+        """
+        if not self._mine().update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)):
             raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} came too late to write.")

@@ -36,3 +36,9 @@ class UploadState(TextChoices):
     STORED = "stored", "stored"
     USED = "used", "used"
     DISCARDED = "discarded", "discarded"
+
+
+class MailHow(TextChoices):
+    DIGEST = "digest", "A digest in working hours"
+    AT_ONCE = "at_once", "At once, in working hours"
+    NEVER = "never", "Never"

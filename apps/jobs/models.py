@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, UploadState
+from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, MailHow, UploadState
 from apps.jobs.progress import percent_done, progress_line, seconds_left, spoken
 
 MAX_ATTEMPTS = 3
@@ -192,3 +192,73 @@ class Upload(models.Model):
     def file(self) -> Path:
         """Where the bytes are."""
         return Path(settings.MEDIA_ROOT) / self.path
+
+
+class Notification(models.Model):
+    """Something one person should know of, listed in the app and told by mail when they want it.
+
+    `key` makes it happen once: a second notification of the same key to the same person is none. It says what
+    anybody who opens `path` would see anyway, and nothing more.
+    """
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="notifications")
+    project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="notifications")
+    kind = models.CharField(max_length=40)
+    sentence = models.CharField(max_length=300)
+    path = models.CharField(max_length=300)
+    key = models.CharField(max_length=160)
+    about = models.BigIntegerField(
+        null=True, help_text="The triple whose verdicts it tells of; a curtain may cover it."
+    )
+    created_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True)
+    mailed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "key"], name="notification_once")]
+        indexes = [
+            models.Index(fields=["person", "project", "-id"], name="notification_newest_first"),
+            models.Index(fields=["person", "project"], name="notification_unread", condition=Q(read_at=None)),
+            models.Index(
+                fields=["person", "id"], name="notification_to_mail", condition=Q(read_at=None, mailed_at=None)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class MailChoice(models.Model):
+    """How a person wants to be told by mail. Without a row: a digest in working hours.
+
+    Hours are of the person's own time zone, `from_hour` included and `to_hour` not. The row is what two workers that
+    are about to write the same mail wait for each other at.
+    """
+
+    person = models.OneToOneField(settings.AUTH_USER_MODEL, models.PROTECT, related_name="mail_choice")
+    how = models.CharField(max_length=8, choices=MailHow.choices, default=MailHow.DIGEST)
+    from_hour = models.PositiveSmallIntegerField(default=9)
+    to_hour = models.PositiveSmallIntegerField(default=17)
+    weekdays_only = models.BooleanField(default=True)
+    digest_at = models.DateTimeField(null=True, help_text="When the last digest was put together.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="mail_how_is_known", condition=Q(how__in=MailHow.values)),
+            models.CheckConstraint(
+                name="mail_hours_are_a_span", condition=Q(from_hour__lt=F("to_hour"), to_hour__lte=24)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.how} for {self.person_id}"
+
+
+class Chore(models.Model):
+    """When a periodic chore was last taken up, by the database's clock: several workers share one."""
+
+    name = models.CharField(max_length=80, unique=True)
+    taken_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -3,12 +3,14 @@
 import logging
 import os
 import socket
+from datetime import datetime, timedelta
 from functools import partial
 
 from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
+from apps.jobs import chores, mailing
 from apps.jobs.execution import perform
 from apps.jobs.outbox import deliver_due
 
@@ -27,6 +29,16 @@ def run_job(job_id: int) -> None:
 @shared_task(name="jobs.deliver")
 def deliver_outbox() -> None:
     deliver_due(at=timezone.now())
+
+
+@chores.chore("jobs.mail", every=timedelta(minutes=1))
+def tell_by_mail(at: datetime) -> None:
+    mailing.mail_what_is_due(at)
+
+
+@shared_task(name="jobs.chore")
+def do_chore(name: str) -> None:
+    chores.do(name, at=timezone.now())
 
 
 def nudge(job_id: int) -> None:

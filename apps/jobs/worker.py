@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from apps.audit.sealing import has_unsealed
 from apps.audit.tasks import seal
-from apps.jobs import sweeping
+from apps.jobs import chores, sweeping
 from apps.jobs.processes import die_with_parent
-from apps.jobs.tasks import deliver_outbox, nudge, worker_name
+from apps.jobs.tasks import deliver_outbox, do_chore, nudge, worker_name
 
 log = logging.getLogger(__name__)
 
@@ -115,5 +115,6 @@ class Sweeper:
             tasks.append((seal, {"from_the_start": self.is_first}))
         if sweeping.has_due_mail():
             tasks.append((deliver_outbox, {}))
+        tasks += [(do_chore, {"name": name}) for name in chores.due()]
         self.is_first = False
         return tasks

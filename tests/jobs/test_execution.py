@@ -78,6 +78,17 @@ def test_the_old_holder_cannot_extend_its_lease_after_a_take_over():
     assert extend_lease(job.pk, 2) is True
 
 
+def test_a_part_that_is_written_keeps_the_job_for_another_lease():
+    job = make_job()
+    ctx = JobContext(claim(job.pk, worker="a", at=AT), clock=timezone.now)
+    lapse(job)
+
+    with ctx.chunk("one"):
+        pass
+
+    assert claim(job.pk, worker="b", at=AT) is None
+
+
 def test_a_frozen_worker_cannot_finish_after_a_take_over():
     job = make_job()
     frozen = JobContext(claim(job.pk, worker="a", at=AT), clock=timezone.now)

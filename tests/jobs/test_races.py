@@ -71,8 +71,8 @@ def test_eight_nudges_at_once_have_one_effect():
 
 
 @pytest.mark.postgres
-def test_a_take_over_waits_for_a_part_that_is_about_to_commit_and_then_sees_it():
-    """The old holder has locked the row; the claim of the other comes second and finds the part done."""
+def test_a_take_over_waits_for_a_part_that_is_about_to_commit_and_then_finds_the_job_alive():
+    """The old holder has locked the row; the claim of the other comes second, and what commits extends the lease."""
     job = make_job("test.chunks", parts=1)
     old = JobContext(claim(job.pk, worker="old", at=AT), clock=timezone.now)
     Job.objects.filter(pk=job.pk).update(lease_expires_at=from_now(-1))
@@ -92,8 +92,10 @@ def test_a_take_over_waits_for_a_part_that_is_about_to_commit_and_then_sees_it()
         thread.join(0.5)
         assert thread.is_alive(), "the claim has to wait for the lock"
     thread.join(10)
+    assert claimed == [None]
 
-    new = JobContext(claimed[0], clock=timezone.now)
+    Job.objects.filter(pk=job.pk).update(lease_expires_at=from_now(-1))
+    new = JobContext(claim(job.pk, worker="new", at=AT), clock=timezone.now)
     with new.chunk("part:0") as fresh:
         assert fresh is False
     assert effects(job.pk) == ["part 0"]

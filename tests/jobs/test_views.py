@@ -53,7 +53,7 @@ def test_the_list_asks_the_same_number_of_questions_for_one_job_and_three(
     for _ in range(rows):
         make_job(project=project, actor=lead_of(project))
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         page = lead.get(reverse("jobs:list", args=[project.slug]))
 
     assert page.content.decode().count("One effect") == rows

@@ -1,0 +1,118 @@
+"""Periodic chores: each once in its time, by one of several workers."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from django.db.models import DateTimeField, ExpressionWrapper, F
+
+from apps.jobs import chores
+from apps.jobs.models import Chore
+from apps.jobs.tasks import do_chore
+from apps.jobs.worker import Sweeper
+from tests.factories import AT
+from tests.jobs.test_races import at_once
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def registered(monkeypatch) -> Callable[[chores.Work], None]:
+    """Registers one chore, “test.tidy”, once an hour; there is no other."""
+    chores._load_all()
+    monkeypatch.setattr(chores, "_chores", {})
+    return lambda work: chores.chore("test.tidy", every=HOUR)(work) and None
+
+
+@pytest.fixture
+def done(registered) -> list[datetime]:
+    times: list[datetime] = []
+    registered(times.append)
+    return times
+
+
+def pass_time(by: timedelta) -> None:
+    """The database's clock cannot be set; what it wrote is moved instead."""
+    Chore.objects.update(taken_at=ExpressionWrapper(F("taken_at") - by, output_field=DateTimeField()))
+
+
+def test_a_chore_that_was_never_done_is_due(done):
+    assert chores.due() == ["test.tidy"]
+    assert chores.do("test.tidy", at=AT) is True
+    assert done == [AT]
+
+
+def test_a_chore_rests_until_its_time(done):
+    chores.do("test.tidy", at=AT)
+
+    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+    pass_time(timedelta(minutes=59))
+    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+    pass_time(timedelta(minutes=2))
+    assert (chores.due(), chores.do("test.tidy", at=AT)) == (["test.tidy"], True)
+    assert done == [AT, AT]
+
+
+def test_a_clock_that_was_set_back_does_not_stop_a_chore(done):
+    chores.do("test.tidy", at=AT)
+    pass_time(timedelta(days=-400))
+
+    assert chores.due() == ["test.tidy"]
+    assert chores.do("test.tidy", at=AT) is True
+    assert chores.due() == []
+
+
+def test_a_chore_that_fails_is_logged_and_done_again_at_its_next_time(registered, caplog):
+    def broken(at: datetime) -> None:
+        raise RuntimeError("the disk is full")
+
+    registered(broken)
+
+    assert chores.do("test.tidy", at=AT) is True
+    assert "The chore test.tidy failed. It is done again in 1:00:00." in caplog.text
+    assert chores.due() == []
+    pass_time(HOUR)
+    assert chores.due() == ["test.tidy"]
+
+
+def test_a_chore_that_nobody_knows_any_more_is_left_alone(registered):
+    Chore.objects.create(name="test.tidy", taken_at=chores.NEVER)
+
+    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+
+
+def test_looking_for_chores_is_one_query(done, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        chores.due()
+
+
+def test_a_sweep_hands_what_is_due_to_a_task(done, monkeypatch):
+    sent = []
+    monkeypatch.setattr(do_chore, "apply_async", lambda **options: sent.append(options["kwargs"]))
+
+    for task, options in Sweeper(None)._tasks(0.0):
+        if task is do_chore:
+            task.apply_async(kwargs=options)
+    do_chore(**sent[0])
+
+    assert sent == [{"name": "test.tidy"}]
+    assert len(done) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_workers_one_does_the_chore(done):
+    for _ in range(5):
+        taken = at_once(*(lambda: chores.do("test.tidy", at=AT) for _ in range(8)))
+        assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
+        pass_time(HOUR)
+
+    assert len(done) == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_workers_that_see_a_chore_for_the_first_time_one_does_it(done):
+    taken = at_once(*(lambda: chores.do("test.tidy", at=AT) for _ in range(8)))
+
+    assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
+    assert Chore.objects.count() == 1
