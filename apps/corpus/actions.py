@@ -11,7 +11,7 @@ from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
-from apps.corpus import rules, search, snapshots
+from apps.corpus import freezing, rules, search, snapshots
 from apps.corpus.enums import ImportMode
 from apps.corpus.importing.plans import Plan
 from apps.corpus.ingest import take_blocks
@@ -98,6 +98,7 @@ def freeze_snapshot(*, corpus_id: int, actor: User, at: datetime, name: str = ""
     search.index_snapshot(snapshot)
     after = {"digest": snapshot.digest, "blocks": snapshot.block_count, "corpus": corpus.slug}
     record(project=corpus.project, actor=actor, action="snapshot.frozen", obj=snapshot, after=after, at=at)
+    freezing.announce(snapshot, actor, at)
     return snapshot
 
 

@@ -1,5 +1,6 @@
 """Reads of queries and sources, all scoped to one project: another project's object does not exist."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -104,6 +105,29 @@ def standing_permission(source: Source, at: datetime) -> Permission | None:
         if permission.revoked_at is None and (permission.expires_at is None or permission.expires_at > at)
     ]
     return max(standing, key=lambda permission: (permission.granted_at, permission.pk), default=None)
+
+
+def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, str]:
+    """Why a source may not be used, by its key; sources with a permission in force are left out.
+
+    Words for what is nearest to a permission: one that has expired, else one that was revoked, else none.
+    """
+    reasons = {source.pk: (0, "has no permission") for source in sources}
+    for permission in Permission.objects.filter(source__in=list(reasons)):
+        if permission.revoked_at is not None:
+            found = (1, "rests on a permission that was revoked")
+        elif permission.expires_at is not None and permission.expires_at <= at:
+            found = (2, "rests on a permission that has expired")
+        else:
+            found = (3, "")
+        reasons[permission.source_id] = max(reasons[permission.source_id], found)
+    return {pk: words for pk, (_, words) in reasons.items() if words}
+
+
+def lost_permissions(project: Project, *, at: datetime) -> dict[int, str]:
+    """Sources of the project that may not be used any more, with the reason; one that was never granted is not here."""
+    granted = Source.objects.filter(project=project, permissions__isnull=False).distinct().order_by("slug")
+    return permission_reasons(granted, at=at)
 
 
 def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:

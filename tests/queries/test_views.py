@@ -37,7 +37,7 @@ def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert
         make_query(project, source=make_source(project))
     signed_in(client, project)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page(client, "list", project.slug)
 
 
@@ -48,7 +48,7 @@ def test_sources_take_the_same_queries_for_one_and_three(client, django_assert_n
         make_permission(make_source(project))
     signed_in(client, project)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page(client, "sources", project.slug)
 
 

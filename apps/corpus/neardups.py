@@ -1,0 +1,114 @@
+"""Which blocks say nearly the same: normalised text, shingles and MinHash. Knows no database.
+
+Two texts resemble each other as far as their sets of shingles (runs of three words) overlap: Jaccard, 0 to 1
+(Broder 1997, "On the resemblance and containment of documents"). A signature of `PERMUTATIONS` minima estimates that
+with a standard error of at most 0.07; whoever needs the exact value asks `resemblance`.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.digests import sha256_hex
+
+SHINGLE = 3
+PERMUTATIONS = 64
+REVISION = 1
+
+_WORD = re.compile(r"\w+")
+_random = np.random.default_rng(20061)
+_FACTORS = _random.integers(1, 2**63, PERMUTATIONS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_OFFSETS = _random.integers(0, 2**63, PERMUTATIONS, dtype=np.uint64)
+_MIXERS = _random.integers(1, 2**63, SHINGLE, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_EMPTY = np.uint32(2**32 - 1)
+
+
+class Signatures(NamedTuple):
+    """`minima` (n × PERMUTATIONS, uint32), one row a text in the order given."""
+
+    minima: NDArray[np.uint32]
+
+
+class Near(NamedTuple):
+    """A text by its place, and how alike it is by its signature."""
+
+    position: int
+    likeness: float
+
+
+def normalised(text: str) -> list[str]:
+    """The words of a text in lower case; signs, white space and markup between them count for nothing."""
+    return _WORD.findall(text.casefold())
+
+
+def normalised_hash(text: str) -> str:
+    """Equal for texts that differ in case, signs and white space alone."""
+    return sha256_hex(" ".join(normalised(text)).encode())
+
+
+def shingles(text: str) -> NDArray[np.uint64]:
+    """The different shingles of a text as 64-bit numbers, ascending. A text shorter than one gives its words' one."""
+    words = normalised(text)
+    if not words:
+        return np.zeros(0, dtype=np.uint64)
+    codes = np.fromiter((crc32(word.encode()) for word in words), dtype=np.uint64, count=len(words))
+    width = min(SHINGLE, len(codes))
+    ends = len(codes) - width + 1
+    mixed = np.zeros(ends, dtype=np.uint64)
+    for place in range(width):
+        part = (codes[place : place + ends] + np.uint64(1)) * _MIXERS[place]
+        mixed = (mixed ^ (part >> np.uint64(29))) * _MIXERS[place] + part
+    return np.unique(mixed)
+
+
+def resemblance(one: str, other: str) -> float:
+    """The share of shingles that two texts have in common, 0 to 1. Two empty texts do not resemble each other."""
+    left, right = shingles(one), shingles(other)
+    shared = len(np.intersect1d(left, right, assume_unique=True))
+    every = len(left) + len(right) - shared
+    return shared / every if every else 0.0
+
+
+def signature(text: str) -> NDArray[np.uint32]:
+    """The smallest value of each permutation over the text's shingles; an empty text gives the highest value."""
+    found = shingles(text)
+    if not len(found):
+        return np.full(PERMUTATIONS, _EMPTY, dtype=np.uint32)
+    values = (found[:, None] * _FACTORS[None, :] + _OFFSETS[None, :]) >> np.uint64(32)
+    return values.min(axis=0).astype(np.uint32)
+
+
+def signatures(texts: Iterable[str]) -> Signatures:
+    rows = [signature(text) for text in texts]
+    return Signatures(np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS))
+
+
+def near(found: Signatures, own: NDArray[np.uint32], at_least: float, limit: int = 20) -> list[Near]:
+    """The texts whose signature agrees with `own` in at least that share, likest first, then by place.
+
+    The text itself is among them. Empty texts are like nothing.
+    """
+    if own[0] == _EMPTY and (own == _EMPTY).all():
+        return []
+    share = (found.minima == own[None, :]).mean(axis=1)
+    places = np.flatnonzero(share >= at_least)
+    order = np.argsort(-share[places], kind="stable")[:limit]
+    return [Near(int(place), float(share[place])) for place in places[order]]
+
+
+class NearDuplicates:
+    """Signatures as an index that is built once and kept on disk (see `retrieval.engines.store`)."""
+
+    def index(self, blocks: Iterable[str]) -> Signatures:
+        return signatures(blocks)
+
+    def save(self, handle: Signatures, folder: Path) -> None:
+        np.save(folder / "minima.npy", handle.minima)
+
+    def load(self, folder: Path) -> Signatures:
+        return Signatures(np.asarray(np.load(folder / "minima.npy", mmap_mode="r")))

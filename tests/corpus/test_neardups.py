@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from apps.corpus.neardups import (
+    PERMUTATIONS,
+    NearDuplicates,
+    near,
+    normalised_hash,
+    resemblance,
+    shingles,
+    signature,
+    signatures,
+)
+
+TEXT = "A session lasts at most eight hours. It closes by itself at the end of the incident and cannot be extended."
+OTHER = "A root key is rotated at least every twelve months, and at once when a custodian leaves the team."
+
+
+def test_texts_that_differ_in_case_and_signs_alone_have_one_hash():
+    assert normalised_hash("A  session, lasts.") == normalised_hash("a session\nlasts")
+    assert normalised_hash("A session lasts") != normalised_hash("A session lapses")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (TEXT, TEXT.upper(), 1.0),
+        (TEXT, OTHER, 0.0),
+        ("a b c d", "a b c e", 1 / 3),
+        ("a b", "a b", 1.0),
+        ("a b", "b a", 0.0),
+        ("", "", 0.0),
+        ("", "a", 0.0),
+    ],
+)
+def test_resemblance_is_the_share_of_common_runs_of_three_words(one, other, expected):
+    assert resemblance(one, other) == pytest.approx(expected)
+
+
+def test_a_repeated_run_counts_once():
+    assert len(shingles("a b c a b c")) == 3
+
+
+def test_a_signature_estimates_the_resemblance():
+    base = [f"word{number}" for number in range(400)]
+    for kept in (100, 200, 300, 380):
+        one, other = " ".join(base), " ".join(base[:kept] + [f"new{number}" for number in range(400 - kept)])
+
+        estimate = (signature(one) == signature(other)).mean()
+
+        assert estimate == pytest.approx(resemblance(one, other), abs=0.2)
+
+
+def test_signatures_are_the_same_in_every_process():
+    assert signature("a b c d")[:3].tolist() == signature("A, b; c d!")[:3].tolist()
+    assert signature("a b c d").shape == (PERMUTATIONS,)
+    assert signature("a b c d")[:2].tolist() == [913405936, 2303856903]
+
+
+def test_near_names_the_likest_first_and_the_text_itself():
+    found = signatures([OTHER, TEXT, TEXT + " Ask the desk.", ""])
+
+    places = [one.position for one in near(found, signature(TEXT), at_least=0.6)]
+
+    assert places == [1, 2]
+
+
+def test_an_empty_text_is_like_nothing():
+    assert near(signatures(["", TEXT]), signature(""), at_least=0.0) == []
+
+
+def test_no_texts_give_no_rows():
+    assert signatures([]).minima.shape == (0, PERMUTATIONS)
+    assert near(signatures([]), signature(TEXT), at_least=0.5) == []
+
+
+def test_signatures_come_back_from_disk_as_they_were(tmp_path):
+    index = NearDuplicates()
+    built = index.index([TEXT, OTHER])
+
+    index.save(built, tmp_path)
+
+    assert np.array_equal(index.load(tmp_path).minima, built.minima)
