@@ -5,9 +5,13 @@ from typing import Any
 
 from django import forms
 
+from apps.accounts.models import Project, User
 from apps.common.forms import KaratForm
-from apps.review.actions import Claim, Decision
+from apps.queries.models import Source
+from apps.review.actions import Decision
+from apps.review.board import AGES, KIND_LABELS, Asked, people_of_board
 from apps.review.enums import Category, Choice, Reason
+from apps.review.seats import able_in
 
 NOTE_LENGTH = 4000
 
@@ -56,16 +60,57 @@ class AdjudicateForm(ReasonForm):
     decision = forms.ChoiceField(choices=[(decision.value, decision.value) for decision in Decision])
 
 
-class SplitForm(KaratForm):
-    """Two claims, and a third when it is needed."""
+class BoardForm(KaratForm):
+    """What the board is narrowed to. A value that makes no sense narrows nothing."""
 
-    question_1 = forms.CharField(label="First question", max_length=2000, required=False)
-    answer_1 = forms.CharField(label="Its answer", max_length=8000, required=False)
-    question_2 = forms.CharField(label="Second question", max_length=2000, required=False)
-    answer_2 = forms.CharField(label="Its answer", max_length=8000, required=False)
-    question_3 = forms.CharField(label="Third question", max_length=2000, required=False)
-    answer_3 = forms.CharField(label="Its answer", max_length=8000, required=False)
+    state = forms.ChoiceField(required=False, choices=[("", "any"), *KIND_LABELS.items()])
+    show = forms.ChoiceField(
+        required=False, choices=[("", "everything"), ("stuck", "what is stuck"), ("escalated", "what is escalated")]
+    )
+    days = forms.TypedChoiceField(
+        label="Waiting",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[("", "any time"), *((days, f"{days} day{'s' if days > 1 else ''} or more") for days in AGES)],
+    )
+    domain = forms.CharField(required=False, max_length=80)
+    source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="any")
+    author = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="anybody")
+    reviewer = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="anybody")
 
-    def claims(self) -> list[Claim]:
-        pairs = [(self.cleaned_data[f"question_{n}"], self.cleaned_data[f"answer_{n}"]) for n in (1, 2, 3)]
-        return [Claim(question, answer) for question, answer in pairs if question.strip() or answer.strip()]
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = people_of_board(project)
+        self.fields["source"].queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        for name in ("author", "reviewer"):
+            self.fields[name].queryset = people  # type: ignore[attr-defined]
+
+    def asked(self) -> Asked:
+        self.is_valid()
+        data = self.cleaned_data
+        keys = {name: data[name].pk if data.get(name) else None for name in ("source", "author", "reviewer")}
+        return Asked(
+            state=data.get("state", ""),
+            days=data.get("days"),
+            domain=data.get("domain", "").replace("\x00", ""),
+            show=data.get("show", ""),
+            **keys,
+        )
+
+
+class ReseatForm(KaratForm):
+    """Whose seats in the ticked triples go to whom. `whose` empty: those that nobody can answer."""
+
+    whose = forms.ModelChoiceField(
+        User.objects.none(), label="Give away", required=False, empty_label="what nobody can answer"
+    )
+    to = forms.ModelChoiceField(
+        User.objects.none(), label="To", required=False, empty_label="whoever has the least to review"
+    )
+    reason = forms.CharField(max_length=300, required=False, initial="Its reviewer cannot answer in time.")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["whose"].queryset = people_of_board(project)  # type: ignore[attr-defined]
+        self.fields["to"].queryset = able_in(project)  # type: ignore[attr-defined]

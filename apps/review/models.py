@@ -7,13 +7,22 @@ from apps.triples.models import Revision, Triple
 
 
 class ReviewSeat(models.Model):
-    """One of the two places from which a revision is reviewed. Live until `released_at` is set."""
+    """One of the two places from which a revision is reviewed. Live until `released_at` is set.
+
+    `answered_at` and `closed_at` repeat what verdicts and the round say, so that a queue is found without reading
+    history. Like a verdict, `answered_at` is shown to nobody but its reviewer and leads without a part.
+    """
 
     revision = models.ForeignKey(Revision, models.PROTECT, related_name="seats")
     number = models.PositiveSmallIntegerField()
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="review_seats")
     opened_at = models.DateTimeField()
+    lease_expires_at = models.DateTimeField(
+        null=True, help_text="A seat that was pulled goes to whoever asks next once this has passed. None: no lease."
+    )
     released_at = models.DateTimeField(null=True)
+    answered_at = models.DateTimeField(null=True, help_text="When the first verdict came from this seat.")
+    closed_at = models.DateTimeField(null=True, help_text="When both verdicts of the round were in.")
 
     class Meta:
         constraints = [
@@ -24,6 +33,18 @@ class ReviewSeat(models.Model):
                 fields=["revision", "reviewer"], condition=Q(released_at=None), name="review_seat_once_per_person"
             ),
             models.CheckConstraint(name="review_seat_is_first_or_second", condition=Q(number__in=[1, 2])),
+        ]
+        indexes = [
+            models.Index(
+                fields=["reviewer", "opened_at"],
+                name="review_seat_waiting",
+                condition=Q(released_at=None, answered_at=None),
+            ),
+            models.Index(
+                fields=["reviewer", "-answered_at"],
+                name="review_seat_in_open_round",
+                condition=Q(released_at=None, closed_at=None),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -100,3 +121,17 @@ class Resolution(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.triple_id}"
+
+
+class Escalation(models.Model):
+    """That the leads were told once of a triple which has waited in one state, since `since`, for too long."""
+
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="escalations")
+    since = models.DateTimeField(help_text="When the triple began to wait: its `changed_at` then.")
+    told_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["triple", "since"], name="escalation_once")]
+
+    def __str__(self) -> str:
+        return f"escalation of {self.triple_id}"

@@ -37,7 +37,7 @@ def _disputed(triple: Triple, standing: Standing) -> list[Offer]:
             "split",
             "s",
             "Split",
-            "Each child starts as a draft with its own block; this one keeps the links.",
+            "Two to six claims, each a draft with its own evidence; this one keeps the links.",
             rules.split_refusal(triple, standing),
         ),
         Offer("drop", "d", "Drop", "Needs a reason. It goes to the quality log.", rules.drop_refusal(triple, standing)),
@@ -93,7 +93,7 @@ def offers_for(triple: Triple, standing: Standing) -> list[Offer]:
                 "r",
                 "Reopen as a new draft",
                 "Starts a new revision that only you see until you submit it.",
-                writing.reopen_refusal(standing.person, triple),
+                writing.reopen_refusal(standing.person, standing.roles, triple),
             )
         ]
     else:

@@ -1,5 +1,6 @@
 """The page of one triple: its rounds, its dispute, and what ends it."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -11,26 +12,27 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.corpus.models import BlockVersion
+from apps.corpus.models import BlockVersion, Snapshot
 from apps.review import actions, rules
 from apps.review.actions import Decision, DisputeRefused, SubmitRefused
-from apps.review.diffs import last_difference
+from apps.review.diffs import Difference, difference, last_difference
 from apps.review.enums import Category
-from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm, SplitForm
+from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.offers import offers_for
-from apps.review.policies import POLICIES
-from apps.review.selectors import rounds_of
+from apps.review.policies import POLICIES, Policy
+from apps.review.selectors import RoundView, rounds_of
 from apps.review.standing import Standing, standing_for
 from apps.triples.bench import render_bench
+from apps.triples.bench_views import save_bench
 from apps.triples.enums import RetireReason, State
 from apps.triples.evidence import excerpt
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors import changed_texts, expected_blocks, newest_snapshot, open_revision, triple_for
-from apps.triples.views import save_bench
+from apps.triples.selectors import expected_blocks, newest_snapshot, open_revision, triple_for
+from apps.triples.staleness import compared
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
-FORMS_SHOWN = ("split", "withdraw", "adjudicate", "drop", "retire")
+FORMS_SHOWN = ("withdraw", "adjudicate", "drop", "retire")
 
 
 class BlockView(NamedTuple):
@@ -63,10 +65,18 @@ def _as(standing: Standing) -> str:
     return "as a lead" if standing.is_lead else "as a member"
 
 
-def _policy(standing: Standing) -> Any:
-    if standing.flag is None or not standing.flag.category:
+def _policy(triple: Triple, standing: Standing) -> Policy | None:
+    """The policy of the flag that is disputed, for everybody who may see that flag."""
+    if triple.state != State.DISPUTED or standing.veiled or standing.flag is None or not standing.flag.category:
         return None
     return POLICIES[Category(standing.flag.category)]
+
+
+def _history(rounds: list[RoundView]) -> list[tuple[RoundView, Difference | None]]:
+    """Each round with what its revision changed; the difference of the last one stands on the page by itself."""
+    changed: list[Difference | None] = [None]
+    changed += [difference(one.revision, other.revision) for one, other in pairwise(rounds[:-1])]
+    return list(zip(rounds, [*changed, None][: len(rounds)], strict=True))
 
 
 def _page(
@@ -77,6 +87,7 @@ def _page(
     offers = offers_for(triple, standing)
     allowed = {offer.name for offer in offers if offer.refusal is None}
     writing = open_revision(triple)
+    submitted = triple.revision.submitted_at is not None
     context = {
         "section": "Review",
         "triple": triple,
@@ -87,19 +98,20 @@ def _page(
         "rounds": rounds,
         "this_round": rounds[-1] if rounds else None,
         "past": rounds[:-1],
-        "difference": last_difference(triple.revision) if triple.revision.submitted_at else None,
+        "difference": last_difference(triple.revision) if submitted else None,
+        "history": _history(rounds),
         "offers": offers,
         "doing": doing if doing in allowed else "",
         "fault": fault,
         "posted": posted or {},
-        "policy": _policy(standing),
+        "policy": _policy(triple, standing),
         "policies": [(value.value, value.label, POLICIES[value].short) for value in Category],
         "flag_category": standing.flag.category if standing.flag else "",
         "message_refusal": rules.message_refusal(triple, standing),
-        "retire_reasons": RetireReason.choices,
+        "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
         "is_writing": writing is not None and writing.author_id == standing.person.pk,
-        "changed": changed_texts(triple, newest_snapshot(triple.project, triple.snapshot.corpus_id)),
-        "children": list(triple.children.order_by("number")),
+        "compared": compared(triple.revision, _newest(triple)) if triple.is_stale else [],
+        "children": list(triple.children.select_related("author").order_by("number")),
     }
     return render(request, "review/triple.html", context, status=status)
 
@@ -110,6 +122,21 @@ def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     found = triple_for(member_of(request), pk)
     doing = request.GET.get("do", "")
     return _page(request, found, doing=doing if doing in FORMS_SHOWN else "")
+
+
+@member_view(*READERS)
+@require_GET
+def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What the current round was flagged for, to be read beside the wording that answers it; empty while blind."""
+    found = triple_for(member_of(request), pk)
+    rounds = rounds_of(found, standing_for(found, member_of(request)))
+    shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
+    context = {"triple": found, "flags": shown, "number": rounds[-1].number if rounds else 0}
+    return render(request, "review/flags.html", context)
+
+
+def _newest(triple: Triple) -> Snapshot:
+    return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
 
 
 def _back(project: Project, found: Triple) -> HttpResponse:
@@ -151,7 +178,7 @@ def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         project=project,
         triple_id=found.pk,
         person=member_of(request).user,
-        snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
+        snapshot=_newest(found),
         at=timezone.now(),
     )
     return redirect("triples:edit", slug=project.slug, pk=found.pk)
@@ -166,7 +193,7 @@ def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             project=project,
             triple_id=found.pk,
             person=member_of(request).user,
-            snapshot=newest_snapshot(project, found.snapshot.corpus_id) or found.snapshot,
+            snapshot=_newest(found),
             at=timezone.now(),
         )
     except SubmitRefused as refusal:
@@ -206,28 +233,6 @@ def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     )
     messages.info(request, f"The flag is withdrawn; {found.label} is accepted.")
     return _back(project, found)
-
-
-@member_view(*WRITERS)
-@require_POST
-def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
-    form = SplitForm(request.POST)
-    claims = form.claims() if form.is_valid() else []
-    try:
-        children = actions.split_triple(
-            project=project,
-            triple_id=found.pk,
-            author=member_of(request).user,
-            claims=claims,
-            at=timezone.now(),
-        )
-    except DisputeRefused as refusal:
-        if refusal.code != "claims":
-            raise
-        return _page(request, found, doing="split", fault=refusal.sentence, posted=request.POST, status=400)
-    messages.info(request, f"{found.label} is split into {', '.join(child.label for child in children)}.")
-    return redirect("triples:edit", slug=project.slug, pk=children[0].pk)
 
 
 def _reason(request: HttpRequest) -> str:

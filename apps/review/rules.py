@@ -1,11 +1,19 @@
 """Who may do what in a review. Each rule returns the reason why not, or None: one sentence for page, API and button."""
 
+from collections.abc import Sequence
+
 from apps.accounts.enums import Role
 from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Reason
 from apps.review.standing import Standing
 from apps.review.visibility import Phase, may_write_in_thread
+from apps.triples.drafting import Wording
 from apps.triples.enums import State
 from apps.triples.models import Triple
+from apps.triples.rules import writer_refusal
+from apps.triples.staleness import Compared
+
+WORKERS = frozenset({Role.ANNOTATOR, Role.REVIEWER, Role.LEAD})
+NEEDS_WORKER = "You no longer work on the triples of this project."
 
 
 def _is(triple: Triple) -> str:
@@ -17,6 +25,18 @@ def _unless_disputed(triple: Triple) -> str | None:
     return None if triple.state == State.DISPUTED else f"{_is(triple)}, not disputed."
 
 
+def _unless_working(standing: Standing) -> str | None:
+    return None if standing.roles & WORKERS else NEEDS_WORKER
+
+
+def _unless_author_of_dispute(triple: Triple, standing: Standing, verb: str) -> str | None:
+    if reason := _unless_disputed(triple):
+        return reason
+    if not standing.wrote_any:
+        return f"Only {triple.author}, who wrote it, can {verb} it."
+    return writer_refusal(standing.roles)
+
+
 def submit_refusal(triple: Triple, standing: Standing, is_writer: bool) -> str | None:
     """Why the open revision may not be submitted by this person, its checks apart. `is_writer`: it is theirs."""
     if not is_writer:
@@ -24,7 +44,7 @@ def submit_refusal(triple: Triple, standing: Standing, is_writer: bool) -> str |
     if triple.is_machine_written and triple.adopted_by_id is None:
         return "A machine wrote it. Somebody must adopt it first."
     if triple.state == State.DRAFT or triple.state == State.DISPUTED or triple.is_stale:
-        return None
+        return writer_refusal(standing.roles)
     return f"{_is(triple)}; there is nothing to submit."
 
 
@@ -39,6 +59,50 @@ def verdict_refusal(triple: Triple, standing: Standing) -> str | None:
     if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
         return "The round is closed: both verdicts are in."
     return None
+
+
+def take_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why this person may not take a seat in the current round, or None."""
+    if standing.wrote_any:
+        return "You wrote it. Nobody reviews what they wrote."
+    if Role.REVIEWER not in standing.roles:
+        return "Only a reviewer of this project takes a seat."
+    if standing.seat is not None:
+        return "You hold a seat in this round already."
+    if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
+        return f"{_is(triple)}; no round is open."
+    return None
+
+
+def give_back_refusal(triple: Triple, standing: Standing, is_pulled: bool) -> str | None:
+    """Why this person may not give their seat back, or None. `is_pulled`: the project's reviewers pull their seats."""
+    if reason := verdict_refusal(triple, standing):
+        return reason
+    if standing.own is not None:
+        return "You have answered. Until the round closes you can change your verdict, not leave it."
+    if not is_pulled:
+        return "Seats are given by load in this project. A lead can give this one to somebody else."
+    return None
+
+
+def reseat_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why this person may not give away seats of the current round, or None."""
+    if not standing.is_lead:
+        return "Only a lead gives a seat to somebody else."
+    if standing.wrote_any:
+        return "You wrote this triple. A lead without a part in it re-seats it: doing so tells who has answered."
+    if standing.reviewed_any:
+        return "You review this triple. A lead without a part in it re-seats it: doing so tells who has answered."
+    if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
+        return f"{_is(triple)}; no round is open."
+    return None
+
+
+def remind_refusal(triple: Triple, is_lead: bool) -> str | None:
+    """Why nobody can be reminded of this triple's round, or None. It asks nothing of who has answered."""
+    if not is_lead:
+        return "Only a lead reminds reviewers."
+    return None if triple.state == State.IN_REVIEW else f"{_is(triple)}; no round is open."
 
 
 def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str | None:
@@ -67,34 +131,35 @@ def message_refusal(triple: Triple, standing: Standing) -> str | None:
     if reason := _unless_disputed(triple):
         return reason
     if may_write_in_thread(is_author=standing.wrote_any, is_flagger=standing.is_flagger):
-        return None
+        return _unless_working(standing)
     return "Author and flagger write here; the other reviewer reads."
 
 
 def revise_refusal(triple: Triple, standing: Standing) -> str | None:
-    if reason := _unless_disputed(triple):
-        return reason
-    return None if standing.wrote_any else f"Only {triple.author}, who wrote it, can revise it."
+    return _unless_author_of_dispute(triple, standing, "revise")
+
+
+def unchanged_refusal(flagged: Wording, written: Wording) -> str | None:
+    """Why this wording does not answer the flag: it is the flagged one. What is said to warnings does not count."""
+    if written._replace(answers=flagged.answers) != flagged:
+        return None
+    return "Nothing changed since it was flagged. Change what was flagged, or ask a lead to decide."
 
 
 def withdraw_flag_refusal(triple: Triple, standing: Standing) -> str | None:
     if reason := _unless_disputed(triple):
         return reason
     if standing.is_flagger:
-        return None
+        return _unless_working(standing)
     return f"Only {standing.flagger}, who raised it, can withdraw it."
 
 
 def split_refusal(triple: Triple, standing: Standing) -> str | None:
-    if reason := _unless_disputed(triple):
-        return reason
-    return None if standing.wrote_any else f"Only {triple.author}, who wrote it, can split it."
+    return _unless_author_of_dispute(triple, standing, "split")
 
 
 def drop_refusal(triple: Triple, standing: Standing) -> str | None:
-    if reason := _unless_disputed(triple):
-        return reason
-    return None if standing.wrote_any else f"Only {triple.author}, who wrote it, can drop it."
+    return _unless_author_of_dispute(triple, standing, "drop")
 
 
 def adjudicate_refusal(triple: Triple, standing: Standing) -> str | None:
@@ -107,11 +172,22 @@ def adjudicate_refusal(triple: Triple, standing: Standing) -> str | None:
     return None if standing.is_lead else "Only a lead who has no part in it can decide."
 
 
+def evidence_refusal(blocks: Sequence[Compared]) -> str | None:
+    """Why the evidence of these blocks cannot be pinned to their new texts as it is, or None."""
+    for block in blocks:
+        if block.new is None:
+            name = block.old.version.title or block.old.version.block.outside_id
+            return f"The newest snapshot does not hold “{name}”. Write it anew on another block, or retire it."
+        if not block.keeps_evidence:
+            return "The new text does not say the evidence word for word. Write it anew on the bench, or retire it."
+    return None
+
+
 def repin_refusal(triple: Triple, standing: Standing) -> str | None:
     if triple.state != State.ACCEPTED or not triple.is_stale:
         return f"{_is(triple)}; only a stale triple is pinned again."
     if standing.reviewed_any:
         return "You reviewed this triple. Its author or another lead pins it again."
     if standing.wrote_any or standing.is_lead:
-        return None
+        return writer_refusal(standing.roles)
     return f"Only {triple.author}, who wrote it, or a lead can pin it again."

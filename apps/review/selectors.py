@@ -1,114 +1,23 @@
-"""Reads of reviews: queues, what a person may see of a triple's rounds, and what agreement is computed from."""
+"""Reads of reviews: what a person may see of a triple's rounds, and what agreement is computed from."""
 
 from collections import defaultdict
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.review.enums import Category, Choice, Reason
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
-from apps.review.standing import REVIEWERS_PER_ROUND, Standing, phase_of
-from apps.review.visibility import Phase, Sight, sight
+from apps.review.standing import Standing, phase_of
+from apps.review.tracking import FIRST_ROUND, FLAGS, PERSON, Side, counted
+from apps.review.visibility import Phase, Sight, sees_answers_to_warnings, sight
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors import triples_of
-
-# Queues ------------------------------------------------------------------------------------------------------------
 
 
 def _live() -> QuerySet[Verdict]:
     return Verdict.objects.filter(superseded_by=None)
-
-
-def open_seats_of(person: User, project: Project) -> QuerySet[ReviewSeat]:
-    """The person's seats in open rounds, oldest first, answered or not. Nothing in it depends on anybody else."""
-    return (
-        ReviewSeat.objects.filter(
-            reviewer=person,
-            released_at=None,
-            revision__triple__project=project,
-            revision__triple__state=State.IN_REVIEW,
-            revision_id=F("revision__triple__current_id"),
-        )
-        .select_related("revision__triple")
-        .order_by("opened_at", "pk")
-    )
-
-
-def review_queue(person: User, project: Project) -> QuerySet[ReviewSeat]:
-    """What waits for this person's verdict, oldest first."""
-    mine = _live().filter(revision=OuterRef("revision"), reviewer=person)
-    return open_seats_of(person, project).exclude(Exists(mine))
-
-
-def next_in_queue(person: User, project: Project, after: int | None = None) -> Triple | None:
-    """The next triple to review: the one behind triple `after` in the queue, or the first. None: nothing waits."""
-    triples = [seat.revision.triple for seat in review_queue(person, project)]
-    if not triples:
-        return None
-    ids = [triple.pk for triple in triples]
-    if after in ids:
-        return triples[(ids.index(after) + 1) % len(ids)]
-    return triples[0]
-
-
-def disputed_with(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person is the author or holds a seat."""
-    disputed = triples_of(project).filter(state=State.DISPUTED)
-    seated = ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person, released_at=None)
-    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=person)
-    return disputed.filter(Exists(seated) | Exists(wrote)).order_by("changed_at", "number")
-
-
-def disputes_to_settle(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples that the person wrote or flagged: those who only confirmed have nothing to do there."""
-    flagged = _live().filter(revision=OuterRef("current"), reviewer=person, choice=Choice.FLAG)
-    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=person)
-    disputed = triples_of(project).filter(state=State.DISPUTED)
-    return disputed.filter(Exists(flagged) | Exists(wrote)).order_by("changed_at", "number")
-
-
-def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person has no part."""
-    seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=person)
-    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=person)
-    disputed = triples_of(project).filter(state=State.DISPUTED).exclude(author=person)
-    return disputed.exclude(Exists(seated)).exclude(Exists(wrote)).order_by("changed_at", "number")
-
-
-class Waiting(NamedTuple):
-    """What waits for one person, each with its count and the moment the oldest began to wait."""
-
-    word: str
-    count: int  # type: ignore[assignment]
-    since: datetime | None
-    url_name: str
-
-
-def waiting_for(person: User, project: Project, roles: frozenset[str]) -> list[Waiting]:
-    """Reviews, disputes and drafts that wait for this person; for a lead also what to adjudicate and what is stale."""
-    seats = list(review_queue(person, project).values_list("opened_at", flat=True))
-    disputes = list(disputes_to_settle(person, project).values_list("changed_at", flat=True))
-    drafts = list(
-        Triple.objects.filter(project=project, author=person, state=State.DRAFT).values_list("changed_at", flat=True)
-    )
-    rows = [
-        Waiting("triples to review", len(seats), min(seats, default=None), "review:next"),
-        Waiting("disputes to settle", len(disputes), min(disputes, default=None), "review:queue"),
-        Waiting("drafts to finish", len(drafts), min(drafts, default=None), "triples:mine"),
-    ]
-    if "lead" in roles:
-        others = list(to_adjudicate(person, project).values_list("changed_at", flat=True))
-        stale = list(
-            Triple.objects.filter(project=project, is_stale=True)
-            .order_by("changed_at")
-            .values_list("changed_at", flat=True)
-        )
-        rows.append(Waiting("disputes to adjudicate", len(others), min(others, default=None), "review:queue"))
-        rows.append(Waiting("stale triples", len(stale), min(stale, default=None), "triples:list"))
-    return [row for row in rows if row.count]
 
 
 # One triple --------------------------------------------------------------------------------------------------------
@@ -144,6 +53,7 @@ class RoundView(NamedTuple):
     reviewers: list[User]
     resolution: Resolution | None
     messages: list[DisputeMessage]
+    warnings: list[dict[str, str]]
 
     @property
     def number(self) -> int:
@@ -183,7 +93,7 @@ def rounds_of(triple: Triple, standing: Standing) -> list[RoundView]:
     for revision in revisions:
         given = verdicts[revision.pk]
         phase = phase_of(revision, len(given))
-        seen = sight(standing.part, phase)
+        seen = sight(standing.part, phase, veiled=standing.veiled)
         shown = [
             _view(verdict, standing.person)
             for verdict in given
@@ -198,48 +108,17 @@ def rounds_of(triple: Triple, standing: Standing) -> list[RoundView]:
                 reviewers=seats[revision.pk] if seen.reviewer_names else [],
                 resolution=ends.get(revision.pk) if seen.other_verdicts else None,
                 messages=messages[revision.round] if seen.thread else [],
+                warnings=revision.warnings if _sees_warnings(standing, phase) else [],
             )
         )
     return views
 
 
+def _sees_warnings(standing: Standing, phase: Phase) -> bool:
+    return sees_answers_to_warnings(standing.part, phase, veiled=standing.veiled)
+
+
 # Agreement ---------------------------------------------------------------------------------------------------------
-
-
-class Reviewed(NamedTuple):
-    """One closed first round: who chose what. `reasons` of a confirm are empty."""
-
-    triple_id: int
-    label: str
-    author_id: int
-    closed_at: datetime
-    choices: dict[int, str]
-    reasons: dict[int, list[str]]
-
-
-def verdict_matrix(project: Project) -> list[Reviewed]:
-    """First-round verdicts of every closed first round, by triple number. Open rounds are left out: they are blind."""
-    rows = (
-        _live()
-        .filter(revision__triple__project=project, revision__round=1)
-        .select_related("revision__triple")
-        .order_by("revision__triple__number", "seat__number")
-    )
-    by_revision: dict[int, list[Verdict]] = defaultdict(list)
-    for verdict in rows:
-        by_revision[verdict.revision_id].append(verdict)
-    return [
-        Reviewed(
-            triple_id=given[0].revision.triple_id,
-            label=given[0].revision.triple.label,
-            author_id=given[0].revision.author_id,
-            closed_at=max(verdict.given_at for verdict in given),
-            choices={verdict.reviewer_id: verdict.choice for verdict in given},
-            reasons={verdict.reviewer_id: list(verdict.reasons) for verdict in given},
-        )
-        for given in by_revision.values()
-        if len(given) >= REVIEWERS_PER_ROUND
-    ]
 
 
 class FlagCount(NamedTuple):
@@ -251,30 +130,27 @@ class FlagCount(NamedTuple):
     revisions: int
 
 
-def _flag_counts(project: Project, by_author: bool) -> list[FlagCount]:
-    flags: dict[int, int] = defaultdict(int)
-    reviews: dict[int, int] = defaultdict(int)
-    revisions: dict[int, int] = defaultdict(int)
-    for row in verdict_matrix(project):
-        people = {reviewer: row.author_id if by_author else reviewer for reviewer in row.choices}
-        for reviewer, choice in row.choices.items():
-            reviews[people[reviewer]] += 1
-            flags[people[reviewer]] += choice == Choice.FLAG
-        for person in set(people.values()):
-            revisions[person] += 1
-    people_by_id = User.objects.in_bulk(list(reviews))
-    counted = [FlagCount(people_by_id[pk], flags[pk], reviews[pk], revisions[pk]) for pk in reviews]
-    return sorted(counted, key=lambda count: (count.person.name, count.person.pk))
+def _flag_counts(project: Project, side: Side) -> list[FlagCount]:
+    found = counted(project).filter(revision__round=FIRST_ROUND)
+    rows = (
+        found.values_list(PERSON[side])
+        .annotate(flags=FLAGS, reviews=Count("pk"), revisions=Count("revision", distinct=True))
+        .order_by()
+    )
+    people = User.objects.in_bulk([row[0] for row in rows])
+    return sorted(
+        (FlagCount(people[pk], *more) for pk, *more in rows), key=lambda row: (row.person.name, row.person.pk)
+    )
 
 
 def flag_counts_by_author(project: Project) -> list[FlagCount]:
     """Flags that each author's first revisions received, by name."""
-    return _flag_counts(project, by_author=True)
+    return _flag_counts(project, Side.AUTHOR)
 
 
 def flag_counts_by_reviewer(project: Project) -> list[FlagCount]:
     """Flags that each reviewer gave in first rounds, by name."""
-    return _flag_counts(project, by_author=False)
+    return _flag_counts(project, Side.REVIEWER)
 
 
 def resolutions_of(project: Project) -> dict[str, int]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.review.board import KIND_LABELS, Row, SeatView
 from apps.review.enums import Category, Choice, Reason
 from apps.review.models import ReviewSeat, Verdict
 from apps.triples.serializers import TripleOut
@@ -47,6 +48,70 @@ class VerdictOut(serializers.Serializer):
     category = serializers.ChoiceField(choices=Category.choices, allow_blank=True)
     note = serializers.CharField()
     given_at = serializers.DateTimeField()
+
+
+class ReseatInput(serializers.Serializer):
+    """`reviewer` is whose seat it is, by id; without one, the place that nobody holds."""
+
+    reviewer = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
+    to = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
+    reason = serializers.CharField(max_length=300)
+
+
+class ReseatedOut(serializers.Serializer):
+    triple_id = serializers.IntegerField()
+    seat = serializers.IntegerField()
+    reviewer = serializers.IntegerField()
+
+
+class BoardSeatOut(serializers.Serializer):
+    number = serializers.IntegerField()
+    reviewer = serializers.IntegerField(allow_null=True)
+    has_answered = serializers.BooleanField()
+    is_stuck = serializers.BooleanField()
+
+
+class BoardRowOut(serializers.Serializer):
+    triple_id = serializers.IntegerField()
+    number = serializers.CharField()
+    kind = serializers.ChoiceField(choices=list(KIND_LABELS))
+    round = serializers.IntegerField()
+    author = serializers.IntegerField()
+    domain = serializers.CharField()
+    waiting_since = serializers.DateTimeField()
+    next_move = serializers.CharField()
+    is_escalated = serializers.BooleanField()
+    seats = BoardSeatOut(many=True, allow_null=True)
+
+
+class BoardOut(serializers.Serializer):
+    rows = BoardRowOut(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+def row_out(row: Row) -> dict[str, Any]:
+    """One row of the board, as the lead who asks may see it."""
+    return {
+        "triple_id": row.triple.pk,
+        "number": row.triple.label,
+        "kind": row.kind,
+        "round": row.triple.round,
+        "author": row.triple.author_id,
+        "domain": row.triple.domain,
+        "waiting_since": row.since,
+        "next_move": row.move,
+        "is_escalated": row.is_escalated,
+        "seats": None if row.seats is None else [_board_seat_out(seat) for seat in row.seats],
+    }
+
+
+def _board_seat_out(seat: SeatView) -> dict[str, Any]:
+    return {
+        "number": seat.number,
+        "reviewer": seat.reviewer.pk if seat.reviewer else None,
+        "has_answered": seat.is_answered,
+        "is_stuck": seat.is_stuck,
+    }
 
 
 def seat_out(seat: ReviewSeat) -> dict[str, Any]:

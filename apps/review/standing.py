@@ -7,6 +7,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.review.enums import Choice
 from apps.review.models import ReviewSeat, Verdict
+from apps.review.veils import is_veiled
 from apps.review.visibility import Part, Phase
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors import authors_of
@@ -42,6 +43,7 @@ class Standing:
     own: Verdict | None
     flag: Verdict | None
     phase: Phase
+    veiled: bool = False
 
     @property
     def is_lead(self) -> bool:
@@ -90,6 +92,7 @@ def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing
         own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
         flag=flags[0] if phase is Phase.CLOSED and len(flags) == 1 else None,
         phase=phase,
+        veiled=is_veiled(triple, person),
     )
 
 

@@ -1,25 +1,31 @@
-"""The review queue and screen, and the verdict."""
+"""My work, the review screen, and the verdict."""
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.policies import policy
 from apps.review import rules
-from apps.review.actions import VerdictRefused, give_verdict
+from apps.review.actions import VerdictRefused, give_back_seat, give_verdict, pull_seat
+from apps.review.choices import categories_shown, reasons_shown
 from apps.review.diffs import last_difference
-from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Choice, Reason
+from apps.review.enums import Choice
 from apps.review.forms import VerdictForm, fresh_key
+from apps.review.guideline import guideline_html
 from apps.review.models import Verdict
-from apps.review.policies import POLICIES
-from apps.review.selectors import disputed_with, next_in_queue, open_seats_of, review_queue, to_adjudicate
+from apps.review.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
+from apps.review.seats import is_pulled
 from apps.review.standing import Standing, standing_for
-from apps.triples.models import Triple
+from apps.review.work import SECTIONS, sections_of
+from apps.triples.models import ImportedEntry, Triple
 from apps.triples.selectors import expected_blocks, triple_for
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
@@ -30,29 +36,28 @@ LAST_SAID = "review-said"
 @member_view(*READERS)
 @require_GET
 def queue(request: HttpRequest, project: Project) -> HttpResponse:
-    """What waits: to review, to settle, and for leads to adjudicate."""
-    member = member_of(request)
-    person = member.user
-    waiting = list(review_queue(person, project))
-    answered = {seat.pk for seat in open_seats_of(person, project)} - {seat.pk for seat in waiting}
-    return render(
-        request,
-        "review/queue.html",
-        {
-            "section": "Review",
-            "waiting": waiting,
-            "answered": [seat for seat in open_seats_of(person, project) if seat.pk in answered],
-            "disputes": list(disputed_with(person, project)),
-            "adjudications": list(to_adjudicate(person, project)) if member.is_lead else [],
-        }
-        | _just_said(request, project),
-    )
+    """My work: what waits for this person, section by section; `?show=` one of them, `?after=` further on in it."""
+    member, at = member_of(request), timezone.now()
+    alone = request.GET.get("show", "") if request.GET.get("show", "") in SECTIONS else ""
+    sections = sections_of(member, at, alone=alone, after=request.GET.get("after", ""))
+    reviews = next((section.rows for section in sections if section.name == "review"), [])
+    pulls = is_pulled(project) and member.holds(Role.REVIEWER)
+    context = {
+        "section": "Review",
+        "sections": sections,
+        "reviews": reviews,
+        "offer": offered_tally(member.user, project, at) if pulls and not reviews else None,
+        "pulls": pulls,
+        "alone": alone,
+        "lease_hours": policy(project, "review_lease_hours"),
+    }
+    return render(request, "review/queue.html", context | _just_said(request, project))
 
 
 @member_view(Role.REVIEWER)
 @require_GET
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
-    """The next triple of the queue, behind `?after=`; the queue itself when nothing waits."""
+    """The next triple one holds a seat in, behind `?after=`; My work when there is none."""
     after = request.GET.get("after", "")
     triple = next_in_queue(
         member_of(request).user, project, int(after) if after.isdecimal() and len(after) < 18 else None
@@ -62,30 +67,27 @@ def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("review:screen", slug=project.slug, pk=triple.pk)
 
 
-def _reasons(chosen: list[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "value": reason.value,
-            "label": reason.label,
-            "help": REASON_HELP[reason],
-            "key": REASON_KEYS[reason],
-            "checked": reason.value in chosen,
-        }
-        for reason in Reason
-    ]
+@member_view(Role.REVIEWER)
+@require_POST
+def pull(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take the next seat and show its triple."""
+    seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now())
+    if seat is None:
+        messages.info(request, "Nothing is left that you could review now.")
+        return redirect("review:queue", slug=project.slug)
+    return redirect("review:screen", slug=project.slug, pk=seat.revision.triple_id)
 
 
-def _categories(chosen: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "value": category.value,
-            "label": category.label,
-            "help": POLICIES[category].short,
-            "key": CATEGORY_KEYS[category],
-            "checked": category.value == chosen,
-        }
-        for category in Category
-    ]
+@member_view(Role.REVIEWER)
+@require_POST
+def skip(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Go on to another triple. A seat that was pulled is given back first."""
+    triple, person, at = triple_for(member_of(request), pk), member_of(request).user, timezone.now()
+    if is_pulled(project) and not rules.give_back_refusal(triple, standing_for(triple, member_of(request)), True):
+        give_back_seat(project=project, triple_id=triple.pk, reviewer=person, at=at)
+        pull_seat(project=project, reviewer=person, at=at, again=False)
+        return redirect("review:next", slug=project.slug)
+    return redirect(f"{reverse('review:next', args=[project.slug])}?after={triple.pk}")
 
 
 def _undo(request: HttpRequest, project: Project) -> Triple | None:
@@ -118,14 +120,17 @@ def _screen(
         "revision": revision,
         "blocks": expected_blocks(revision),
         "difference": last_difference(revision),
-        "reasons": _reasons(given.get("reasons", [])),
-        "categories": _categories(given.get("category", "")),
+        "reasons": reasons_shown(given.get("reasons", [])),
+        "categories": categories_shown(given.get("category", "")),
         "choice": given.get("choice", ""),
         "note": given.get("note", ""),
         "own": standing.own,
+        "origin": ImportedEntry.objects.filter(triple=triple).first() if triple.is_machine_written else None,
+        "guideline": guideline_html(triple.project),
+        "pulled": is_pulled(triple.project),
         "key": fresh_key(),
         "fault": fault,
-        "waiting": review_queue(member_of(request).user, triple.project).count(),
+        "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
     } | _just_said(request, triple.project)
     if context["undo"] == triple:
         context["undo"] = None
@@ -174,6 +179,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if refusal.code != "bad_verdict":
             raise
         return _again(request, triple, refusal.sentence)
+    pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
     request.session[LAST_REVIEWED] = triple.pk
     word = "confirmed" if given.choice == Choice.CONFIRM else "flagged"
     request.session[LAST_SAID] = f"{triple.label} {word}."

@@ -2,8 +2,9 @@
 
 Plain values only. `Phase` and `Part` are worked out by the selectors; this module knows no database.
 
-The rule that matters: until both verdicts of a round are in, the round has nothing to show to anybody but each
-reviewer's own verdict. Not that there is one, not when it came, not whose.
+The rule that matters: until both verdicts of a round are in, nobody sees what another said. That somebody answered
+at all, never what or when, is shown to leads without a part in the triple, who have to know which seat is stuck. While
+a person reviews a triple once more in a calibration, every verdict on it is veiled to them, their own included.
 """
 
 from enum import Enum
@@ -35,26 +36,46 @@ class Sight(NamedTuple):
     own_verdict: bool
     other_verdicts: bool  # choice, reasons, note, and the time they were given
     reviewer_names: bool
+    who_answered: bool  # that a seat has answered, not what or when
     thread: bool
 
 
-NOTHING = Sight(wording=False, own_verdict=False, other_verdicts=False, reviewer_names=False, thread=False)
+NOTHING = Sight(
+    wording=False, own_verdict=False, other_verdicts=False, reviewer_names=False, who_answered=False, thread=False
+)
 
 
-def sight(part: Part, phase: Phase) -> Sight:
-    """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always."""
+def sight(part: Part, phase: Phase, *, veiled: bool = False) -> Sight:
+    """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always.
+
+    `veiled`: the person is reviewing the triple blindly once more, and has not answered yet.
+    """
     if part is Part.VIEWER:
         return NOTHING
     if phase is Phase.WRITING:
         return NOTHING._replace(wording=part in (Part.AUTHOR, Part.LEAD))
+    if veiled:
+        return NOTHING._replace(wording=True)
     closed = phase is Phase.CLOSED
     return Sight(
         wording=True,
         own_verdict=part is Part.REVIEWER,
         other_verdicts=closed,
         reviewer_names=closed or part is Part.LEAD,
+        who_answered=closed or part is Part.LEAD,
         thread=closed and part is not Part.BYSTANDER,
     )
+
+
+def sees_answers_to_warnings(part: Part, phase: Phase, *, veiled: bool = False) -> bool:
+    """Whether `part` may see what the checks warned of, and why the author finds it all right.
+
+    Reviewers judge the wording, not the author's defence of it: to them, leads or not, it is shown when the round has
+    closed, and the same goes for who reviews once more.
+    """
+    if veiled or not sight(part, phase).wording:
+        return False
+    return phase is Phase.CLOSED or part in (Part.AUTHOR, Part.LEAD)
 
 
 def may_write_in_thread(*, is_author: bool, is_flagger: bool) -> bool:

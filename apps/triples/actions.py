@@ -6,16 +6,20 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
-from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.jobs.actions import enqueue
 from apps.queries.models import Query, Source
 from apps.triples import rules
+from apps.triples.answers import as_drafted, kept
 from apps.triples.drafting import EMPTY, BlockChoice, Wording
 from apps.triples.enums import RetireReason, State, Step
-from apps.triples.evidence import moved
+from apps.triples.execution import MARK_STALE
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors import changed_blocks, expected_blocks, locked_triple, open_revision
+from apps.triples.selectors import expected_blocks, locked_triple, open_revision
+from apps.triples.staleness import changed_in_window, compared, in_question, mark_changed, windows
 from apps.triples.workflow import move
 
 
@@ -43,9 +47,13 @@ def start_draft(
     parent: Triple | None = None,
     is_machine_written: bool = False,
 ) -> Triple:
-    """A new draft: from a block (a wording that holds one), from a query (its words and metadata), or from nothing."""
+    """A new draft: from a block (a wording that holds one), from a query (its words and metadata), or from nothing.
+
+    What comes out of a machine-written parent stays marked so; its author has adopted it by writing it.
+    """
     if query is not None:
         wording = _from_query(wording, query)
+    is_adopted = parent is not None and parent.is_machine_written
     Project.objects.select_for_update().get(pk=project.pk)
     last = Triple.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
     triple = Triple.objects.create(
@@ -55,7 +63,8 @@ def start_draft(
         snapshot=snapshot,
         query=query,
         parent=parent,
-        is_machine_written=is_machine_written,
+        is_machine_written=is_machine_written or is_adopted,
+        adopted_by=author if is_adopted else None,
         created_at=at,
         changed_at=at,
     )
@@ -96,15 +105,18 @@ def save_draft(
 ) -> Triple:
     """Save the open revision, pinned to `snapshot`.
 
-    `seen_version` is the edit version that the page showed, so that two tabs cannot overwrite each other.
+    `seen_version` is the edit version that the page showed, so that two tabs cannot overwrite each other. A save that
+    comes again, because its answer got lost, has its effect once.
     """
     triple = locked_triple(project, triple_id)
     revision = open_revision(triple)
     if revision is None:
         raise DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
-    if reason := rules.write_refusal(author, revision):
+    if reason := rules.write_refusal(author, revision) or rules.writer_refusal(roles_of(author, project)):
         raise DraftRefused(reason, code="not_editable")
     if triple.edit_version != seen_version:
+        if _is_stored(triple, revision, wording):
+            return triple
         raise EditConflict(
             "This draft was saved elsewhere since you opened it. Your text is still in the fields: copy what you"
             " need, then load the page again.",
@@ -117,11 +129,18 @@ def save_draft(
     return triple
 
 
+def _is_stored(triple: Triple, revision: Revision, wording: Wording) -> bool:
+    stored, answers = copy_wording(triple, revision), dict(wording.answers)
+    said = wording._replace(question=wording.question.strip(), answer=wording.answer.strip(), answers=stored.answers)
+    return stored == said and as_drafted(dict(stored.answers) | answers) == as_drafted(dict(stored.answers))
+
+
 def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -> None:
     _refuse_foreign(triple, revision, wording)
     revision.question, revision.answer = wording.question.strip(), wording.answer.strip()
     revision.needs_all_blocks, revision.note, revision.saved_at = wording.needs_all_blocks, wording.note, at
-    revision.save(update_fields=["snapshot", "question", "answer", "needs_all_blocks", "note", "saved_at"])
+    revision.warnings = as_drafted(kept(revision.warnings) | dict(wording.answers))
+    revision.save(update_fields=["snapshot", "question", "answer", "needs_all_blocks", "note", "warnings", "saved_at"])
     revision.expected_blocks.all().delete()
     ExpectedBlock.objects.bulk_create(
         ExpectedBlock(
@@ -161,6 +180,7 @@ def copy_wording(triple: Triple, revision: Revision) -> Wording:
         domain=triple.domain,
         difficulty=triple.difficulty,
         source_id=triple.source_id,
+        answers=tuple(kept(revision.warnings).items()),
     )
 
 
@@ -169,24 +189,9 @@ def repinned(snapshot: Snapshot, revision: Revision) -> tuple[BlockChoice, ...]:
 
     A block that is gone is left out; evidence that the new text does not say is left out.
     """
-    old = expected_blocks(revision)
-    new = {
-        entry.block_id: entry.version
-        for entry in SnapshotBlock.objects.filter(
-            snapshot=snapshot, block__in=[block.version.block_id for block in old]
-        ).select_related("version")
-    }
     return tuple(
-        BlockChoice(version.pk, _spans_in(version, block))
-        for block in old
-        if (version := new.get(block.version.block_id)) is not None
+        BlockChoice(block.new.pk, tuple(block.kept)) for block in compared(revision, snapshot) if block.new is not None
     )
-
-
-def _spans_in(version: BlockVersion, block: ExpectedBlock) -> tuple[tuple[int, int], ...]:
-    if version.text == block.version.text:
-        return tuple((start, end) for start, end in block.spans)
-    return tuple(moved(block.version.text, block.spans, version.text))
 
 
 def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:
@@ -211,7 +216,7 @@ def discard_open_revision(triple: Triple) -> None:
 @transaction.atomic
 def withdraw_draft(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
     triple = locked_triple(project, triple_id)
-    if reason := rules.withdraw_refusal(author, triple):
+    if reason := rules.withdraw_refusal(author, roles_of(author, project), triple):
         raise DraftRefused(reason, code="not_withdrawable")
     return move(triple, Step.WITHDRAW, actor=author, at=at)
 
@@ -220,7 +225,7 @@ def withdraw_draft(*, project: Project, triple_id: int, author: User, at: dateti
 def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot: Snapshot, at: datetime) -> Triple:
     """A dropped triple starts again as a draft: a new revision, worded like the last, on `snapshot`."""
     triple = locked_triple(project, triple_id)
-    if reason := rules.reopen_refusal(author, triple):
+    if reason := rules.reopen_refusal(author, roles_of(author, project), triple):
         raise DraftRefused(reason, code="not_reopenable")
     revision = add_revision(triple, author, snapshot, at)
     return move(triple, Step.REOPEN, actor=author, at=at, current=revision, snapshot=snapshot)
@@ -234,20 +239,18 @@ def retire_triple(
     if refusal := rules.retire_refusal(roles, triple):
         error = Forbidden if refusal == rules.NEEDS_LEAD else RetireRefused
         raise error(refusal, code="not_retirable")
+    discard_open_revision(triple)
     return move(triple, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
 
 
-@transaction.atomic
-def mark_stale(*, project: Project, triple_id: int, at: datetime) -> Triple:
-    """Mark an accepted triple whose block changed. One that is marked already, or left the state, stays as it is."""
-    triple = locked_triple(project, triple_id)
-    if triple.state != State.ACCEPTED or triple.is_stale:
-        return triple
-    return move(triple, Step.MARK_STALE, actor=None, at=at)
+def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:
+    """Ask for the job that marks what a new snapshot words anew; none when no triple rests on an earlier one."""
+    if in_question(snapshot).exists():
+        project = snapshot.corpus.project
+        enqueue(kind=MARK_STALE, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at)
 
 
 def refresh_staleness(*, project: Project, snapshot: Snapshot, at: datetime) -> list[Triple]:
-    """Mark every accepted triple whose expected text is another, or gone, in `snapshot`; returns the newly marked."""
-    found = sorted({triple for triple, _ in changed_blocks(project, snapshot)})
-    fresh = Triple.objects.filter(pk__in=found, is_stale=False).values_list("pk", flat=True)
-    return [mark_stale(project=project, triple_id=pk, at=at) for pk in sorted(fresh)]
+    """Do at once what the job after a freeze does; returns the newly marked."""
+    found = (changed_in_window(snapshot, window) for window in windows(snapshot))
+    return [triple for triples in found for triple in mark_changed(snapshot, triples, at)]

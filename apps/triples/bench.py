@@ -1,17 +1,22 @@
 """The bench page: what it shows, and the one way to draw it. Submitting, in apps.review, draws it too."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.accounts.models import Project, User
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.corpus.search import search_blocks
+from apps.queries.models import Query
+from apps.triples.answers import Answers, answers_in, kept
 from apps.triples.checks import STOP, Check, stop_sentence
-from apps.triples.drafting import Marked, marked, run_checks
-from apps.triples.forms import BenchForm, initial_of
+from apps.triples.drafting import Work, marked, run_checks
+from apps.triples.evidence import Span
+from apps.triples.forms import ALL, BenchForm, Expected, initial_of
+from apps.triples.hits import Hits, panel, top_hits
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors import Neighbours, entry_of_block, expected_blocks, neighbours
 from apps.triples.snippets import Piece, snippet
@@ -28,11 +33,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Reading:
-    """The block on the page, with the marks when it is the expected one."""
+    """The block on the page, with its marks when it is an expected one."""
 
     entry: SnapshotBlock
-    spans: list[tuple[int, int]]
+    spans: list[Span]
     near: Neighbours
+    is_expected: bool = False
 
     @property
     def version(self) -> Any:
@@ -45,7 +51,7 @@ class Reading:
 
 @dataclass
 class Bench:
-    """Everything the bench shows. `triple` is None until the first save."""
+    """Everything the bench shows. `triple` is None until the first save, `query` what a new draft starts from."""
 
     project: Project
     person: User
@@ -53,51 +59,55 @@ class Bench:
     form: BenchForm
     triple: Triple | None = None
     revision: Revision | None = None
+    query: Query | None = None
     sought: str = ""
     wanted_block: int | None = None
     notice: str = ""
     results: list[Found] = field(default_factory=list)
 
+    @property
+    def expected(self) -> list[Expected]:
+        return self.form.expected
+
     def reading(self) -> Reading | None:
-        """The block that was asked for, or else the expected one."""
-        chosen = self.chosen_block()
-        wanted = self.wanted_block or chosen
-        entry = entry_of_block(self.snapshot, wanted) if wanted else None
+        """The block that was asked for, or else the first expected one."""
+        chosen = {block.row.block: block for block in self.expected if block.entry}
+        wanted = self.wanted_block or next(iter(chosen), None)
+        block = chosen.get(wanted or 0)
+        entry = block.entry if block else entry_of_block(self.snapshot, wanted) if wanted else None
         if entry is None:
             return None
-        return Reading(entry, self.spans() if wanted == chosen else [], neighbours(entry))
-
-    def chosen_block(self) -> int | None:
-        if self.form.is_bound and self.form.is_valid():
-            return self.form.cleaned_data["block"]
-        value = self.form["block"].value()
-        return int(value) if value and str(value).isdecimal() else None
-
-    def spans(self) -> list[tuple[int, int]]:
-        if self.form.is_bound:
-            return list(self.form.cleaned_data.get("spans") or []) if self.form.is_valid() else []
-        return [tuple(span) for span in self.stored_spans()]
-
-    def stored_spans(self) -> list:
-        blocks = expected_blocks(self.revision) if self.revision else []
-        return blocks[0].spans if blocks else []
+        return Reading(entry, block.spans if block else [], neighbours(entry), is_expected=block is not None)
 
     def checks(self) -> list[Check]:
         """The checks on what the form holds now, saved or not."""
         if self.form.is_bound and not self.form.is_valid():
-            faults = [error for errors in self.form.errors.values() for error in errors]
-            return [Check(STOP, "form", str(fault)) for fault in faults]
-        chosen = self.chosen_block()
-        entry = entry_of_block(self.snapshot, chosen) if chosen else None
-        blocks: list[Marked] = [marked(entry.version, self.spans())] if entry else []
-        return run_checks(
+            faults = dict.fromkeys(str(error) for errors in self.form.errors.values() for error in errors)
+            return [Check(STOP, "form", fault) for fault in faults]
+        return run_checks(self.work(), self.answers())
+
+    def answers(self) -> Answers:
+        """What was said to warnings: in the stored draft, and on the page since."""
+        stored = kept(self.revision.warnings) if self.revision else {}
+        return stored | (answers_in(self.form.data) if self.form.is_bound else {})
+
+    def work(self) -> Work:
+        return Work(
             project=self.project,
             author=self.person,
+            snapshot=self.snapshot,
             question=self.form["question"].value() or "",
             answer=self.form["answer"].value() or "",
-            blocks=blocks,
+            blocks=[marked(block.entry.version, block.spans) for block in self.expected if block.entry],
+            needs_all_blocks=self.form["needs"].value() == ALL,
+            query=self.query,
             apart_from=self.triple.pk if self.triple else None,
+            hits=self.hits,
         )
+
+    @cached_property
+    def hits(self) -> Hits:
+        return top_hits(self.project, self.snapshot, self.form["question"].value() or "", self.query)
 
 
 def search(snapshot: Snapshot, sought: str) -> list[Found]:
@@ -110,7 +120,15 @@ def search(snapshot: Snapshot, sought: str) -> list[Found]:
 def bench_of(project: Project, person: User, snapshot: Snapshot, triple: Triple, revision: Revision) -> Bench:
     """The bench of a stored revision that is being written."""
     form = BenchForm(project=project, snapshot=snapshot, initial=initial_of(revision, expected_blocks(revision)))
-    return Bench(project, person, snapshot, form, triple=triple, revision=revision)
+    return Bench(project, person, snapshot, form, triple=triple, revision=revision, query=triple.query)
+
+
+def other_corpora(bench: Bench) -> list[Corpus]:
+    """The corpora beside this one that a new draft could be written against: those with a snapshot."""
+    if bench.triple is not None:
+        return []
+    frozen = Corpus.objects.filter(project=bench.project, snapshots__isnull=False).distinct()
+    return list(frozen.exclude(pk=bench.snapshot.corpus_id).order_by("name", "pk"))
 
 
 def context_of(bench: Bench) -> dict[str, Any]:
@@ -123,7 +141,7 @@ def context_of(bench: Bench) -> dict[str, Any]:
         "revision": bench.revision,
         "snapshot": bench.snapshot,
         "reading": bench.reading(),
-        "chosen": bench.chosen_block(),
+        "expected": bench.expected,
         "results": bench.results,
         "sought": bench.sought,
         "checks": checks,
@@ -135,4 +153,7 @@ def context_of(bench: Bench) -> dict[str, Any]:
 def render_bench(request: HttpRequest, bench: Bench, status: int = 200) -> HttpResponse:
     if bench.sought:
         bench.results = search(bench.snapshot, bench.sought)
-    return render(request, "triples/bench.html", context_of(bench), status=status)
+    expected = [block.row.block for block in bench.expected]
+    context = context_of(bench) | {"other_corpora": other_corpora(bench)}
+    context |= panel(bench.snapshot, bench.hits, expected=expected, query=bench.query)
+    return render(request, "triples/bench.html", context, status=status)

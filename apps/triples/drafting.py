@@ -1,18 +1,20 @@
 """What an author hands in, and the checks that look at it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from apps.accounts.models import Project, User
-from apps.corpus.models import BlockVersion
+from apps.accounts.policies import policy
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.queries.models import Query
 from apps.triples import checks
+from apps.triples.alike import questions_like
+from apps.triples.answers import kept
 from apps.triples.checks import Check, Span
 from apps.triples.evidence import quoted
+from apps.triples.hits import Hits, other_blocks, top_hits
 from apps.triples.models import Revision
-from apps.triples.selectors import expected_blocks, other_questions
-
-DEFAULT_RUN_LIMIT = 6
-DEFAULT_LIKENESS_LIMIT = 0.85
+from apps.triples.selectors import expected_blocks
 
 
 class BlockChoice(NamedTuple):
@@ -33,68 +35,137 @@ class Wording(NamedTuple):
     domain: str = ""
     difficulty: str = ""
     source_id: int | None = None
+    answers: tuple[tuple[str, str], ...] = ()
+    """What the author says to warnings, by the key of the check."""
 
 
 EMPTY = Wording()
 
 
 class Marked(NamedTuple):
-    """A pinned text and the spans marked in it, each with the words that were marked."""
+    """A pinned text and the spans marked in it, each with the words that were marked; and the block it is of."""
 
     text: str
     spans: tuple[Span, ...]
+    block: int = 0
+    ref: str = ""
+
+    @property
+    def evidence(self) -> str:
+        return quoted(self.text, [span[:2] for span in self.spans])
 
 
 def marked(version: BlockVersion, spans: Sequence[Sequence[int]]) -> Marked:
+    """The version's block should come along."""
     text = version.text
-    return Marked(text, tuple(Span(start, end, text[max(start, 0) : end]) for start, end in spans))
+    quotes = tuple(Span(start, end, text[max(start, 0) : end]) for start, end in spans)
+    return Marked(text, quotes, version.block_id, version.block.outside_id)
+
+
+class Work(NamedTuple):
+    """What the checks look at. `apart_from` is the triple itself, `hits` what the retrievers found, if asked before."""
+
+    project: Project
+    author: User
+    snapshot: Snapshot
+    question: str
+    answer: str
+    blocks: Sequence[Marked]
+    needs_all_blocks: bool = False
+    query: Query | None = None
+    apart_from: int | None = None
+    hits: Hits | None = None
+
+
+def run_checks(work: Work, answers: Mapping[str, str]) -> list[Check]:
+    """Every check on this wording, what stops first, what passes last; `answers` are the author's, by key."""
+    found = checks.check_wording(work.question, work.answer) + _evidence_checks(work.blocks)
+    if work.answer.strip():
+        found += _answer_checks(work)
+    if work.question.strip():
+        found += [_copied_check(work), _duplicate_check(work)]
+    if work.question.strip() and work.answer.strip() and work.blocks:
+        found += _other_block_checks(work)
+    return checks.settled(found, blocking=policy(work.project, "blocking_checks"), answers=answers)
 
 
 def _evidence_checks(blocks: Sequence[Marked]) -> list[Check]:
+    """Each block has evidence that lies in its text."""
     if not blocks:
         return [Check(checks.STOP, "no_block", "No block is chosen yet.")]
-    found = [checks.check_evidence(block.text, block.spans) for block in blocks]
+    found = [_in_block(checks.check_evidence(block.text, block.spans), block, blocks) for block in blocks]
     bad = [check for check in found if check.level != checks.PASS]
-    return bad or found[:1]
+    if bad or len(blocks) == 1:
+        return bad or found
+    return [Check(checks.PASS, "evidence", f"The evidence in all {len(blocks)} blocks lies in the pinned texts.")]
 
 
-def run_checks(
-    *,
-    project: Project,
-    author: User,
-    question: str,
-    answer: str,
-    blocks: Sequence[Marked],
-    apart_from: int | None,
-) -> list[Check]:
-    """Every check on this wording, what stops first, what passes last. `apart_from` is the triple itself."""
-    policies = project.policies
-    found = checks.check_wording(question, answer) + _evidence_checks(blocks)
-    evidence = "\n".join(quoted(block.text, [span[:2] for span in block.spans]) for block in blocks)
-    if answer.strip() and evidence:
-        found.append(checks.check_figures(answer, evidence))
-    if question.strip():
-        text = "\n".join(block.text for block in blocks)
-        found.append(checks.check_copied(question, text, int(policies.get("copied_run_limit", DEFAULT_RUN_LIMIT))))
-        found.append(
-            checks.check_duplicates(
-                question,
-                other_questions(project, author, apart_from=apart_from),
-                float(policies.get("near_duplicate_limit", DEFAULT_LIKENESS_LIMIT)),
-            )
-        )
-    rank = {checks.STOP: 0, checks.WARN: 1, checks.PASS: 2}
-    return sorted(found, key=lambda check: rank[check.level])
+def _in_block(check: Check, block: Marked, blocks: Sequence[Marked]) -> Check:
+    return check._replace(of=block.ref, where=block.ref if len(blocks) > 1 else "")
+
+
+def _answer_checks(work: Work) -> list[Check]:
+    """What the answer says against what the evidence says.
+
+    Blocks that are needed together carry it together; where each alone suffices, each has to carry all of it.
+    """
+    marked_blocks = [block for block in work.blocks if block.evidence]
+    if work.needs_all_blocks:
+        evidence = "\n".join(block.evidence for block in marked_blocks)
+        return _compared(work, evidence) if evidence else []
+    found = [
+        _in_block(check, block, work.blocks) for block in marked_blocks for check in _compared(work, block.evidence)
+    ]
+    bad = [check for check in found if check.level != checks.PASS]
+    passed = {check.code: check._replace(where="") for check in found if check.level == checks.PASS}
+    return bad + [check for code, check in passed.items() if code not in {one.code for one in bad}]
+
+
+def _compared(work: Work, evidence: str) -> list[Check]:
+    return [
+        *checks.check_figures(work.answer, evidence),
+        checks.check_longer(work.question, work.answer, evidence),
+    ]
+
+
+def _copied_check(work: Work) -> Check:
+    """The block that the question copies most from."""
+    limit = int(policy(work.project, "copied_run_limit"))
+    texts = work.blocks or [Marked("", ())]
+    found = [_in_block(checks.check_copied(work.question, block.text, limit), block, work.blocks) for block in texts]
+    rank = [checks.STOP, checks.WARN, checks.PASS]
+    worst = min(found, key=lambda check: rank.index(check.level))
+    return worst._replace(where="") if worst.level == checks.PASS else worst
+
+
+def _duplicate_check(work: Work) -> Check:
+    limit = float(policy(work.project, "near_duplicate_limit"))
+    alike = questions_like(work.project, work.author, work.question, limit, apart_from=work.apart_from)
+    return checks.check_duplicates(work.question, alike, limit)
+
+
+def _other_block_checks(work: Work) -> list[Check]:
+    hits = work.hits or top_hits(work.project, work.snapshot, work.question, work.query)
+    texts = [block.text for block in work.blocks]
+    others = other_blocks(work.snapshot, hits, {block.block for block in work.blocks}, texts)
+    return checks.check_other_blocks(work.question, work.answer, texts, others)
+
+
+def work_of(project: Project, author: User, revision: Revision) -> Work:
+    """A stored revision as the checks look at it."""
+    return Work(
+        project=project,
+        author=author,
+        snapshot=revision.snapshot,
+        question=revision.question,
+        answer=revision.answer,
+        blocks=[marked(expected.version, expected.spans) for expected in expected_blocks(revision)],
+        needs_all_blocks=revision.needs_all_blocks,
+        query=revision.triple.query,
+        apart_from=revision.triple_id,
+    )
 
 
 def checks_of(project: Project, author: User, revision: Revision) -> list[Check]:
-    """The checks on a stored revision."""
-    blocks = [marked(expected.version, expected.spans) for expected in expected_blocks(revision)]
-    return run_checks(
-        project=project,
-        author=author,
-        question=revision.question,
-        answer=revision.answer,
-        blocks=blocks,
-        apart_from=revision.triple_id,
-    )
+    """The checks on a stored revision, with the answers it holds."""
+    return run_checks(work_of(project, author, revision), kept(revision.warnings))

@@ -15,6 +15,7 @@ class State(models.TextChoices):
 
 
 class Step(models.TextChoices):
+    ADOPT = "adopt", "Adopt"
     SUBMIT = "submit", "Submit"
     AGREE = "agree", "Both confirm"
     DISAGREE = "disagree", "One confirms, one flags"

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 Span = tuple[int, int]
+SURROUNDINGS = 200
 
 
 def spans_of(text: str, quotes: Sequence[str]) -> list[Span | None]:
@@ -16,10 +18,34 @@ def spans_of(text: str, quotes: Sequence[str]) -> list[Span | None]:
     return found
 
 
+def placed(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span | None]:
+    """Where `new_text` says each passage of `old_text`; None for one that it no longer says.
+
+    A passage that stands there more than once is the one with the most of its old surroundings.
+    """
+    found: list[Span | None] = []
+    for start, end in spans:
+        parts = [re.escape(part) for part in old_text[start:end].split()]
+        places = [match.span() for match in re.finditer(r"\s+".join(parts), new_text)] if parts else []
+        around = (old_text[:start], old_text[end:])
+        found.append(max(places, key=lambda place: _shared(around, new_text, place), default=None))
+    return found
+
+
+def _shared(around: tuple[str, str], text: str, place: Span) -> int:
+    """How many characters directly before and behind `place` are those of `around`."""
+    before, behind = around[0][::-1], around[1]
+    return _common(before, text[: place[0]][::-1]) + _common(behind, text[place[1] :])
+
+
+def _common(one: str, other: str) -> int:
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(one[:SURROUNDINGS], other[:SURROUNDINGS], strict=False))
+    return sum(1 for _ in alike)
+
+
 def moved(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span]:
     """The spans of `old_text` at the place where `new_text` says the same; what it no longer says is left out."""
-    found = spans_of(new_text, [old_text[start:end] for start, end in spans])
-    return [span for span in found if span is not None]
+    return [span for span in placed(old_text, spans, new_text) if span is not None]
 
 
 def quoted(text: str, spans: Sequence[Span]) -> str:

@@ -7,6 +7,8 @@ from apps.corpus.models import BlockVersion, Snapshot
 from apps.queries.models import Query, Source
 from apps.triples.enums import RetireReason, State
 
+CANDIDATE = Q(is_machine_written=True, adopted_by=None, state=State.DRAFT)
+
 
 class Triple(models.Model):
     """Question, expected block(s), expected answer, on their way from draft to gold.
@@ -53,7 +55,16 @@ class Triple(models.Model):
                 name="triple_retired_has_a_reason", condition=~Q(state=State.RETIRED) | ~Q(retire_reason="")
             ),
         ]
-        indexes = [models.Index(fields=["project", "state", "changed_at"], name="triple_by_state")]
+        indexes = [
+            models.Index(fields=["project", "state", "changed_at"], name="triple_by_state"),
+            models.Index(fields=["project", "state", "number"], name="triple_list_by_state"),
+            models.Index(fields=["project", "author", "number"], name="triple_list_by_author"),
+            models.Index(fields=["project", "source", "number"], name="triple_list_by_source"),
+            models.Index(fields=["project", "domain", "number"], name="triple_list_by_domain"),
+            models.Index(fields=["project", "number"], condition=Q(is_stale=True), name="triple_list_stale"),
+            models.Index(fields=["project", "changed_at"], condition=Q(is_stale=True), name="triple_stale_by_age"),
+            models.Index(fields=["project", "number"], condition=CANDIDATE, name="triple_candidates"),
+        ]
 
     def __str__(self) -> str:
         return self.label
@@ -61,6 +72,11 @@ class Triple(models.Model):
     @property
     def label(self) -> str:
         return f"T-{self.number:04d}"
+
+    @property
+    def is_candidate(self) -> bool:
+        """Written by a machine, and nobody has adopted it: nobody's draft yet."""
+        return self.is_machine_written and self.adopted_by_id is None and self.state == State.DRAFT
 
     @property
     def revision(self) -> "Revision":
@@ -112,3 +128,43 @@ class ExpectedBlock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.revision_id}–{self.version_id}"
+
+
+class ImportedEntry(models.Model):
+    """Where an imported triple came from, and what its file said of it. Written once, with the draft.
+
+    `claims` holds `added_by`, `added_at`, `reviewed_by` and `resolution` as the file has them: other people's word,
+    never counted as a review here; `id` and `split` too, where it has them. `machine` names what wrote it (a model and
+    its prompt); "" for people's work. `digest` is that of the wording the claims were made of, see
+    `formats.entry.wording_digest`.
+    """
+
+    triple = models.OneToOneField(Triple, models.PROTECT, related_name="imported")
+    file = models.CharField(max_length=255)
+    line = models.PositiveIntegerField()
+    machine = models.CharField(max_length=200, blank=True)
+    claims = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64, null=True)  # noqa: DJ001 - a filled default would rebuild the table
+    imported_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    imported_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["digest"], name="imported_entry_by_digest")]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Rejection(models.Model):
+    """Why a machine-written candidate was turned down, and by whom. Written once."""
+
+    triple = models.OneToOneField(Triple, models.PROTECT, related_name="rejection")
+    reason = models.TextField()
+    rejected_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    rejected_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="rejection_has_a_reason", condition=~Q(reason=""))]
+
+    def __str__(self) -> str:
+        return f"{self.triple}: {self.reason}"

@@ -6,35 +6,47 @@ from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
 NEEDS_LEAD = "Only a lead can do this."
+WRITTEN_BY_MACHINE = "A machine wrote it. Somebody must adopt it first."
+NEEDS_WRITER = "Only annotators and leads of this project write its triples."
+WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
 
 
 def is_author(person: User, triple: Triple) -> bool:
     return person.pk == triple.author_id
 
 
+def writer_refusal(roles: frozenset[str]) -> str | None:
+    """Why somebody with these roles may not write here: an author who left, or only reads now, writes no more."""
+    return None if roles & WRITERS else NEEDS_WRITER
+
+
 def write_refusal(person: User, revision: Revision) -> str | None:
     """Why `person` may not edit this revision, or None."""
     if revision.submitted_at is not None:
         return "This revision is submitted; its wording is fixed."
+    if revision.triple.is_candidate:
+        return WRITTEN_BY_MACHINE
     if person.pk != revision.author_id:
         return f"Only {revision.author}, who is writing it, can edit it."
     return None
 
 
-def withdraw_refusal(person: User, triple: Triple) -> str | None:
+def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:
+    if triple.is_candidate:
+        return WRITTEN_BY_MACHINE
     if not is_author(person, triple):
         return f"Only {triple.author}, who wrote it, can withdraw it."
     if triple.state != State.DRAFT:
         return f"It is {State(triple.state).label.lower()}; only a draft can be withdrawn."
-    return None
+    return writer_refusal(roles)
 
 
-def reopen_refusal(person: User, triple: Triple) -> str | None:
+def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:
     if not is_author(person, triple):
         return f"Only {triple.author}, who wrote it, can reopen it."
     if triple.state != State.DROPPED:
         return f"It is {State(triple.state).label.lower()}; only a dropped triple can be reopened."
-    return None
+    return writer_refusal(roles)
 
 
 def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
@@ -43,3 +55,14 @@ def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
     if triple.state != State.ACCEPTED:
         return f"It is {State(triple.state).label.lower()}; only an accepted triple can be retired."
     return None
+
+
+def candidate_refusal(roles: frozenset[str], triple: Triple) -> str | None:
+    """Why somebody with these roles may neither adopt nor reject this triple, or None: the two go together."""
+    if not triple.is_machine_written:
+        return "A person wrote it; there is nothing to adopt."
+    if triple.adopted_by is not None:
+        return f"{triple.adopted_by} has adopted it."
+    if triple.state != State.DRAFT:
+        return f"It is {State(triple.state).label.lower()}; only a candidate can be adopted or rejected."
+    return writer_refusal(roles)

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Count, F, Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.models import Project, User
+from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
-from apps.triples.checks import Other
-from apps.triples.enums import ENDED, State
-from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.corpus.models import Block, Snapshot, SnapshotBlock
+from apps.jobs.curtains import covered_by_curtains
+from apps.triples.enums import State
+from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
 
 WITH_BLOCKS = Prefetch(
     "current__expected_blocks",
@@ -25,8 +25,13 @@ def triples_of(project: Project) -> QuerySet[Triple]:
 
 
 def visible_triples(member: Member) -> QuerySet[Triple]:
-    """What a member may find: drafts and withdrawn drafts belong to their author, leads see them all."""
-    found = triples_of(member.project)
+    """What a member may find: drafts and withdrawn drafts belong to their author, leads see them all.
+
+    Machine-written candidates are apart, see `candidates`: nobody is their author yet. What a curtain covers is left
+    out unless somebody has to act on it: the state alone would tell who reviews it blindly once more what was said.
+    """
+    covered = covered_by_curtains(member.user, "pk") & ~Q(state__in=(State.IN_REVIEW, State.DISPUTED))
+    found = triples_of(member.project).exclude(CANDIDATE).exclude(covered)
     if member.is_lead:
         return found
     return found.filter(~Q(state__in=PRIVATE) | Q(author=member.user))
@@ -90,6 +95,25 @@ def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
     )
 
 
+def entries_of_blocks(snapshot: Snapshot, block_ids: Iterable[int]) -> dict[int, SnapshotBlock]:
+    """The entries of these blocks by block id; a block that the snapshot does not hold is left out."""
+    found = SnapshotBlock.objects.filter(snapshot=snapshot, block__id__in=list(block_ids)).select_related(
+        "version__block__document", "block__document"
+    )
+    return {entry.block_id: entry for entry in found}
+
+
+def writing_snapshot(triple: Triple) -> Snapshot:
+    """What a triple is written against: the newest snapshot of its corpus."""
+    return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
+
+
+def newest_snapshot_of_block(project: Project, block_id: int) -> Snapshot | None:
+    """The snapshot frozen last of the corpus that holds the block."""
+    corpus = Block.objects.filter(pk=block_id, corpus__project=project).values_list("corpus", flat=True).first()
+    return newest_snapshot(project, corpus) if corpus is not None else None
+
+
 class Neighbours(NamedTuple):
     before: int | None
     after: int | None
@@ -103,19 +127,6 @@ def neighbours(entry: SnapshotBlock) -> Neighbours:
         ).values_list("position", "block_id")
     )
     return Neighbours(near.get(entry.position - 1), near.get(entry.position + 1))
-
-
-def other_questions(project: Project, person: User, *, apart_from: int | None) -> Iterable[Other]:
-    """Questions of live triples that `person` may know of: nobody's draft but their own."""
-    found = (
-        Triple.objects.filter(project=project, current__isnull=False)
-        .exclude(state__in=ENDED)
-        .exclude(pk=apart_from or 0)
-        .filter(~Q(state=State.DRAFT) | Q(author=person))
-        .order_by("number")
-    )
-    for number, state, question in found.values_list("number", "state", "current__question"):
-        yield Other(ref=f"T-{number:04d}", question=question, state=State(state).label)
 
 
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
@@ -132,53 +143,9 @@ def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
     )
 
 
-def changed_blocks(project: Project, snapshot: Snapshot) -> list[tuple[int, int]]:
-    """(triple id, block id) of each expected block whose text is another, or gone, in `snapshot`.
-
-    Looks at accepted triples pinned to an earlier snapshot of the same corpus; a title or page that moved is no change.
-    """
-    expected = list(
-        ExpectedBlock.objects.filter(
-            revision__triple__project=project,
-            revision__triple__state=State.ACCEPTED,
-            revision__triple__snapshot__corpus_id=snapshot.corpus_id,
-            revision__triple__snapshot__number__lt=snapshot.number,
-            revision_id=F("revision__triple__current_id"),
-        )
-        .order_by("revision__triple__number", "order")
-        .values_list("revision__triple_id", "version__block_id", "version__text_digest")
-    )
-    digests = dict(
-        SnapshotBlock.objects.filter(snapshot=snapshot, block_id__in={block for _, block, _ in expected}).values_list(
-            "block_id", "version__text_digest"
-        )
-    )
-    return [(triple, block) for triple, block, digest in expected if digests.get(block) != digest]
-
-
 def states_of(project: Project) -> dict[str, int]:
     """How many triples are in each state, every state named; `stale` counts the marked among the accepted."""
     counted = dict(Triple.objects.filter(project=project).values_list("state").annotate(Count("pk")))
     found = {state.value: counted.get(state.value, 0) for state in State}
     found["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
     return found
-
-
-class ChangedText(NamedTuple):
-    """An expected block whose text another snapshot words anew; `new` is None when the block is gone there."""
-
-    old: BlockVersion
-    new: BlockVersion | None
-
-
-def changed_texts(triple: Triple, snapshot: Snapshot | None) -> list[ChangedText]:
-    """What of a stale triple's blocks changed in `snapshot`. Nothing for a triple without the mark."""
-    if not triple.is_stale or snapshot is None or triple.current is None:
-        return []
-    changed = []
-    for block in expected_blocks(triple.current):
-        entry = entry_of_block(snapshot, block.version.block_id)
-        new = entry.version if entry else None
-        if new is None or new.text_digest != block.version.text_digest:
-            changed.append(ChangedText(block.version, new))
-    return changed

@@ -1,101 +1,332 @@
-"""How wordings are cut into words, figures and paragraphs. Plain text in, plain values out."""
+"""How wordings are cut into words and figures. Plain text in, plain values out.
+
+A figure is what must not drift between a block and an answer: a number with its unit, a version, a date, a time of
+day, a code such as AES-256-GCM, an acronym. Two figures say the same when `plain` and `unit` are equal. Forms that
+differ in writing alone get one plain form (1,000 and 1000, eight hours and 8 h, 1 March 2026 and 2026-03-01); forms
+that may differ in meaning never do (1.2 and 1.2.0, 90 days and 3 months, Mb and MB, business days and days).
+"""
 
 import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 _WORD = re.compile(r"\w+(?:[-.’'/]\w+)*")
-# A figure: anything with a digit in it, joined parts and a unit sign included (AES-256-GCM, 4.4, 99.9%, 08:00, v2.1).
-_FIGURE = re.compile(r"(?:\b[A-Z]\w*-)*[€$£]?\w*\d\w*(?:[-.,:/]\w+)*(?:\s?%)?")
-_ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])[A-Za-z][A-Za-z0-9]+(?:-[A-Z0-9][A-Za-z0-9]*)*\b")
+# One sign for one sign, so that offsets stay: hard and thin blanks, and the hyphens and minus that look like "-".
+_SAME_SIGN = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2010": "-", "\u2011": "-", "\u2212": "-"})
 
-_FROM_TWO_ON = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
-    " nineteen twenty"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
 )
-NUMBER_WORDS = {word: str(value) for value, word in enumerate(_FROM_TWO_ON.split(), start=2)} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "ninety": "90",
-    "hundred": "100",
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: value for value, word in zip(range(20, 100, 10), _TENS.split(), strict=True)
+}
+_GREAT = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+
+NUMBER_WORDS = frozenset([*_SMALL, *_GREAT])
+
+_UNIT_FORMS = """
+second sec secs s; minute min mins; hour hr hrs h; day; week; month; quarter; year yr yrs; millisecond msec ms;
+percent % pct; byte; kilobyte kb; megabyte mb; gigabyte gb; terabyte tb; kibibyte kib; mebibyte mib;
+gibibyte gib; tebibyte tib; bit; kilometre kilometer km; metre meter; centimetre centimeter cm; millimetre millimeter
+mm; kilogram kg; gram; milligram mg; litre liter; millilitre milliliter ml; hertz hz; kilohertz khz; megahertz mhz;
+gigahertz ghz; watt; kilowatt kw; volt; ampere amp; °c celsius; °f fahrenheit; euro eur €; dollar usd $; pound gbp £;
+franc chf; people person; time; copy
+"""
+UNITS = {form: forms.split()[0] for forms in _UNIT_FORMS.split(";") for form in forms.split()}
+_BITS = {"Kb": "kilobit", "Mb": "megabit", "Gb": "gigabit", "Tb": "terabit"}
+_QUALIFIERS = frozenset(["business", "calendar", "working", "consecutive"])
+_MONTH_NAMES = """
+January Jan; February Feb; March Mar; April Apr; May; June Jun; July Jul; August Aug; September Sept Sep; October Oct;
+November Nov; December Dec
+"""
+_MONTHS = {
+    name: f"{number:02}" for number, names in enumerate(_MONTH_NAMES.split(";"), start=1) for name in names.split()
 }
 
-_UNIT_WORDS = (
-    "second minute hour day week month quarter year percent ms kb mb gb tb kib mib gib tib bit byte km cm mm kg mg ml"
-    " hz khz mhz ghz people person time copy"
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})\b\.?"
+_NUMBER = r"\d{1,3}(?:[ '’]\d{3})+(?![\d])(?:\.\d+)?|\d+(?:[.,]\d+)*|\.\d+"
+_ISO_DATE = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?![\w-])")
+_DATE = re.compile(rf"(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}})(?!\d))?")
+_MONTH_FIRST = re.compile(
+    rf"\b{_MONTH} (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.%]))?"
+    r"(?:(?:(?<=\w), ?| )?(?<!\d)(?P<year>\d{4})(?!\d))?"
 )
-UNITS = frozenset(_UNIT_WORDS.split())
+_CLOCK = re.compile(
+    r"(?<![\w.:])(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>[ap])\.?m\b\.?"
+    r"|(?<![\w.:])(?P<hour24>\d{1,2}):(?P<minute24>\d{2})(?::(?P<second24>\d{2}))?(?![\w:])",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(rf"(?P<unit>[€$£]|\b(?:EUR|USD|GBP|CHF)) ?(?P<number>{_NUMBER})(?![\w-])")
+_RANGE = re.compile(
+    rf"(?<![\w.,:/-])(?P<low>{_NUMBER}) ?(?P<sign>%?) ?[-–—] ?(?P<high>{_NUMBER})(?![\w:/]|[-–—.,]\w)(?! ?[-–—])"
+)
+_NAMED = re.compile(
+    r"(?<![\w-])(?P<name>[A-Z][A-Z0-9]+s?) (?P<rest>\d[\w.]*+(?:-\w+)*+)(?! ?%)(?P<more> [A-Z][A-Z0-9]+\b)?"
+)
+_FIGURE = re.compile(rf"(?:\b[A-Za-z]\w*-)*(?:(?:(?<=[\s(])-|^-)?(?:{_NUMBER})(?!\w)|\w*\d\w*)(?:[-.,:/]\w+)*")
+_NUMBER_WORDS = re.compile(
+    rf"\b(?:{'|'.join([*_SMALL, *_GREAT])})(?:(?:-| |, | and )(?:{'|'.join([*_SMALL, *_GREAT])}))*\b", re.IGNORECASE
+)
+_ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])[A-Za-z][A-Za-z0-9]+(?:-[A-Z0-9][A-Za-z0-9]*)*\b")
 
 _SMALL_WORDS = (
     "a an the of to in on at for by with and or is are was were be been do does did has have had it its this that"
-    " which what who whom whose when where why how from as"
+    " which what who whom whose when where why how from as then there"
 )
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 class Figure(NamedTuple):
-    """A number, version or acronym as written (unit included), its comparable form, and its unit, if any."""
+    """A figure as written (unit included), its comparable form, and its unit, if any.
+
+    `parts` are there for a name and a number that only stand side by side (TLS 1.2): each may be said alone.
+    """
 
     shown: str
     plain: str
-    unit: str
+    unit: str = ""
+    parts: tuple["Figure", ...] = ()
+
+
+Found = tuple[int, int, Figure]
 
 
 def words(text: str) -> list[str]:
     """The words of `text`, case folded, with inner hyphens, dots, slashes and apostrophes kept."""
-    return [match.casefold().replace("’", "'") for match in _WORD.findall(text)]
+    return [match.casefold().replace("’", "'") for match in _WORD.findall(text.translate(_SAME_SIGN))]
 
 
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and word not in UNITS else word
-
-
-def _with_unit(text: str, start: int, end: int) -> Figure:
-    """The figure at `text[start:end]`, taken together with the unit that stands right behind it."""
-    number = text[start:end]
-    follower = _WORD.match(text, _skip(text, end))
-    unit = _singular(follower.group().casefold()) if follower else ""
-    if follower is None or unit not in UNITS:
-        return Figure(number, _plain(number), "")
-    return Figure(text[start : follower.end()], _plain(number), unit)
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in "  -‑":
-        at += 1
-    return at
-
-
-def _plain(figure: str) -> str:
-    plain = figure.casefold().replace(" ", "").rstrip(".,:;/-")
-    return plain.replace(",", "") if re.fullmatch(r"[€$£]?\d{1,3}(,\d{3})+(\.\d+)?%?", plain) else plain
-
-
-def _in_digits(text: str, start: int, shown: str) -> Figure:
-    number, _, last = shown.rpartition("-")
-    if number and _singular(last.casefold()) in UNITS:
-        return Figure(shown, _plain(number), _singular(last.casefold()))
-    return _with_unit(text, start, start + len(shown))
-
-
-def figures(text: str) -> list[Figure]:
-    """Numbers (in digits or as words from two on), versions and acronyms of `text`, in order, each form once."""
-    found: list[tuple[int, Figure]] = []
-    for match in _FIGURE.finditer(text):
-        found.append((match.start(), _in_digits(text, match.start(), match.group().rstrip(".,:;/- "))))
-    for match in _WORD.finditer(text):
-        if plain := NUMBER_WORDS.get(match.group().casefold()):
-            found.append((match.start(), _with_unit(text, *match.span())._replace(plain=plain)))
-    for match in _ACRONYM.finditer(text):
-        if not any(character.isdigit() for character in match.group()):
-            found.append((match.start(), Figure(match.group(), match.group().casefold(), "")))
-    unique: dict[tuple[str, str], Figure] = {}
-    for _, figure in sorted(found, key=lambda pair: pair[0]):
-        unique.setdefault((figure.plain, figure.unit), figure)
-    return list(unique.values())
+def singular(word: str) -> str:
+    """A word without its English plural ending; a word that only looks like a plural may lose it too."""
+    if len(word) <= 3 or not word.endswith("s") or word.endswith(("ss", "us")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1]
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words that carry the sense of a question: no stop words, plural and singular alike."""
-    return frozenset(_singular(word) for word in words(text) if word not in STOP_WORDS)
+    """The words that carry the sense of a wording: no stop words, plural and singular alike."""
+    return frozenset(singular(word) for word in words(text) if word not in STOP_WORDS)
+
+
+# Units ---------------------------------------------------------------------------------------------------------------
+
+
+def unit_of(word: str) -> str:
+    """The name of the unit that `word` writes in any form, or "". Mb is not MB: bits are not bytes."""
+    if word in _BITS:
+        return _BITS[word]
+    folded = word.casefold()
+    return UNITS.get(folded) or UNITS.get(singular(folded), "")
+
+
+_FOLLOWER = re.compile(r"[ -]?(?P<unit>%|°[CF]\b|[€$£]|[^\W\d_]+\.?)")
+
+
+def _unit_behind(text: str, at: int) -> tuple[str, int]:
+    """The unit that stands right behind `at` and where it ends; a qualifier (business days) belongs to it."""
+    match = _FOLLOWER.match(text, at)
+    if match is None:
+        return "", at
+    word = match["unit"].rstrip(".")
+    if word.casefold() == "per" and (cent := re.compile(r" cent\b").match(text, match.end())):
+        return "percent", cent.end()
+    if word.casefold() in _QUALIFIERS:
+        unit, end = _unit_behind(text, match.end())
+        return (f"{word.casefold()} {unit}", end) if unit else ("", at)
+    unit = unit_of(word)
+    return (unit, match.start("unit") + len(word)) if unit else ("", at)
+
+
+# Numbers -------------------------------------------------------------------------------------------------------------
+
+
+def _number(written: str) -> str:
+    """A number without the signs that group thousands, with a decimal point. Its precision stays as written."""
+    if re.fullmatch(r"-?\d{1,3}(?:([ ,'’])\d{3})(?:\1\d{3})*(?:\.\d+)?", written):
+        return re.sub(r"[ ,'’]", "", written)
+    if re.fullmatch(r"-?\d+,\d{1,2}", written):
+        return written.replace(",", ".")
+    return f"0{written}" if written.startswith(".") else written
+
+
+def _spelled(written: str) -> Decimal | None:
+    """The value of number words: "twenty-four" is 24, "two hundred and five" 205. None for what is not one number."""
+    total, part, last = 0, 0, 0
+    for word in re.split(r"[\s,-]+", written.casefold()):
+        if word == "and":
+            continue
+        if word in _GREAT:
+            step = _GREAT[word]
+            part = (part or 1) * step
+            if step > 100:
+                total, part = total + part, 0
+            last = 0
+        else:
+            value = _SMALL[word]
+            if last and not (last >= 20 and value < 10):
+                return None
+            part, last = part + value, value
+    return Decimal(total + part)
+
+
+def _scaled(text: str, plain: str, end: int) -> tuple[str, int]:
+    """A number in digits with the great number behind it: "1.5 million" is 1500000."""
+    match = re.compile(r" (thousand|million|billion)\b", re.IGNORECASE).match(text, end)
+    if match is None or not re.fullmatch(r"-?\d+(\.\d+)?", plain):
+        return plain, end
+    scaled = Decimal(plain) * _GREAT[match[1].casefold()]
+    return format(scaled.normalize(), "f"), match.end()
+
+
+def _measured(text: str, start: int, plain: str, end: int) -> Found:
+    plain, end = _scaled(text, plain, end)
+    unit, unit_end = _unit_behind(text, end)
+    return start, unit_end, Figure(text[start:unit_end], plain, unit)
+
+
+def _code(written: str) -> str:
+    """A code in one form: AES256, AES-256 and AES 256 are one, and so are v1.2 and 1.2."""
+    folded = re.sub(r"^v(?=\d)", "", written.casefold())
+    return re.sub(r"[\s_-]+|(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])", "-", folded)
+
+
+# Kinds of figures, each with the pattern that finds it ---------------------------------------------------------------
+
+
+def _iso_date(text: str, match: re.Match[str]) -> list[Found]:
+    return [(*match.span(), Figure(match.group(), match.group()))]
+
+
+def _date(text: str, match: re.Match[str]) -> list[Found]:
+    day, year = match["day"], match["year"]
+    if not day and not year:
+        return []
+    plain = "-".join(filter(None, [year or "-", _MONTHS[match["month"]], day and day.zfill(2)]))
+    return [(*match.span(), Figure(match.group().strip(), plain))]
+
+
+def _clock(text: str, match: re.Match[str]) -> list[Found]:
+    hour = int(match["hour"] or match["hour24"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"].casefold() == "p" else 0)
+    second = match["second"] or match["second24"]
+    plain = f"{hour}:{match['minute'] or match['minute24'] or '00'}" + (f":{second}" if second else "")
+    return [(*match.span(), Figure(match.group(), plain))]
+
+
+def _money(text: str, match: re.Match[str]) -> list[Found]:
+    plain, end = _scaled(text, _number(match["number"]), match.end())
+    return [(match.start(), end, Figure(text[match.start() : end], plain, unit_of(match["unit"])))]
+
+
+def _range(text: str, match: re.Match[str]) -> list[Found]:
+    """Both ends of a range, each with the unit behind the range."""
+    _, end, high = _measured(text, match.start("high"), _number(match["high"]), match.end())
+    shown = text[match.start() : end]
+    low = Figure(shown, _number(match["low"]), high.unit)
+    return [(match.start(), match.end("low"), low), (match.start("high"), end, high._replace(shown=shown))]
+
+
+def _named(text: str, match: re.Match[str]) -> list[Found]:
+    rest = match["rest"].rstrip(".")
+    end = match.start("rest") + len(rest)
+    name = Figure(match["name"], _acronym(match["name"]))
+    _, part_end, number = _one(text, match.start("rest"), rest)
+    if match["more"] and not unit_of(match["more"].strip()):
+        rest, end = rest + match["more"], match.end()
+    whole = Figure(text[match.start() : end], _code(f"{match['name']} {rest}"))
+    return [(match.start(), max(end, part_end), whole._replace(parts=(name, number)))]
+
+
+def _one(text: str, start: int, written: str) -> Found:
+    """The figure that `written`, found at `start`, is: a number with its unit, or a code."""
+    end = start + len(written)
+    if re.fullmatch(rf"-?(?:{_NUMBER})", written):
+        return _measured(text, start, _number(written), end)
+    attached = re.fullmatch(rf"(-?(?:{_NUMBER}))-?([^\W\d_]+)", written)
+    if attached and (unit := unit_of(attached[2])):
+        return start, end, Figure(written, _number(attached[1]), unit)
+    return start, end, Figure(written, _code(written))
+
+
+def _figure(text: str, match: re.Match[str]) -> list[Found]:
+    return [_one(text, match.start(), match.group().rstrip(".,:;/- "))]
+
+
+def _in_words(text: str, match: re.Match[str]) -> list[Found]:
+    """Number words; "one" and "zero" count only before a unit, because they are other words too."""
+    value = _spelled(match.group())
+    if value is None:
+        singles = re.finditer(r"[^\W\d_]+", match.group())
+        found = [
+            _measured(
+                text, match.start() + word.start(), str(_SMALL[word.group().casefold()]), match.start() + word.end()
+            )
+            for word in singles
+            if word.group().casefold() in _SMALL
+        ]
+    else:
+        found = [_measured(text, match.start(), str(value), match.end())]
+    return [one for one in found if one[2].unit or Decimal(one[2].plain) > 1]
+
+
+def _acronym(written: str) -> str:
+    return re.sub(r"(?<=[A-Z0-9])s$", "", written).casefold()
+
+
+def _letters(text: str, match: re.Match[str]) -> list[Found]:
+    return [(*match.span(), Figure(match.group(), _acronym(match.group())))]
+
+
+_KINDS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str]], list[Found]]], ...] = (
+    (_ISO_DATE, _iso_date),
+    (_DATE, _date),
+    (_MONTH_FIRST, _date),
+    (_CLOCK, _clock),
+    (_MONEY, _money),
+    (_RANGE, _range),
+    (_NAMED, _named),
+    (_FIGURE, _figure),
+    (_NUMBER_WORDS, _in_words),
+    (_ACRONYM, _letters),
+)
+_JOINED = re.compile(r" (?:to|and|or) |, ")
+
+
+def _found(text: str) -> Iterator[Found]:
+    """Every figure, the more particular kind first; what one has taken is no other's."""
+    taken: list[tuple[int, int]] = []
+    for pattern, read in _KINDS:
+        fresh = [
+            match
+            for match in pattern.finditer(text)
+            if not any(match.start() < end and start < match.end() for start, end in taken)
+        ]
+        for match in fresh:
+            for found in read(text, match):
+                taken.append(found[:2])
+                yield found
+
+
+def figures(text: str) -> list[Figure]:
+    """Numbers in digits or words, versions, dates, codes and acronyms of `text`, in order, each form once.
+
+    In "10 to 20 days" both numbers are days.
+    """
+    even = text.translate(_SAME_SIGN)
+    found = sorted(_found(even), key=lambda one: one[:2])
+    unique: dict[tuple[str, str], Figure] = {}
+    for place, (_, end, figure) in enumerate(found):
+        follower = found[place + 1] if place + 1 < len(found) else None
+        is_bare = not figure.unit and re.fullmatch(r"-?\d+(\.\d+)?", figure.plain)
+        if is_bare and follower and follower[2].unit and _JOINED.fullmatch(even, end, follower[0]):
+            figure = figure._replace(unit=follower[2].unit)
+        unique.setdefault((figure.plain, figure.unit), figure)
+    return list(unique.values())

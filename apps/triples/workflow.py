@@ -1,10 +1,11 @@
 """The transition table of a triple, and the one function that walks it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from apps.accounts.models import User
-from apps.audit.actions import record
+from apps.audit.actions import record, record_all
 from apps.triples.enums import State, Step
 from apps.triples.models import Triple
 
@@ -20,6 +21,7 @@ class Edge(NamedTuple):
 
 
 EDGES: tuple[Edge, ...] = (
+    Edge(State.DRAFT, Step.ADOPT, State.DRAFT),
     Edge(State.DRAFT, Step.SUBMIT, State.IN_REVIEW),
     Edge(State.DRAFT, Step.WITHDRAW, State.WITHDRAWN),
     Edge(State.IN_REVIEW, Step.AGREE, State.ACCEPTED),
@@ -37,6 +39,10 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
     Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
 )
+
+
+MOVED = ("state", "is_stale", "changed_at")
+CLEARED = ("resolution", "resolved_at")
 
 
 class IllegalStep(Exception):
@@ -71,14 +77,12 @@ def move(
     edge = edge_for(triple.state, triple.is_stale, step)
     if edge is None:
         raise IllegalStep(triple, step)
-    before = {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
-    triple.state, triple.is_stale, triple.changed_at = edge.target, edge.marks, at
-    if edge.target != State.ACCEPTED:
-        triple.resolution, triple.resolved_at = "", None
+    before = _told(triple)
+    _walk(triple, edge, at)
     for name, value in changes.items():
         setattr(triple, name, value)
-    triple.save(update_fields=["state", "is_stale", "changed_at", "resolution", "resolved_at", *changes.keys()])
-    after = {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
+    triple.save(update_fields=[*MOVED, *CLEARED, *changes.keys()])
+    after = _told(triple)
     if triple.resolution:
         after["resolution"] = triple.resolution
     if reason:
@@ -95,11 +99,46 @@ def move(
     return triple
 
 
+def move_all(triples: Sequence[Triple], step: Step, *, actor: User | None, at: datetime) -> None:
+    """Walk the same `step` on locked rows of one project that stand alike, each with its event: two statements.
+
+    Only for steps that leave a triple accepted. Raises IllegalStep and changes nothing when one has no such edge.
+    """
+    if not triples:
+        return
+    told = []
+    for triple in triples:
+        edge = edge_for(triple.state, triple.is_stale, step)
+        if edge is None or edge.target != State.ACCEPTED:
+            raise IllegalStep(triple, step)
+        before = _told(triple)
+        _walk(triple, edge, at)
+        told.append((triple, before, _told(triple) | {"resolution": triple.resolution}))
+    first = triples[0]
+    values = {name: getattr(first, name) for name in MOVED}
+    Triple.objects.filter(pk__in=[triple.pk for triple in triples]).update(**values)
+    record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=told, at=at)
+
+
+def _told(triple: Triple) -> dict[str, Any]:
+    """What an event tells of a triple."""
+    return {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
+
+
+def _walk(triple: Triple, edge: Edge, at: datetime) -> None:
+    """The one place that assigns a state."""
+    triple.state, triple.is_stale, triple.changed_at = edge.target, edge.marks, at
+    if edge.target != State.ACCEPTED:
+        triple.resolution, triple.resolved_at = "", None
+
+
 def mermaid() -> str:
     """The table as a Mermaid state diagram, one line an edge in the table's order."""
     lines = ["stateDiagram-v2", "    [*] --> draft"]
     for edge in EDGES:
-        if edge.source == edge.target:
+        if edge.step == Step.ADOPT:
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (machine-written only)")
+        elif edge.source == edge.target:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (sets the stale mark)")
         else:
             needs = " (stale only)" if edge.stale else ""

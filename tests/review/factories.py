@@ -15,7 +15,7 @@ from apps.review.actions import (
 )
 from apps.review.enums import Category, Choice, Reason
 from apps.review.models import Verdict
-from apps.triples.actions import refresh_staleness, retire_triple, withdraw_draft
+from apps.triples.actions import copy_wording, refresh_staleness, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of
@@ -70,6 +70,15 @@ def make_disputed(project: Project, *, flag: dict | None = None, **draft) -> Tri
     return answer_both(make_in_review(project, **draft), Choice.CONFIRM, Choice.FLAG, **(flag or {}))
 
 
+def make_claims(triple: Triple) -> list[Claim]:
+    """Two atomic claims that keep the blocks and the evidence of the triple."""
+    blocks = copy_wording(triple, reload(triple).current).blocks
+    return [
+        Claim("How long may access last?", "Eight hours.", blocks),
+        Claim("Who ends it?", "It closes by itself.", blocks),
+    ]
+
+
 def make_triple(project: Project, state: State, *, stale: bool = False, **draft) -> Triple:
     """A triple in `state`; `stale` goes with accepted."""
     if state == State.DRAFT:
@@ -83,8 +92,7 @@ def make_triple(project: Project, state: State, *, stale: bool = False, **draft)
         return make_disputed(project, **draft)
     if state == State.SPLIT:
         triple = make_disputed(project, **draft)
-        claims = [Claim("How long may access last?", "Eight hours."), Claim("Who ends it?", "It closes by itself.")]
-        split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
+        split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=make_claims(triple), at=AT)
     elif state == State.DROPPED:
         triple = make_disputed(project, **draft)
         drop_triple(project=project, triple_id=triple.pk, author=triple.author, reason="Not needed.", at=AT)

@@ -68,7 +68,7 @@ def test_re_pinning_is_refused_when_the_evidence_is_gone(project):
     newer = make_snapshot(project, TEXTS | {"access": "All is new."}, corpus=triple.snapshot.corpus)
     refresh_staleness(project=project, snapshot=newer, at=AT)
 
-    with pytest.raises(SubmitRefused, match="no evidence is marked yet"):
+    with pytest.raises(SubmitRefused, match="does not say the evidence word for word"):
         re_pin(project=project, triple_id=triple.pk, person=triple.author, snapshot=newer, at=AT)
 
     assert (reload(triple).state, reload(triple).is_stale) == (State.ACCEPTED, True)

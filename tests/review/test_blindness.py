@@ -6,8 +6,12 @@ import pytest
 from django.db import transaction
 
 from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.accounts.selectors import members_of
+from apps.review.actions import reseat
 from apps.review.enums import Choice
-from apps.review.selectors import flag_counts_by_author, flag_counts_by_reviewer, rounds_of, verdict_matrix
+from apps.review.models import ReviewSeat
+from apps.review.selectors import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
 from apps.review.standing import standing_of
 from apps.review.visibility import Part
 from tests.factories import AT, lead_of, make_member
@@ -30,7 +34,9 @@ SAID = {
     "flagged": lambda triple, person: answer(triple, person, Choice.FLAG, **FLAG),
     "changed": lambda triple, person: (answer(triple, person, Choice.FLAG), answer(triple, person, Choice.CONFIRM)),
 }
-TOKENS = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]+"|"X-CSRFToken": "[^"]+"|name="key" value="[0-9a-f]+"')
+TOKENS = re.compile(
+    rb'name="(?:csrfmiddlewaretoken|key|started)" value="[^"]+"|"X-CSRFToken": "[^"]+"|data-csrf="[^"]+"'
+)
 PLACES = ("agreement", "audit", "jobs", "versions", "runs", "judging", "people", "evaluation", "corpus", "queries")
 LINKS = re.compile(r'(?:href|hx-get)="([^"#]+)"')
 
@@ -44,7 +50,14 @@ def crawl(client, project) -> dict[str, tuple[int, bytes]]:
     """Every page and endpoint of the project that links lead to, from its home and its API."""
     home = f"/p/{project.slug}/"
     api = f"/api/v1/projects/{project.slug}/"
-    waiting = [home, home + "review/", home + "review/next/", home + "triples/", home + "triples/mine/"]
+    waiting = [
+        home,
+        home + "review/",
+        home + "review/next/",
+        home + "review/board/",
+        home + "triples/",
+        home + "triples/mine/",
+    ]
     waiting += [
         home + place for place in ("agreement/", "audit/", "jobs/", "versions/", "runs/", "judging/", "people/")
     ]
@@ -74,18 +87,24 @@ def project(db):
     return make_team()
 
 
-@pytest.mark.parametrize("who", ["second reviewer", "author", "lead", "bystander"])
-def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, who):
-    bystander = make_member(project, Role.ANNOTATOR, name="Bystander")
-    make_accepted(project)
-    make_disputed(project)
-    triple = make_in_review(project)
-    first, second = reviewers_of(triple)
-    people = {"second reviewer": second, "author": triple.author, "lead": lead_of(project), "bystander": bystander}
-    client.force_login(people[who])
+def seat(project, triple, reviewer, place):
+    """Put `reviewer` on the seat `place` (0 or 1), whoever holds it."""
+    held = dict(ReviewSeat.objects.filter(revision=triple.current, released_at=None).values_list("number", "reviewer"))
+    holder = User.objects.filter(pk=held.get(place + 1)).first()
+    reseat(
+        project=project,
+        triple_id=triple.pk,
+        reviewer=holder,
+        successor=reviewer,
+        lead=lead_of(project),
+        reason="Holiday.",
+        at=AT,
+    )
+
+
+def crawls_by_what_was_said(client, project, triple, first) -> dict[str, dict]:
     crawl(client, project)
     crawls = {}
-
     for name, say in SAID.items():
         try:
             with transaction.atomic():
@@ -94,13 +113,66 @@ def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, wh
                 raise Rewind
         except Rewind:
             pass
+    return crawls
+
+
+def same_but_for(one: dict, other: dict, apart_from: str = "") -> list[str]:
+    assert set(one) == set(other)
+    return [url for url in one if one[url] != other[url] and not (apart_from and apart_from in url)]
+
+
+WHO = ("second reviewer", "author", "lead", "reviewing lead", "bystander")
+
+
+@pytest.mark.parametrize(
+    ("mode", "who"),
+    [
+        *(("load", who) for who in WHO),
+        *(("pull", who) for who in ("second reviewer", "reviewing lead", "third reviewer")),
+    ],
+)
+def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, mode, who):
+    bystander = make_member(project, Role.ANNOTATOR, name="Bystander")
+    make_accepted(project)
+    make_disputed(project)
+    project.policies |= {"review_assignment": mode}
+    project.save(update_fields=["policies"])
+    triple = make_in_review(project)
+    both = make_member(project, Role.LEAD, Role.REVIEWER, name="Both")
+    third = make_member(project, Role.REVIEWER, name="Third")
+    one, two = (member for member in members_of(project, Role.REVIEWER) if member not in (both, third))
+    if mode == "pull":
+        seat(project, triple, one, 0)
+        seat(project, triple, two, 1)
+    if who == "reviewing lead":
+        seat(project, triple, both, 1)
+    first, second = reviewers_of(triple)
+    lead = project.memberships.filter(role=Role.LEAD, ended_at=None).exclude(user=both).get().user
+    people = {"author": triple.author, "lead": lead, "bystander": bystander, "third reviewer": third}
+    client.force_login(people.get(who, second))
+
+    crawls = crawls_by_what_was_said(client, project, triple, first)
 
     silent = crawls.pop("nothing")
     assert len([url for url, (status, _) in silent.items() if status == 200]) > 15
+    assert (silent[f"/p/{project.slug}/review/board/"][0] == 200) == (who in ("lead", "reviewing lead"))
     for name, found in crawls.items():
-        assert set(found) == set(silent), name
-        differing = [url for url in silent if silent[url] != found[url]]
-        assert differing == [], name
+        # That somebody answered, never what, is shown to a lead without a part, and on the board only.
+        assert same_but_for(silent, found, "/review/board/" if who == "lead" else "") == [], name
+        assert same_but_for(crawls["confirmed"], found) == [], name
+
+
+def test_a_lead_without_a_part_sees_on_the_board_that_somebody_answered(client, project):
+    triple = make_in_review(project)
+    client.force_login(lead_of(project))
+    board = f"/p/{project.slug}/review/board/"
+    before = client.get(board).content.decode()
+
+    answer(triple, reviewers_of(triple)[0], Choice.FLAG, **FLAG)
+
+    after = client.get(board).content.decode()
+    assert (before.count("has not answered"), after.count("has not answered")) == (2 + 1, 1 + 1)
+    assert "SECRET-NOTE" not in after
 
 
 def test_the_crawl_would_see_a_verdict_once_the_round_is_closed(client, project):
@@ -183,14 +255,13 @@ def test_the_thread_is_for_those_with_a_part_in_it(client, project):
     }
 
 
-def test_rates_and_matrices_count_closed_first_rounds_only(project):
+def test_rates_count_closed_first_rounds_only(project):
     author = make_member(project, Role.ANNOTATOR, name="Ann")
     answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.FLAG)
     answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.CONFIRM)
     open_round = make_in_review(project, author=author)
     answer(open_round, reviewers_of(open_round)[0], Choice.FLAG)
 
-    assert [row.label for row in verdict_matrix(project)] == ["T-0001", "T-0002"]
     assert [(c.person, c.flags, c.reviews, c.revisions) for c in flag_counts_by_author(project)] == [(author, 1, 4, 2)]
     assert sum(count.reviews for count in flag_counts_by_reviewer(project)) == 4
 

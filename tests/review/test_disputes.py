@@ -1,6 +1,7 @@
 """What can end a dispute, and the thread that leads there."""
 
 import pytest
+from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.review.actions import (
@@ -20,9 +21,12 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
+    answer,
     answer_both,
     decide,
+    make_claims,
     make_disputed,
+    make_in_review,
     reload,
     reviewers_of,
     take_back,
@@ -89,7 +93,7 @@ def test_the_flagger_withdraws_with_a_policy(project):
 
 def test_splitting_makes_drafts_with_links_both_ways(project):
     triple = make_disputed(project)
-    claims = [Claim("How long may access last?", "Eight hours."), Claim("Who ends it?", "It closes by itself.")]
+    claims = make_claims(triple)
 
     children = split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
 
@@ -100,11 +104,36 @@ def test_splitting_makes_drafts_with_links_both_ways(project):
     assert all(child.current.expected_blocks.count() == 1 for child in children)
 
 
-@pytest.mark.parametrize("claims", [[Claim("One?", "1")], [Claim("One?", "1"), Claim(" ", "2")]])
-def test_a_split_needs_two_claims_with_questions(project, claims):
+def test_each_claim_of_a_split_stands_on_its_own_block(project):
     triple = make_disputed(project)
+    own, other = (
+        make_wording(triple.snapshot),
+        make_wording(triple.snapshot, key="rotation", evidence="A root key is rotated at least every twelve months"),
+    )
+    claims = [Claim("How long?", "Eight hours.", own.blocks), Claim("How often?", "Every twelve months.", other.blocks)]
 
-    with pytest.raises(DisputeRefused):
+    children = split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
+
+    blocks = [child.current.expected_blocks.get() for child in children]
+    assert [block.version.block.outside_id for block in blocks] == ["access", "rotation"]
+    assert [child.parent for child in children] == [triple, triple]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda one, two: [one], "A split makes 2 to 6 claims, not 1."),
+        (lambda one, two: [one] * 7, "A split makes 2 to 6 claims, not 7."),
+        (lambda one, two: [one, two._replace(question=" ")], "Claim 2 has no question of its own."),
+        (lambda one, two: [one, two._replace(answer=" ")], "Claim 2 has no answer."),
+        (lambda one, two: [one._replace(blocks=()), two], "Claim 1 has no evidence: choose a passage"),
+    ],
+)
+def test_a_split_is_refused_naming_the_claim_that_lacks_something(project, spoil, sentence):
+    triple = make_disputed(project)
+    claims = spoil(*make_claims(triple))
+
+    with pytest.raises(DisputeRefused, match=sentence):
         split_triple(project=project, triple_id=triple.pk, author=triple.author, claims=claims, at=AT)
 
     assert (reload(triple).state, Triple.objects.count()) == (State.DISPUTED, 1)
@@ -197,3 +226,77 @@ def test_author_and_flagger_write_in_the_thread_and_the_confirmer_reads(project)
         post_message(**post, author=flagger, text=" ")
 
     assert [message.text for message in triple.messages.order_by("pk")] == ["Why?", "Because."]
+
+
+def test_another_round_on_the_same_wording_goes_to_two_others(db):
+    project = make_team(reviewers=4)
+    triple = make_disputed(project)
+    first = set(reviewers_of(triple))
+
+    again = decide(triple, lead_of(project), Decision.RETURN)
+
+    assert len(set(reviewers_of(again)) - first) == 2
+
+
+def test_another_round_goes_to_the_same_two_where_there_are_no_others(project):
+    triple = make_disputed(project)
+
+    again = decide(triple, lead_of(project), Decision.RETURN)
+
+    assert set(reviewers_of(again)) == set(reviewers_of(triple))
+
+
+def test_a_lead_reads_both_verdicts_with_their_words(client, db):
+    project = make_team()
+    triple = make_in_review(project)
+    one, two = reviewers_of(triple)
+    answer(triple, one, C, note="Says it plainly.")
+    answer(triple, two, F, note="Says too much.")
+    client.force_login(lead_of(project))
+
+    page = client.get(reverse("review:triple", args=[project.slug, triple.pk])).content.decode()
+
+    assert "Says it plainly." in page
+    assert "Says too much." in page
+    assert "Policy for numeric precision" in page
+
+
+def test_who_decided_and_why_stays_on_the_page(client, db):
+    project = make_team()
+    triple = make_disputed(project)
+    decide(triple, lead_of(project), Decision.ACCEPT, reason="The block says so in line two.")
+    client.force_login(triple.author)
+
+    page = client.get(reverse("review:triple", args=[project.slug, triple.pk])).content.decode()
+
+    assert f"Adjudicated, {lead_of(project)}" in page
+    assert "The block says so in line two." in page
+    assert "Policy for" not in page
+
+
+def flags_of(client, triple: Triple) -> str:
+    return client.get(reverse("review:flags", args=[triple.project.slug, triple.pk])).content.decode()
+
+
+def test_the_bench_of_a_revision_asks_for_the_flag_that_it_answers(client, project):
+    triple = make_disputed(project)
+    begin_revision(project=project, triple_id=triple.pk, person=triple.author, snapshot=triple.snapshot, at=AT)
+    client.force_login(triple.author)
+
+    bench = client.get(reverse("triples:edit", args=[project.slug, triple.pk])).content.decode()
+    told = flags_of(client, triple)
+
+    assert reverse("review:flags", args=[project.slug, triple.pk]) in bench
+    assert f"{reviewers_of(triple)[1]} flagged round 1" in told
+    assert "overstated, numeric" in told
+    assert "Too much." in told
+    assert reverse("review:triple", args=[project.slug, triple.pk]) in told
+
+
+def test_flags_are_told_to_nobody_while_the_round_is_open(client, project):
+    triple = make_in_review(project)
+    answer(triple, reviewers_of(triple)[0], F)
+
+    for person in (triple.author, *reviewers_of(triple), lead_of(project)):
+        client.force_login(person)
+        assert "flagged" not in flags_of(client, triple)

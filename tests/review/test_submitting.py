@@ -2,23 +2,30 @@
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.review.actions import (
     SubmitRefused,
+    begin_revision,
     submit_triple,
 )
 from apps.review.enums import Choice
 from apps.review.models import ReviewSeat
+from apps.triples.actions import copy_wording, save_draft
+from apps.triples.checks import WARN
+from apps.triples.drafting import BlockChoice, checks_of
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
+    answer_both,
+    make_disputed,
     make_in_review,
     reload,
     reviewers_of,
 )
-from tests.triples.factories import make_draft, make_team
+from tests.triples.factories import make_draft, make_team, version_of
 
 C, F = Choice.CONFIRM, Choice.FLAG
 
@@ -85,12 +92,92 @@ def test_seats_go_to_those_with_the_least_load(db):
     assert sorted(load.values()) == [3, 3, 3, 3]
 
 
-def test_warnings_are_kept_with_the_revision(project):
+def make_twin(project, **more):
+    """A draft whose question is nearly that of a triple in review."""
     make_in_review(project, question="How long may an emergency session last?")
+    return make_draft(project, question="How long may the emergency session last?", **more)
 
-    triple = make_in_review(project, question="How long may the emergency session last?")
 
-    assert [warning["code"] for warning in triple.current.warnings] == ["duplicate"]
+def test_a_warning_without_an_answer_is_refused_with_its_sentence(project):
+    triple = make_twin(project)
+
+    with pytest.raises(SubmitRefused, match="One warning asks why it is all right: nearly the same question exists"):
+        submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+    assert reload(triple).state == State.DRAFT
+
+
+def test_warnings_are_kept_with_the_revision_together_with_the_answer(project):
+    triple = make_twin(project)
+    (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
+
+    submit_triple(
+        project=project, triple_id=triple.pk, author=triple.author, at=AT, answers={warning.key: "Another session."}
+    )
+
+    assert reload(triple).current.warnings == [
+        {
+            "key": warning.key,
+            "code": "duplicate",
+            "sentence": "Nearly the same question exists.",
+            "detail": warning.detail,
+            "where": "",
+            "answer": "Another session.",
+        }
+    ]
+
+
+def test_of_several_blocks_the_page_names_the_one_that_a_warning_is_about(client, project):
+    triple = make_draft(project, question="Who says that a session lasts at most eight hours, and since when is it so?")
+    wording = copy_wording(triple, triple.revision)
+    version = version_of(triple.snapshot, "backups")
+    blocks = (*wording.blocks, BlockChoice(version.pk, ((0, 39),)))
+    save_draft(
+        project=project,
+        triple_id=triple.pk,
+        author=triple.author,
+        seen_version=triple.edit_version,
+        snapshot=triple.snapshot,
+        wording=wording._replace(blocks=blocks, needs_all_blocks=True),
+        at=AT,
+    )
+    answers = {"copied:access": "People ask like that."}
+    submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT, answers=answers)
+    client.force_login(triple.author)
+
+    page = client.get(reverse("review:triple", args=[project.slug, triple.pk])).content.decode()
+
+    part = page.split("Warnings when it was submitted")[1].split("</section>")[0]
+    assert 'Block <span class="id">access</span>' in part
+
+
+def test_an_answer_kept_in_the_draft_counts_and_goes_on_into_the_next_revision(project):
+    triple = make_twin(project)
+    (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
+    wording = copy_wording(triple, triple.revision)._replace(answers=((warning.key, "Another session."),))
+    save_draft(
+        project=project,
+        triple_id=triple.pk,
+        author=triple.author,
+        seen_version=triple.edit_version,
+        snapshot=triple.snapshot,
+        wording=wording,
+        at=AT,
+    )
+
+    submitted = submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+    assert dict(copy_wording(submitted, submitted.revision).answers) == {warning.key: "Another session."}
+
+
+def test_a_warning_that_a_lead_made_blocking_stops_whatever_the_author_says(project):
+    project.policies["blocking_checks"] = ["duplicate"]
+    project.save()
+    triple = make_twin(project)
+    answers = {f"duplicate:T-{number:04d}": "All right." for number in range(5)}
+
+    with pytest.raises(SubmitRefused, match="One check stops it: nearly the same question exists"):
+        submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT, answers=answers)
 
 
 def test_a_submitted_revision_and_its_blocks_never_change(project):
@@ -114,3 +201,69 @@ def test_the_database_refuses_a_seat_for_the_author(project):
 
     with pytest.raises(IntegrityError, match="nobody reviews what they wrote"), transaction.atomic():
         ReviewSeat.objects.create(revision=triple.current, number=seat.number, reviewer=triple.author, opened_at=AT)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_reviewers_read_what_the_author_said_to_a_warning_once_the_round_has_closed(client, project, closed):
+    triple = make_twin(project)
+    (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
+    answers = {warning.key: "It is another kind of session."}
+    submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT, answers=answers)
+    people = {"author": triple.author, "lead": lead_of(project), "reviewer": reviewers_of(triple)[0]}
+    if closed:
+        answer_both(triple, C, F)
+
+    page = reverse("review:triple", args=[project.slug, triple.pk])
+    told = set()
+    for name, person in people.items():
+        client.force_login(person)
+        if "another kind of session" in client.get(page).content.decode():
+            told.add(name)
+
+    assert told == ({"author", "lead", "reviewer"} if closed else {"author", "lead"})
+
+
+def begun(triple):
+    """The second revision of a disputed triple, as it stands when its author opens it."""
+    this = {"project": triple.project, "triple_id": triple.pk, "at": AT}
+    begin_revision(person=triple.author, snapshot=triple.snapshot, **this)
+    return reload(triple)
+
+
+def test_a_dispute_is_not_answered_with_the_flagged_wording(project):
+    triple = begun(make_disputed(project))
+
+    with pytest.raises(SubmitRefused, match=r"Nothing changed since it was flagged\. Change what was flagged, or ask"):
+        submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+    assert (reload(triple).state, reload(triple).round) == (State.DISPUTED, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"question": "How long may a session be?"},
+        {"answer": "Eight hours at most."},
+        {"note": "Read both paragraphs."},
+        {"blocks": "moved"},
+    ],
+)
+def test_any_change_of_the_revision_answers_a_dispute(project, change):
+    triple = begun(make_disputed(project))
+    wording = copy_wording(triple, triple.revisions.get(number=2))
+    if "blocks" in change:
+        (block,) = wording.blocks
+        change = {"blocks": (block._replace(spans=((0, 15), (16, 36))),)}
+
+    save_draft(
+        project=project,
+        triple_id=triple.pk,
+        author=triple.author,
+        seen_version=triple.edit_version,
+        snapshot=triple.snapshot,
+        wording=wording._replace(**change),
+        at=AT,
+    )
+    sent = submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+
+    assert (sent.state, sent.round) == (State.IN_REVIEW, 2)

@@ -1,14 +1,20 @@
 """Triples for tests, walked to their state by the real actions."""
 
+import io
 import itertools
+import json
 from datetime import datetime
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.digests import sha256_hex
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
 from apps.triples.actions import start_draft
 from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.formats import read_entries
+from apps.triples.importing import import_triples
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member, make_project
 
@@ -76,6 +82,11 @@ def version_of(snapshot: Snapshot, key: str) -> BlockVersion:
     return SnapshotBlock.objects.select_related("version").get(snapshot=snapshot, block__outside_id=key).version
 
 
+def make_question() -> str:
+    """A question that no other one is nearly the same as."""
+    return "How long does {} {} {} last?".format(*(f"w{sha256_hex(f'{next(_numbers)}'.encode())[:9]}" for _ in "123"))
+
+
 def make_wording(
     snapshot: Snapshot,
     *,
@@ -88,7 +99,7 @@ def make_wording(
     version = version_of(snapshot, key)
     start = version.text.index(evidence)
     return Wording(
-        question=question or f"How long may emergency access number {next(_numbers)} last?",
+        question=question or make_question(),
         answer=answer,
         blocks=(BlockChoice(version.pk, ((start, start + len(evidence)),)),),
         **more,
@@ -110,3 +121,23 @@ def make_team(*, reviewers: int = 2) -> Project:
     for _ in range(reviewers):
         make_member(project, Role.REVIEWER, name="Reviewer")
     return project
+
+
+def make_candidate(project: Project, *, importer: User | None = None, machine: str = "model-x", **fields) -> Triple:
+    """A candidate, as a file that a machine wrote brings it in."""
+    entry = {
+        "question": f"How long may emergency access number {next(_numbers)} last?",
+        "expected_block": {"block_id": "access", "evidence": "A session lasts at most eight hours."},
+        "expected_answer": "At most eight hours.",
+    }
+    source, errors = Source("machine.jsonl", io.BytesIO(json.dumps(entry | fields).encode())), ErrorList()
+    import_triples(
+        project=project,
+        rows=read_entries(source, errors, format="jsonl"),
+        file=source,
+        errors=errors,
+        machine=machine,
+        actor=importer or lead_of(project),
+        at=AT,
+    )
+    return Triple.objects.filter(project=project).latest("number")

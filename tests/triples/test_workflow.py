@@ -4,14 +4,34 @@ import pytest
 from django.core.management import call_command
 
 from apps.audit.models import Event
+from apps.common.errors import Refusal
 from apps.triples.enums import State, Step
 from apps.triples.models import Triple
 from apps.triples.workflow import EDGES, IllegalStep, edge_for, mermaid, move
 from tests.conftest import REPO
 from tests.factories import AT, make_member, make_project
+from tests.review.factories import reload
+from tests.review.parts import (
+    ALLOWED,
+    CHANGES_ITS_MIND,
+    FIRST_SAYS,
+    KARAT,
+    Cast,
+    allowed_in,
+    conditions,
+    dress,
+    events_of,
+    make_cast,
+    parts_in,
+    perform,
+    picture,
+    prepare,
+    tried,
+)
 from tests.triples.factories import make_draft
 
 LEGAL = {
+    ("draft", False, "adopt"): ("draft", False),
     ("draft", False, "submit"): ("in_review", False),
     ("draft", False, "withdraw"): ("withdrawn", False),
     ("in_review", False, "agree"): ("accepted", False),
@@ -100,3 +120,91 @@ def test_the_diagram_in_the_docs_equals_the_table():
     page = (REPO / "docs" / "reference" / "states.md").read_text()
 
     assert f"```mermaid\n{mermaid()}```\n" in page
+
+
+# Every state × stale mark × step × person, through the real actions -------------------------------------------------
+
+
+@pytest.mark.once
+@pytest.mark.django_db
+@pytest.mark.parametrize(("history", "state", "stale"), list(conditions()))
+def test_every_step_by_everybody_does_what_the_table_allows_and_nothing_else(history, state, stale):
+    cast = make_cast(history, state, stale=stale)
+    assert (cast.triple.state, cast.triple.is_stale) == (state, stale)
+    allowed = allowed_in(history, state, stale)
+    people = {KARAT: None} | parts_in(history)
+    wrong, moved, tries = [], set(), 0
+
+    for step in Step:
+        with tried():
+            prepare(cast, step)
+            still = picture()
+            events = len(events_of(cast.triple))
+            for name, part in people.items():
+                if (name == KARAT) != (step == Step.MARK_STALE):
+                    continue
+                tries += 1
+                with tried():
+                    outcome = outcome_of_trying(cast, step, part, still, events)
+                expected = expectation(state, step, name, allowed)
+                moved |= {(step.value, name)} if outcome == "moved" else set()
+                if outcome != expected:
+                    wrong.append(f"{step.value} by {name}: {outcome}, not {expected}")
+
+    assert wrong == []
+    assert moved == {(step, name) for step, names in allowed.items() for name in names if name in people}
+    assert tries == (len(Step) - 1) * (len(people) - 1) + 1
+
+
+def expectation(state: State, step: Step, name: str, allowed: dict[str, set[str]]) -> str:
+    if name in allowed.get(step.value, set()):
+        return "moved"
+    if state == State.IN_REVIEW and step in FIRST_SAYS and name in CHANGES_ITS_MIND:
+        return "said"
+    return "nothing" if name == KARAT else "refused"
+
+
+def outcome_of_trying(cast: Cast, step: Step, part, still: list, events: int) -> str:
+    """ "moved" when it walked exactly the edge with exactly one event, "refused" when nothing at all is different."""
+    before = cast.triple
+    person = None if part is None else dress(cast, part)
+    try:
+        perform(cast, step, person)
+    except Refusal as refusal:
+        return "refused" if picture() == still and refusal.sentence else "refused, and changed something"
+    now = picture()
+    if now == still:
+        return "nothing"
+    after, written = reload(before), events_of(before)
+    if now[0] == still[0]:
+        return "said" if len(written) == events else "said with an event"
+    if len(written) != events + 1:
+        return f"moved with {len(written) - events} events"
+    edge = edge_for(before.state, before.is_stale, step)
+    event = written[-1]
+    told = (event.action, event.actor, event.before, {k: event.after[k] for k in ("state", "is_stale", "round")})
+    due = (f"triple.{step.value}", person, standing(before), standing(after))
+    target, opens = LEGAL[before.state, before.is_stale, step.value], after.state == State.IN_REVIEW
+    if (after.state, after.is_stale) != target or edge is None or after.round != before.round + opens:
+        return f"moved to {after.state}"
+    return "moved" if told == due else f"moved, and the event tells {told}"
+
+
+def standing(triple: Triple) -> dict:
+    return {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
+
+
+def test_the_hand_written_tables_speak_of_the_same_steps():
+    assert {(*where, step) for where, steps in ALLOWED.items() for step in steps} | {("draft", False, "adopt")} == set(
+        LEGAL
+    )
+
+
+def test_the_docs_say_of_every_step_who_takes_it():
+    page = (REPO / "docs" / "reference" / "states.md").read_text()
+    table = page.split("| step | who | what it needs |")[1].split("\n\n")[0]
+    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| ") and "---" not in line]
+
+    named = [step.strip() for row in rows for step in row[0].split(",")]
+    assert sorted(named) == sorted(Step.values)
+    assert all(who.strip() and needs.strip() for _, who, needs in rows)

@@ -10,7 +10,17 @@ from apps.review.actions.disputes import (
     split_triple,
     withdraw_flag,
 )
+from apps.review.actions.reminding import ReminderRefused, remind_reviewers
 from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.seating import (
+    Reseated,
+    SeatRefused,
+    free_abandoned_seats,
+    give_back_seat,
+    pull_seat,
+    reseat,
+    reseat_many,
+)
 from apps.review.actions.submitting import begin_revision, re_pin, revise, submit_triple
 from apps.review.actions.verdicts import VerdictRefused, give_verdict
 
@@ -18,14 +28,23 @@ __all__ = [
     "Claim",
     "Decision",
     "DisputeRefused",
+    "ReminderRefused",
+    "Reseated",
+    "SeatRefused",
     "SubmitRefused",
     "VerdictRefused",
     "adjudicate",
     "begin_revision",
     "drop_triple",
+    "free_abandoned_seats",
+    "give_back_seat",
     "give_verdict",
     "post_message",
+    "pull_seat",
     "re_pin",
+    "remind_reviewers",
+    "reseat",
+    "reseat_many",
     "revise",
     "split_triple",
     "submit_triple",

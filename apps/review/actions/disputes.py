@@ -8,13 +8,15 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
-from apps.review import rules
+from apps.review import notices, rules
 from apps.review.actions.rounds import locked_with_standing, resolve, start_round
 from apps.review.enums import Category, ResolutionKind
 from apps.review.models import DisputeMessage
 from apps.triples.actions import add_revision, copy_wording, discard_open_revision, start_draft
+from apps.triples.drafting import BlockChoice
 from apps.triples.enums import Step
 from apps.triples.models import Triple
+from apps.triples.staleness import mark_if_changed
 from apps.triples.workflow import move
 
 FEWEST_CHILDREN, MOST_CHILDREN = 2, 6
@@ -31,10 +33,22 @@ class Decision(Enum):
 
 
 class Claim(NamedTuple):
-    """One atomic claim of a compound triple."""
+    """One atomic claim of a compound triple, with the evidence that it rests on."""
 
     question: str
     answer: str
+    blocks: tuple[BlockChoice, ...] = ()
+
+    @property
+    def fault(self) -> str | None:
+        """What it lacks, behind its number: "claim 2 has no question of its own"."""
+        if not self.question.strip():
+            return "has no question of its own"
+        if not self.answer.strip():
+            return "has no answer"
+        if not any(block.spans for block in self.blocks):
+            return "has no evidence: choose a passage, or another block and words of it"
+        return None
 
 
 def _needed(text: str, what: str) -> str:
@@ -48,9 +62,11 @@ def post_message(*, project: Project, triple_id: int, author: User, text: str, a
     triple, standing = locked_with_standing(project, triple_id, author)
     if reason := rules.message_refusal(triple, standing):
         raise DisputeRefused(reason, code="not_yours_to_write")
-    return DisputeMessage.objects.create(
+    message = DisputeMessage.objects.create(
         triple=triple, round=triple.round, author=author, text=_needed(text, "A text"), posted_at=at
     )
+    notices.message_posted(message)
+    return message
 
 
 @transaction.atomic
@@ -61,12 +77,15 @@ def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: C
         raise DisputeRefused(reason, code="not_withdrawable")
     discard_open_revision(triple)
     changes = resolve(triple, ResolutionKind.POLICY, at=at, decided_by=reviewer, category=policy.value)
-    return move(triple, Step.WITHDRAW_FLAG, actor=reviewer, at=at, **changes)
+    move(triple, Step.WITHDRAW_FLAG, actor=reviewer, at=at, **changes)
+    mark_if_changed(triple, at)
+    notices.flag_withdrawn(triple, by=reviewer, at=at)
+    return triple
 
 
 @transaction.atomic
 def split_triple(*, project: Project, triple_id: int, author: User, claims: list[Claim], at: datetime) -> list[Triple]:
-    """One draft for each atomic claim, with the parent's blocks and evidence to start from. Returns the drafts."""
+    """One draft for each atomic claim, each with its own block and evidence. Returns the drafts."""
     triple, standing = locked_with_standing(project, triple_id, author)
     if reason := rules.split_refusal(triple, standing):
         raise DisputeRefused(reason, code="not_splittable")
@@ -74,8 +93,9 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
         raise DisputeRefused(
             f"A split makes {FEWEST_CHILDREN} to {MOST_CHILDREN} claims, not {len(claims)}.", code="claims"
         )
-    if any(not claim.question.strip() for claim in claims):
-        raise DisputeRefused("Each claim needs a question of its own.", code="claims")
+    for number, claim in enumerate(claims, start=1):
+        if claim.fault:
+            raise DisputeRefused(f"Claim {number} {claim.fault}.", code="claims")
     discard_open_revision(triple)
     wording = copy_wording(triple, triple.revision)
     children = [
@@ -83,7 +103,7 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
             project=project,
             author=author,
             snapshot=triple.snapshot,
-            wording=wording._replace(question=claim.question, answer=claim.answer),
+            wording=wording._replace(question=claim.question, answer=claim.answer, blocks=claim.blocks),
             parent=triple,
             at=at,
         )
@@ -92,6 +112,7 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
     labels = ", ".join(child.label for child in children)
     resolve(triple, ResolutionKind.SPLIT, at=at, decided_by=author, reason=f"Split into {labels}.")
     move(triple, Step.SPLIT, actor=author, at=at, reason=f"Split into {labels}.")
+    notices.triple_split(triple, claims=len(children), by=author, at=at)
     return children
 
 
@@ -103,7 +124,9 @@ def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, 
     reason = _needed(reason, "A reason")
     discard_open_revision(triple)
     resolve(triple, ResolutionKind.DROPPED, at=at, decided_by=author, reason=reason)
-    return move(triple, Step.DROP, actor=author, at=at, reason=reason)
+    move(triple, Step.DROP, actor=author, at=at, reason=reason)
+    notices.triple_dropped(triple, by=author, at=at)
+    return triple
 
 
 @transaction.atomic
@@ -118,9 +141,14 @@ def adjudicate(
     discard_open_revision(triple)
     kind = ResolutionKind.DROPPED if decision is Decision.DROP else ResolutionKind.ADJUDICATED
     changes = resolve(triple, kind, at=at, decided_by=lead, reason=reason)
+    decided = triple.round
     if decision is Decision.ACCEPT:
-        return move(triple, Step.ADJUDICATE_ACCEPT, actor=lead, at=at, reason=reason, **changes)
-    if decision is Decision.DROP:
-        return move(triple, Step.ADJUDICATE_DROP, actor=lead, at=at, reason=reason)
-    again = add_revision(triple, triple.author, triple.snapshot, at)
-    return start_round(triple, again, Step.ADJUDICATE_RETURN, actor=lead, at=at, reason=reason)
+        move(triple, Step.ADJUDICATE_ACCEPT, actor=lead, at=at, reason=reason, **changes)
+        mark_if_changed(triple, at)
+    elif decision is Decision.DROP:
+        move(triple, Step.ADJUDICATE_DROP, actor=lead, at=at, reason=reason)
+    else:
+        again = add_revision(triple, triple.author, triple.snapshot, at)
+        start_round(triple, again, Step.ADJUDICATE_RETURN, actor=lead, at=at, reason=reason, afresh=True)
+    notices.adjudicated(triple, by=lead, round_number=decided, at=at)
+    return triple

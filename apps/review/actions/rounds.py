@@ -5,9 +5,10 @@ from datetime import datetime
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
+from apps.review import notices
 from apps.review.enums import ResolutionKind
 from apps.review.models import Resolution
-from apps.review.seats import open_seats, reviewers_for
+from apps.review.seats import able_for, is_pulled, kept_for, open_seats, reviewers_for
 from apps.review.standing import REVIEWERS_PER_ROUND, Standing, standing_of
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
@@ -26,19 +27,27 @@ def locked_with_standing(project: Project, triple_id: int, person: User) -> tupl
 
 
 def start_round(
-    triple: Triple, revision: Revision, step: Step, *, actor: User, at: datetime, reason: str = ""
+    triple: Triple, revision: Revision, step: Step, *, actor: User, at: datetime, reason: str = "", afresh: bool = False
 ) -> Triple:
-    """Fix the revision, open its two seats and walk `step`, which leads to review. The triple is locked."""
-    reviewers = reviewers_for(triple)
-    if len(reviewers) < REVIEWERS_PER_ROUND:
+    """Fix the revision, open its seats and walk `step`, which leads to review. The triple is locked.
+
+    `afresh`: people who have not reviewed it come first, because the wording is one that the others know.
+    Where seats are pulled, only those who sat in the round before get theirs; the others are taken from the queue.
+    """
+    is_by_load = not is_pulled(triple.project)
+    able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
+    if len(able) < REVIEWERS_PER_ROUND:
         raise SubmitRefused(
             "Two reviewers who did not write it are needed, and the project has "
-            f"{'one' if reviewers else 'none'}. A lead can invite one under People.",
+            f"{'one' if able else 'none'}. A lead can invite one under People.",
             code="too_few_reviewers",
         )
+    kept = [] if afresh else kept_for(triple)
+    reviewers = able if is_by_load else kept
     revision.round, revision.submitted_at = triple.round + 1, at
     revision.save(update_fields=["round", "submitted_at", "warnings"])
-    open_seats(revision, reviewers, at)
+    for seat in open_seats(revision, reviewers, at):
+        notices.seat_opened(seat, by=actor, at=at)
     return move(
         triple,
         step,

@@ -1,41 +1,62 @@
 """Sending a revision to its two reviewers."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from django.db import transaction
 
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
 from apps.corpus.models import Snapshot
-from apps.review import rules
+from apps.review import notices, rules
 from apps.review.actions.rounds import SubmitRefused, locked_with_standing, start_round
-from apps.triples.actions import add_revision, save_draft
-from apps.triples.checks import WARN, stop_sentence
+from apps.triples.actions import add_revision, copy_wording, discard_open_revision, save_draft
+from apps.triples.answers import as_drafted, as_submitted, kept
+from apps.triples.checks import stop_sentence
 from apps.triples.drafting import Wording, checks_of
 from apps.triples.enums import State, Step
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import writer_refusal
 from apps.triples.selectors import open_revision
+from apps.triples.staleness import compared
 
+NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 STEP_OF_SUBMITTING = {State.DRAFT: Step.SUBMIT, State.DISPUTED: Step.REVISE, State.ACCEPTED: Step.RE_PIN}
 
 
 @transaction.atomic
-def submit_triple(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
-    """Send the open revision to two reviewers: a first draft, the answer to a dispute, or a re-pin."""
+def submit_triple(
+    *, project: Project, triple_id: int, author: User, at: datetime, answers: Mapping[str, str] = NO_ANSWERS
+) -> Triple:
+    """Send the open revision to two reviewers: a first draft, the answer to a dispute, or a re-pin.
+
+    `answers` say why a warning is all right, by the key of the check, beside those that the draft holds.
+    """
     triple, standing = locked_with_standing(project, triple_id, author)
     revision = open_revision(triple)
     if revision is None:
         raise SubmitRefused("No revision is open; there is nothing to submit.", code="no_open_revision")
     if reason := rules.submit_refusal(triple, standing, revision.author_id == author.pk):
         raise SubmitRefused(reason, code="not_submittable")
+    if triple.state == State.DISPUTED:
+        _refuse_unchanged(triple, revision)
+    revision.warnings = as_drafted(kept(revision.warnings) | dict(answers))
     checks = checks_of(project, author, revision)
     if sentence := stop_sentence(checks):
         raise SubmitRefused(sentence, code="checks")
-    revision.warnings = [
-        {"code": check.code, "sentence": check.sentence, "detail": check.detail}
-        for check in checks
-        if check.level == WARN
-    ]
-    return start_round(triple, revision, STEP_OF_SUBMITTING[State(triple.state)], actor=author, at=at)
+    revision.warnings = as_submitted(checks)
+    step = STEP_OF_SUBMITTING[State(triple.state)]
+    start_round(triple, revision, step, actor=author, at=at)
+    if step is not Step.SUBMIT:
+        notices.revised(triple, by=author, at=at)
+    return triple
+
+
+def _refuse_unchanged(triple: Triple, revision: Revision) -> None:
+    flagged, written = copy_wording(triple, triple.revision), copy_wording(triple, revision)
+    if reason := rules.unchanged_refusal(flagged, written):
+        raise SubmitRefused(reason, code="unchanged")
 
 
 @transaction.atomic
@@ -51,6 +72,9 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
     revision = open_revision(triple)
     if revision is None:
         return add_revision(triple, person, snapshot, at)
+    if revision.author_id != person.pk and writer_refusal(roles_of(revision.author, project)):
+        discard_open_revision(triple)  # who began it left, and nobody else could go on
+        return add_revision(triple, person, snapshot, at)
     if revision.author_id != person.pk:
         raise SubmitRefused(f"{revision.author} is writing the next revision already.", code="being_written")
     return revision
@@ -61,6 +85,9 @@ def revise(
     *, project: Project, triple_id: int, author: User, snapshot: Snapshot, wording: Wording, at: datetime
 ) -> Triple:
     """Answer a dispute with a new revision and a new round, in one go."""
+    triple, standing = locked_with_standing(project, triple_id, author)
+    if reason := rules.revise_refusal(triple, standing):
+        raise SubmitRefused(reason, code="not_revisable")
     revision = begin_revision(project=project, triple_id=triple_id, person=author, snapshot=snapshot, at=at)
     save_draft(
         project=project,
@@ -78,7 +105,12 @@ def revise(
 def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot, at: datetime) -> Triple:
     """Pin a stale triple to the new text with the evidence that it still says, and have it reviewed again.
 
-    Refused by the checks when the evidence is gone from the new text: then it is written anew on the bench.
+    Refused when the new text does not say all of the evidence: then it is written anew on the bench.
     """
+    triple, standing = locked_with_standing(project, triple_id, person)
+    if reason := rules.repin_refusal(triple, standing):
+        raise SubmitRefused(reason, code="not_repinnable")
+    if reason := rules.evidence_refusal(compared(triple.revision, snapshot)):
+        raise SubmitRefused(reason, code="evidence_changed")
     begin_revision(project=project, triple_id=triple_id, person=person, snapshot=snapshot, at=at)
     return submit_triple(project=project, triple_id=triple_id, author=person, at=at)

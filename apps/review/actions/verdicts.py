@@ -6,13 +6,15 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
-from apps.review import rules
+from apps.review import notices, rules
 from apps.review.actions.rounds import locked_with_standing, resolve
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import Verdict
 from apps.review.outcome import STEP_AFTER, outcome_of
+from apps.review.seats import live_seats
 from apps.review.standing import live_verdicts
 from apps.triples.models import Triple
+from apps.triples.staleness import mark_if_changed
 from apps.triples.workflow import move
 
 
@@ -61,6 +63,10 @@ def give_verdict(
         supersedes=standing.own,
         given_at=at,
     )
+    if standing.seat.answered_at is None:
+        standing.seat.answered_at = at
+        standing.seat.save(update_fields=["answered_at"])
+    notices.answered(triple, reviewer, at)
     _close_if_both_in(triple, reviewer, at)
     return verdict
 
@@ -77,6 +83,7 @@ def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
     outcome = outcome_of([verdict.choice for verdict in verdicts])
     if outcome is Outcome.PENDING:
         return
+    live_seats(triple.revision).update(closed_at=at)
     changes: dict = {}
     if outcome is Outcome.CONSENSUS:
         first_time = triple.round == 1 and not triple.was_disputed
@@ -87,3 +94,6 @@ def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
     else:
         resolve(triple, ResolutionKind.DROPPED, at=at, reason="Both reviewers flagged it.")
     move(triple, STEP_AFTER[outcome], actor=last, at=at, **changes)
+    if outcome is Outcome.CONSENSUS:
+        mark_if_changed(triple, at)
+    notices.round_closed(triple, outcome, at)

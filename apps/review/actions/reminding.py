@@ -1,0 +1,109 @@
+"""Reminders that a lead sends, and the word to the leads when a triple waits too long."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of, roles_of
+from apps.common.errors import Refusal
+from apps.jobs.notifications import notify
+from apps.review import notices, rules
+from apps.review.models import Escalation
+from apps.review.queues import escalates_at
+from apps.review.seats import live_seats
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from apps.triples.selectors import locked_triple
+
+TOLD_SINGLY = 5
+AT_A_TIME = 500
+
+
+class ReminderRefused(Refusal):
+    """Nobody can be reminded."""
+
+
+class Reminded(NamedTuple):
+    """`triples` had whoever has not answered reminded; `left` says of the others why not. Not who, nor how many."""
+
+    triples: list[Triple]
+    left: list[tuple[Triple, str]]
+
+
+def remind_reviewers(*, project: Project, triple_ids: Iterable[int], lead: User, at: datetime) -> Reminded:
+    """Remind whoever has not answered in the open rounds of these triples, each at most once a day.
+
+    A lead who reviews a triple may do so too: what comes back is the same whoever has answered.
+    """
+    is_lead = Role.LEAD in roles_of(lead, project)
+    done, left = [], []
+    for triple in Triple.objects.filter(project=project, pk__in=list(triple_ids)).order_by("changed_at", "pk"):
+        if reason := rules.remind_refusal(triple, is_lead):
+            left.append((triple, reason))
+            continue
+        _remind(project, triple.pk, lead, at)
+        done.append(triple)
+    if not done and left:
+        raise ReminderRefused(left[0][1], code="nobody_to_remind")
+    return Reminded(done, left)
+
+
+@transaction.atomic
+def _remind(project: Project, triple_id: int, lead: User, at: datetime) -> None:
+    triple = locked_triple(project, triple_id)
+    if triple.current is None or triple.state != State.IN_REVIEW:
+        return
+    seats = live_seats(triple.current).exclude(reviewer=lead).filter(answered_at=None)
+    for seat in seats.select_related("reviewer", "revision__triple__project"):
+        notices.remind(seat, at)
+
+
+def escalate(*, project: Project, at: datetime) -> int:
+    """Tell the leads once of each triple that has waited too long in review or in dispute; returns how many were new.
+
+    A lead with a part in a triple is not told of it. Many at once are told as one.
+    """
+    late = Triple.objects.filter(
+        project=project, state__in=[State.IN_REVIEW, State.DISPUTED], changed_at__lte=escalates_at(project, at)
+    )
+    told = Escalation.objects.filter(triple=OuterRef("pk"), since=OuterRef("changed_at"))
+    new = list(late.exclude(Exists(told)).order_by("changed_at", "pk").values_list("pk", flat=True)[:AT_A_TIME])
+    if new:
+        _escalate(project, new, at)
+    return len(new)
+
+
+@transaction.atomic
+def _escalate(project: Project, triple_ids: list[int], at: datetime) -> None:
+    triples = list(
+        Triple.objects.select_for_update(of=("self",))
+        .filter(pk__in=triple_ids, state__in=[State.IN_REVIEW, State.DISPUTED])
+        .select_related("project", "author")
+        .order_by("changed_at", "pk")
+    )
+    rows = [Escalation(triple=triple, since=triple.changed_at, told_at=at) for triple in triples]
+    Escalation.objects.bulk_create(rows, ignore_conflicts=True)
+    for lead in members_of(project, Role.LEAD):
+        if len(triples) <= TOLD_SINGLY:
+            for triple in triples:
+                notices.escalated(triple, lead, at)
+        else:
+            _tell_of_many(project, lead, len(triples), at)
+
+
+def _tell_of_many(project: Project, lead: User, count: int, at: datetime) -> None:
+    notify(
+        person=lead,
+        project=project,
+        kind="review.escalated",
+        sentence=f"{count:,} triples have waited too long. The board marks them.",
+        path=f"{reverse('review:board', args=[project.slug])}?show=escalated",
+        key=f"project:{project.pk}:escalated:{at:%Y-%m-%dT%H}",
+        at=at,
+    )

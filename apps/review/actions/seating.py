@@ -1,0 +1,277 @@
+"""Who holds the seats of a round: pulling one, giving it back, and giving an unanswered one to somebody else."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.review import notices, rules
+from apps.review.actions.rounds import locked_with_standing
+from apps.review.models import ReviewSeat
+from apps.review.queues import offers_to, review_queue
+from apps.review.seats import (
+    able_in,
+    free_number,
+    is_pulled,
+    lapsed,
+    lease_from,
+    live_seats,
+    open_seat,
+    release,
+    stuck_holders,
+    successor_for,
+)
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from apps.triples.selectors import authors_of, locked_triple
+
+CANDIDATES = 10
+TRIES = 3
+NO_LONGER = "Its reviewer can no longer answer."
+
+
+class SeatRefused(Refusal):
+    """The seat cannot be taken, given back or given away."""
+
+
+# Pulling -----------------------------------------------------------------------------------------------------------
+
+
+def pull_seat(*, project: Project, reviewer: User, at: datetime, again: bool = True) -> ReviewSeat | None:
+    """The next seat for this reviewer: the oldest they hold unanswered, else one in the oldest round they may take.
+
+    Where seats are given by load, only the first. `again`: rounds that they gave back are offered last, else not at
+    all. None: nothing is there. Each round is tried in a transaction of its own, so that nobody waits for the others.
+    """
+    own = review_queue(reviewer, project).first()
+    if own is not None:
+        return _renewed(own, at)
+    if not is_pulled(project):
+        return None
+    for _ in range(TRIES):
+        found = offers_to(reviewer, project, at, again=again, limit=CANDIDATES)
+        for triple_id in found:
+            seat = _take(project, triple_id, reviewer, at)
+            if seat is not None:
+                return seat
+        if not found:
+            break
+    return None
+
+
+@transaction.atomic
+def _renewed(own: ReviewSeat, at: datetime) -> ReviewSeat:
+    """A lease that ran out begins anew when its holder comes back before anybody else asked."""
+    if own.lease_expires_at is not None and own.lease_expires_at <= at:
+        project = own.revision.triple.project
+        ReviewSeat.objects.filter(lapsed(at), pk=own.pk).update(lease_expires_at=lease_from(project, at))
+    return own
+
+
+@transaction.atomic
+def _take(project: Project, triple_id: int, reviewer: User, at: datetime) -> ReviewSeat | None:
+    """A seat in this round, unless somebody was faster. The seat they hold by now, when another tab was faster."""
+    triple, standing = locked_with_standing(project, triple_id, reviewer)
+    if own := review_queue(reviewer, project).first():
+        return own
+    if rules.take_refusal(triple, standing):
+        return None
+    for seat in live_seats(triple.revision).filter(lapsed(at)).select_related("reviewer", "revision__triple__project"):
+        release(seat, at)
+        notices.seat_taken_away(seat, by=reviewer, at=at)
+    number = free_number(triple.revision)
+    return None if number is None else open_seat(triple.revision, number, reviewer, at)
+
+
+@transaction.atomic
+def give_back_seat(*, project: Project, triple_id: int, reviewer: User, at: datetime) -> ReviewSeat:
+    """Leave a triple that was pulled to somebody else."""
+    triple, standing = locked_with_standing(project, triple_id, reviewer)
+    if reason := rules.give_back_refusal(triple, standing, is_pulled(project)):
+        raise SeatRefused(reason, code="not_given_back")
+    assert standing.seat is not None  # the rule above has asked
+    release(standing.seat, at)
+    notices.seat_taken_away(standing.seat, by=reviewer, at=at)
+    return standing.seat
+
+
+# Re-seating --------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def reseat(
+    *,
+    project: Project,
+    triple_id: int,
+    reviewer: User | None,
+    successor: User | None = None,
+    lead: User,
+    reason: str,
+    at: datetime,
+) -> ReviewSeat:
+    """Give the unanswered seat of `reviewer` (None: the place nobody holds) to `successor` (None: by load).
+
+    The old seat is released and a new one opened. A seat that has answered stays with who answered.
+    """
+    triple = _locked_for_reseating(project, triple_id, lead)
+    seat = None if reviewer is None else _seat_of(triple, reviewer)
+    return _give_away(triple, seat, successor, actor=lead, reason=_needed(reason), at=at)
+
+
+def _locked_for_reseating(project: Project, triple_id: int, lead: User) -> Triple:
+    triple, standing = locked_with_standing(project, triple_id, lead)
+    if refusal := rules.reseat_refusal(triple, standing):
+        raise SeatRefused(refusal, code="not_reseatable")
+    return triple
+
+
+def _needed(reason: str) -> str:
+    if not reason.strip():
+        raise SeatRefused("A reason is needed: it stands in the audit.", code="reason_missing")
+    return reason.strip()
+
+
+def _seat_of(triple: Triple, reviewer: User) -> ReviewSeat:
+    seat = live_seats(triple.revision).filter(reviewer=reviewer).first()
+    if seat is None:
+        raise SeatRefused(f"{reviewer} holds no seat in this round.", code="no_seat")
+    return seat
+
+
+def _give_away(
+    triple: Triple, seat: ReviewSeat | None, successor: User | None, *, actor: User | None, reason: str, at: datetime
+) -> ReviewSeat:
+    """The triple is locked. `seat` None: fill the place that nobody holds."""
+    number = free_number(triple.revision) if seat is None else seat.number
+    if number is None:
+        raise SeatRefused("Both seats are held.", code="no_free_seat")
+    if seat is not None and seat.answered_at is not None:
+        raise SeatRefused(f"{seat.reviewer} has answered. That seat stays.", code="answered")
+    before = [] if seat is None else [seat.reviewer_id]
+    heir = _heir(triple, successor, before)
+    if seat is not None:
+        release(seat, at)
+    opened = open_seat(triple.revision, number, heir, at)
+    record(
+        project=triple.project,
+        actor=actor,
+        action="triple.reseat",
+        obj=triple,
+        before={"seat": number, "reviewer": str(seat.reviewer) if seat else None},
+        after={"seat": number, "reviewer": str(heir), "reason": reason},
+        at=at,
+    )
+    if seat is not None:
+        notices.seat_taken_away(seat, by=actor, at=at)
+    notices.seat_opened(opened, by=actor, at=at)
+    return opened
+
+
+def _heir(triple: Triple, successor: User | None, before: list[int]) -> User:
+    if successor is None:
+        successor = successor_for(triple, before)
+        if successor is None:
+            raise SeatRefused("Nobody else can review it. A lead can invite a reviewer under People.", code="nobody")
+        return successor
+    if successor.pk in before:
+        raise SeatRefused(f"{successor} holds this seat already.", code="not_a_successor")
+    if successor.pk in authors_of(triple):
+        raise SeatRefused(f"{successor} wrote it. Nobody reviews what they wrote.", code="not_a_successor")
+    if not able_in(triple.project).filter(pk=successor.pk).exists():
+        raise SeatRefused(f"{successor} is no reviewer of this project.", code="not_a_successor")
+    if live_seats(triple.revision).filter(reviewer=successor).exists():
+        raise SeatRefused(f"{successor} holds the other seat.", code="not_a_successor")
+    return successor
+
+
+class Left(NamedTuple):
+    """A triple whose seats stayed as they were, and the sentence why."""
+
+    triple: Triple
+    sentence: str
+
+
+class Reseated(NamedTuple):
+    seats: list[ReviewSeat]
+    left: list[Left]
+
+
+def reseat_many(
+    *,
+    project: Project,
+    triple_ids: Iterable[int],
+    reviewer: User | None,
+    successor: User | None = None,
+    lead: User,
+    reason: str,
+    at: datetime,
+) -> Reseated:
+    """Give away the seat of `reviewer` in each triple; None: every seat of it that nobody can answer.
+
+    Each triple is moved whole or not at all, in a transaction of its own; what was left is told with its reason.
+    """
+    reason = _needed(reason)
+    moved: list[ReviewSeat] = []
+    left: list[Left] = []
+    for triple in Triple.objects.filter(project=project, pk__in=list(triple_ids)).order_by("pk"):
+        try:
+            moved += _reseat_one(project, triple.pk, reviewer, successor, lead, reason, at)
+        except SeatRefused as refusal:
+            left.append(Left(triple, refusal.sentence))
+    return Reseated(moved, left)
+
+
+@transaction.atomic
+def _reseat_one(
+    project: Project,
+    triple_id: int,
+    reviewer: User | None,
+    successor: User | None,
+    lead: User,
+    reason: str,
+    at: datetime,
+) -> list[ReviewSeat]:
+    triple = _locked_for_reseating(project, triple_id, lead)
+    if reviewer is not None:
+        return [_give_away(triple, _seat_of(triple, reviewer), successor, actor=lead, reason=reason, at=at)]
+    moved = [_give_away(triple, seat, successor, actor=lead, reason=reason, at=at) for seat in _unanswerable(triple)]
+    if not is_pulled(project):
+        while free_number(triple.revision) is not None:
+            moved.append(_give_away(triple, None, successor, actor=lead, reason=reason, at=at))
+    if not moved:
+        raise SeatRefused("Both its reviewers can still answer. Choose whose seat to give away.", code="nothing_stuck")
+    return moved
+
+
+def _unanswerable(triple: Triple) -> list[ReviewSeat]:
+    seats = live_seats(triple.revision).filter(answered_at=None, reviewer__in=stuck_holders(triple.project).order_by())
+    return list(seats.select_related("reviewer", "revision__triple__project"))
+
+
+@transaction.atomic
+def free_abandoned_seats(*, project: Project, triple_id: int, at: datetime) -> list[ReviewSeat]:
+    """What nobody can answer goes to somebody who can, without a lead: into the queue, or to the next by load.
+
+    Returns the seats that were opened. A round for which nobody is there stays as it is and is tried again.
+    """
+    triple = locked_triple(project, triple_id)
+    if triple.state != State.IN_REVIEW:
+        return []
+    if is_pulled(project):
+        for seat in _unanswerable(triple):
+            release(seat, at)
+            notices.seat_taken_away(seat, by=None, at=at)
+        return []
+    gone = [*_unanswerable(triple), *live_seats(triple.revision).filter(lapsed(at)).select_related("reviewer")]
+    opened: list[ReviewSeat] = []
+    for seat in {seat.pk: seat for seat in gone}.values():
+        if successor_for(triple, [seat.reviewer_id]) is None:
+            return opened
+        opened.append(_give_away(triple, seat, None, actor=None, reason=NO_LONGER, at=at))
+    while free_number(triple.revision) is not None and successor_for(triple, []) is not None:
+        opened.append(_give_away(triple, None, None, actor=None, reason="Nobody held it.", at=at))
+    return opened

@@ -1,0 +1,62 @@
+"""Pages of a list that is ordered by a time and, among equal times, by key: each costs the same however far down."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+MAX_KEY = 2**63 - 1
+
+
+class Place(NamedTuple):
+    """Where a row stands in such a list."""
+
+    time: datetime
+    pk: int
+
+    def __str__(self) -> str:
+        return f"{self.time.isoformat()}~{self.pk}"
+
+
+class Page(NamedTuple):
+    """Some rows, and where the next page begins. "" on the last one."""
+
+    rows: list[Any]
+    next: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+def place(text: str) -> Place | None:
+    """The place that a link named, or None for anything else."""
+    time, _, pk = text.partition("~")
+    try:
+        when = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    if when.tzinfo is None or not (pk.isascii() and pk.isdecimal() and len(pk) < 20 and int(pk) <= MAX_KEY):
+        return None
+    return Place(when, int(pk))
+
+
+def behind(rows: QuerySet, column: str, after: Place | None, *, newest_first: bool = False) -> QuerySet:
+    """`rows` by `column` and key, from behind `after` on."""
+    sign, compare = ("-", "lt") if newest_first else ("", "gt")
+    if after is not None:
+        later = Q(**{f"{column}__{compare}": after.time}) | Q(**{column: after.time, f"pk__{compare}": after.pk})
+        bound = Q(**{f"{column}__{compare}e": after.time})
+        rows = rows.filter(bound & later)
+    return rows.order_by(f"{sign}{column}", f"{sign}pk")
+
+
+def page(rows: QuerySet, column: str, after: str, limit: int, *, newest_first: bool = False) -> Page:
+    """At most `limit` rows from behind the place `after` ("": from the start)."""
+    found = list(behind(rows, column, place(after), newest_first=newest_first)[: limit + 1])
+    if len(found) <= limit:
+        return Page(found, "")
+    last = found[limit - 1]
+    return Page(found[:limit], str(Place(getattr(last, column), last.pk)))

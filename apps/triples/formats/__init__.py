@@ -1,0 +1,39 @@
+"""Triples as files: entries of a gold set in JSON Lines and YAML. No Django in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
+from apps.triples.formats import jsonl, yaml
+from apps.triples.formats.entry import Entry, Record, as_values, entry_of
+
+FORMATS = {"jsonl": "JSONL, one entry a line", "yaml": "YAML, a list of entries"}
+_READERS: dict[str, Callable[[Source, ErrorList], Iterator[Record]]] = {"jsonl": jsonl.read, "yaml": yaml.read}
+_WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
+
+
+class Row(NamedTuple):
+    """An entry and the record it was read from, which knows the lines."""
+
+    record: Record
+    entry: Entry
+
+
+def read_entries(source: Source, errors: ErrorList, *, format: str) -> Iterator[Row]:
+    """The entries of a file in its order, streamed; one that is wrong goes to the list, and reading goes on."""
+    for record in _READERS[format](source, errors):
+        try:
+            entry = entry_of(source, record)
+        except InputError as error:
+            errors.add(error)
+            continue
+        yield Row(record, entry)
+
+
+def write_entries(entries: Iterable[Entry], *, format: str) -> Iterator[bytes]:
+    """The bytes of a file, piece by piece; the same entries give the same bytes."""
+    return _WRITERS[format](as_values(entry) for entry in entries)

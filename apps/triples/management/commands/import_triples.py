@@ -1,0 +1,28 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from apps.accounts.models import Project
+from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
+from apps.corpus.selectors import corpora_in
+from apps.triples.formats import FORMATS
+
+
+class Command(ImportCommand):
+    help = "Import triples as drafts of the person who imports them; machine-written ones as candidates."
+    kind = "triples"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument("--corpus", default="", help="slug of the corpus of entries that name no snapshot")
+        parser.add_argument("--machine", default="", help="what wrote the whole file: its entries become candidates")
+
+    def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
+        slug = options["corpus"]
+        known = list(corpora_in(project).order_by("slug").values_list("slug", flat=True))
+        if slug and slug not in known:
+            said = f"There is no corpus {slug}. There are: {', '.join(known) or 'none yet'}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        return {name: options[name] for name in ("format", "corpus", "machine")}

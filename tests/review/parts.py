@@ -1,0 +1,316 @@
+"""One triple in each state, and everybody who can stand towards it: what the product of states, steps and people walks.
+
+`ALLOWED` is what design.md's table allows, written out by hand. It is compared with what the real actions do.
+"""
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from django.db import connection, transaction
+
+from apps.accounts.actions import set_roles
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
+from apps.audit.models import Event
+from apps.corpus.models import Snapshot
+from apps.review.actions import (
+    Decision,
+    adjudicate,
+    drop_triple,
+    re_pin,
+    revise,
+    split_triple,
+    submit_triple,
+    withdraw_flag,
+)
+from apps.review.enums import Category, Choice
+from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
+from apps.triples.actions import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
+from apps.triples.adoption import adopt_candidate, reject_candidate
+from apps.triples.enums import RetireReason, State, Step
+from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.selectors import newest_snapshot
+from tests.factories import AT, lead_of, make_member, make_user
+from tests.review.factories import (
+    CHANGED,
+    answer,
+    answer_both,
+    make_accepted,
+    make_claims,
+    make_triple,
+    reload,
+    reviewers_of,
+)
+from tests.triples.factories import make_snapshot, make_team, make_wording
+
+
+class Part(NamedTuple):
+    """`who` of the cast, holding `roles` now; None: those they had all along."""
+
+    who: str
+    roles: tuple[str, ...] | None = None
+
+
+PARTS: dict[str, Part] = {
+    "author": Part("author"),
+    "author who leads": Part("author", (Role.ANNOTATOR, Role.LEAD)),
+    "author who only reviews now": Part("author", (Role.REVIEWER,)),
+    "author who only watches now": Part("author", (Role.VIEWER,)),
+    "author who left": Part("author", ()),
+    "co-author": Part("co-author"),
+    "co-author who left": Part("co-author", ()),
+    "first seat": Part("first"),
+    "first seat who leads": Part("first", (Role.REVIEWER, Role.LEAD)),
+    "first seat who left": Part("first", ()),
+    "second seat": Part("second"),
+    "second seat who leads": Part("second", (Role.REVIEWER, Role.LEAD)),
+    "second seat who only watches now": Part("second", (Role.VIEWER,)),
+    "second seat who left": Part("second", ()),
+    "lead": Part("lead"),
+    "lead who left": Part("lead", ()),
+    "other annotator": Part("annotator"),
+    "other reviewer": Part("reviewer"),
+    "viewer": Part("viewer"),
+    "stranger": Part("stranger"),
+}
+KARAT = "Karat"
+
+AUTHORS = {"author", "author who leads"}
+WROTE_SOME = AUTHORS | {"co-author"}
+SECOND = {"second seat", "second seat who leads"}  # in a dispute, the one who flagged
+LEADS = {"lead", "co-author", "author who leads", "first seat who leads", "second seat who leads"}
+UNINVOLVED_LEADS = {"lead"}
+ALL_WRITERS = AUTHORS | LEADS | {"other annotator"}
+
+ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
+    ("draft", False): {"submit": AUTHORS, "withdraw": AUTHORS},
+    ("in_review", False): {"agree": SECOND, "disagree": SECOND, "reject": SECOND},
+    ("disputed", False): {
+        "revise": WROTE_SOME,
+        "split": WROTE_SOME,
+        "drop": WROTE_SOME,
+        "withdraw_flag": SECOND,
+        "adjudicate_accept": UNINVOLVED_LEADS,
+        "adjudicate_return": UNINVOLVED_LEADS,
+        "adjudicate_drop": UNINVOLVED_LEADS,
+    },
+    ("accepted", False): {"mark_stale": {KARAT}, "retire": LEADS},
+    ("accepted", True): {"re_pin": WROTE_SOME | UNINVOLVED_LEADS, "retire": LEADS},
+    ("dropped", False): {"reopen": AUTHORS},
+    ("split", False): {},
+    ("retired", False): {},
+    ("withdrawn", False): {},
+}
+# A draft that a machine wrote and nobody has adopted is adopted, or turned down, by anybody who writes.
+ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
+# The first seat, which has answered, may change its mind; that moves nothing.
+CHANGES_ITS_MIND = {"first seat", "first seat who leads"}
+
+FIRST_SAYS = {Step.AGREE: Choice.CONFIRM, Step.DISAGREE: Choice.CONFIRM, Step.REJECT: Choice.FLAG}
+SECOND_SAYS = {Step.AGREE: Choice.CONFIRM, Step.DISAGREE: Choice.FLAG, Step.REJECT: Choice.FLAG}
+DECISIONS = {
+    Step.ADJUDICATE_ACCEPT: Decision.ACCEPT,
+    Step.ADJUDICATE_RETURN: Decision.RETURN,
+    Step.ADJUDICATE_DROP: Decision.DROP,
+}
+CHANGED_AGAIN = CHANGED | {"access": "A session lasts at most eight hours. It may be extended twice."}
+CHANGED_LAST = CHANGED | {"access": "A session lasts at most eight hours. It is never extended."}
+
+
+class Cast(NamedTuple):
+    triple: Triple
+    people: dict[str, User]
+
+    @property
+    def project(self) -> Project:
+        return self.triple.project
+
+
+def make_cast(history: str, state: State, *, stale: bool = False) -> Cast:
+    """A triple in `state` among a whole team.
+
+    `history` is "first" (never changed), "rewritten" (accepted once, then pinned again by a lead who so became a
+    co-author, and in its second round when it came to its state), or "candidate" (a machine's draft).
+    """
+    project = make_team()
+    co_author = make_member(project, Role.LEAD, name="Coauthor")
+    if history == "candidate":
+        triple = _candidate(project)
+    elif history == "first":
+        triple = make_triple(project, state, stale=stale)
+    else:
+        triple = _rewritten(project, co_author, state, stale)
+    seats = reviewers_of(triple) or _reviewers_of_some_round(triple)
+    people = {
+        "author": triple.author,
+        "co-author": co_author,
+        "first": seats[0],
+        "second": seats[1],
+        "lead": lead_of(project),
+        "annotator": make_member(project, Role.ANNOTATOR),
+        "reviewer": make_member(project, Role.REVIEWER),
+        "viewer": make_member(project, Role.VIEWER),
+        "stranger": make_user("Stranger"),
+    }
+    return Cast(reload(triple), people)
+
+
+def _candidate(project: Project) -> Triple:
+    importer = make_member(project, Role.ANNOTATOR, name="Importer")
+    snapshot = newest_snapshot(project)
+    return start_draft(
+        project=project,
+        author=importer,
+        snapshot=snapshot,
+        wording=make_wording(snapshot),
+        is_machine_written=True,
+        at=AT,
+    )
+
+
+def _reviewers_of_some_round(triple: Triple) -> list[User]:
+    return list(
+        User.objects.filter(memberships__role=Role.REVIEWER, memberships__project=triple.project).order_by("pk")
+    )
+
+
+def _rewritten(project: Project, co_author: User, state: State, stale: bool) -> Triple:
+    triple = make_accepted(project)
+    _new_edition(triple, CHANGED)
+    re_pin(project=project, triple_id=triple.pk, person=co_author, snapshot=newest_snapshot(project), at=AT)
+    author = triple.author
+    mine = {"project": project, "triple_id": triple.pk, "author": author, "at": AT}
+    if state in (State.DRAFT, State.WITHDRAWN, State.DROPPED):
+        answer_both(triple, Choice.FLAG, Choice.FLAG)
+        if state != State.DROPPED:
+            reopen_as_draft(snapshot=newest_snapshot(project), **mine)
+        if state == State.WITHDRAWN:
+            withdraw_draft(**mine)
+    elif state in (State.DISPUTED, State.SPLIT):
+        answer_both(triple, Choice.CONFIRM, Choice.FLAG)
+        if state == State.SPLIT:
+            split_triple(claims=make_claims(triple), **mine)
+    elif state in (State.ACCEPTED, State.RETIRED):
+        answer_both(triple, Choice.CONFIRM, Choice.CONFIRM)
+        if stale:
+            _new_edition(triple, CHANGED_AGAIN)
+        if state == State.RETIRED:
+            _retire(triple, lead_of(project))
+    return reload(triple)
+
+
+def _new_edition(triple: Triple, texts: dict[str, str]) -> None:
+    snapshot = make_snapshot(triple.project, texts, corpus=triple.snapshot.corpus)
+    refresh_staleness(project=triple.project, snapshot=snapshot, at=AT)
+
+
+def _retire(triple: Triple, person: User) -> Triple:
+    return retire_triple(
+        project=triple.project,
+        triple_id=triple.pk,
+        lead=person,
+        roles=roles_of(person, triple.project),
+        reason=RetireReason.OUT_OF_SCOPE,
+        at=AT,
+    )
+
+
+def parts_in(history: str) -> dict[str, Part]:
+    return {name: part for name, part in PARTS.items() if history != "first" or part.who != "co-author"}
+
+
+class Undone(Exception):
+    """Takes back what was tried."""
+
+
+@contextmanager
+def tried():
+    """What happens inside is taken back."""
+    try:
+        with transaction.atomic():
+            yield
+            raise Undone
+    except Undone:
+        pass
+
+
+def dress(cast: Cast, part: Part) -> User:
+    """The person of `part`, with the roles of `part`. Inside `tried` it is taken back."""
+    person = cast.people[part.who]
+    if part.roles is not None:
+        operator = make_user("Operator", is_operator=True)
+        set_roles(project=cast.project, user=person, roles=list(part.roles), actor=operator, at=AT)
+    return person
+
+
+def prepare(cast: Cast, step: Step) -> None:
+    """What others did so that `step` is the next: the first seat has answered; a newer edition is frozen."""
+    triple = cast.triple
+    if step in FIRST_SAYS and triple.state == State.IN_REVIEW:
+        answer(triple, cast.people["first"], FIRST_SAYS[step])
+    if step == Step.MARK_STALE:
+        make_snapshot(cast.project, CHANGED_LAST, corpus=triple.snapshot.corpus)
+
+
+def perform(cast: Cast, step: Step, person: User | None) -> object:
+    """The real action behind `step`. Raises its Refusal."""
+    triple, project = cast.triple, cast.project
+    newest: Snapshot = newest_snapshot(project)
+    this = {"project": project, "triple_id": triple.pk, "at": AT}
+    if step in SECOND_SAYS:
+        return answer(triple, person, SECOND_SAYS[step])
+    if step in DECISIONS:
+        return adjudicate(lead=person, decision=DECISIONS[step], reason="Read it twice.", **this)
+    acts = {
+        Step.ADOPT: lambda: adopt_candidate(person=person, **this),
+        Step.SUBMIT: lambda: submit_triple(author=person, **this),
+        Step.REVISE: lambda: revise(author=person, snapshot=newest, wording=make_wording(newest), **this),
+        Step.WITHDRAW_FLAG: lambda: withdraw_flag(reviewer=person, policy=Category.SYNONYM, **this),
+        Step.SPLIT: lambda: split_triple(author=person, claims=make_claims(triple), **this),
+        Step.DROP: lambda: drop_triple(author=person, reason="No use.", **this),
+        Step.MARK_STALE: lambda: refresh_staleness(project=project, snapshot=newest, at=AT),
+        Step.RE_PIN: lambda: re_pin(person=person, snapshot=newest, **this),
+        Step.RETIRE: lambda: _retire(triple, person),
+        Step.WITHDRAW: lambda: _withdraw(cast, person),
+        Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
+    }
+    return acts[step]()
+
+
+def _withdraw(cast: Cast, person: User) -> Triple:
+    """A candidate is turned down, a draft withdrawn."""
+    this = {"project": cast.project, "triple_id": cast.triple.pk, "at": AT}
+    if cast.triple.is_machine_written:
+        return reject_candidate(person=person, reason="Nobody would ask this.", **this)
+    return withdraw_draft(author=person, **this)
+
+
+PICTURED = (Triple, Revision, ExpectedBlock, ReviewSeat, Verdict, DisputeMessage, Resolution)
+
+
+def picture() -> list[list[tuple]]:
+    """Every row there is of triples and reviews, read in the quickest way: it is taken some thousand times."""
+    tables = []
+    with connection.cursor() as cursor:
+        for model in PICTURED:
+            cursor.execute(f'SELECT * FROM "{model._meta.db_table}" ORDER BY "id"')
+            tables.append(cursor.fetchall())
+    return tables
+
+
+def events_of(triple: Triple) -> list[Event]:
+    return list(Event.objects.filter(object_type="triples.triple", object_id=str(triple.pk)).order_by("pk"))
+
+
+def allowed_in(history: str, state: State, stale: bool) -> dict[str, set[str]]:
+    return ALLOWED_OF_CANDIDATES if history == "candidate" else ALLOWED[state.value, stale]
+
+
+def conditions() -> Iterable[tuple[str, State, bool]]:
+    yield "candidate", State.DRAFT, False
+    for history in ("first", "rewritten"):
+        for state in State:
+            yield history, state, False
+        yield history, State.ACCEPTED, True

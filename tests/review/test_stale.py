@@ -1,0 +1,170 @@
+"""Stale triples: who finds them, what their screen shows, and how one goes on to the next."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.triples.actions import refresh_staleness
+from apps.triples.enums import State
+from tests.factories import AT, lead_of, make_member
+from tests.review.factories import CHANGED, make_accepted, make_triple, reload, reviewers_of
+from tests.triples.factories import TEXTS, make_snapshot, make_team
+
+
+@pytest.fixture
+def project(db):
+    return make_team()
+
+
+def url(name, project, *args):
+    return reverse(f"review:{name}", args=[project.slug, *args])
+
+
+def make_stale(project, texts=CHANGED, count=1, **draft):
+    """Triples on the block "access", all accepted before `texts` was frozen."""
+    triples = [make_accepted(project, **draft) for _ in range(count)]
+    snapshot = make_snapshot(project, texts, corpus=triples[0].snapshot.corpus)
+    refresh_staleness(project=project, snapshot=snapshot, at=AT)
+    return [reload(triple) for triple in triples]
+
+
+def test_a_lead_finds_all_and_an_author_their_own_oldest_first(client, project):
+    one, two = make_stale(project, count=2)
+    shown = {}
+    for name, person in (("lead", lead_of(project)), ("author", two.author), ("reviewer", reviewers_of(one)[0])):
+        client.force_login(person)
+        page = client.get(url("stale", project))
+        shown[name] = page.context["page"].rows
+
+    assert shown == {"lead": [one, two], "author": [two], "reviewer": []}
+
+
+def test_the_screen_lights_the_evidence_and_the_difference_on_both_sides(client, project):
+    (triple,) = make_stale(project)
+    client.force_login(triple.author)
+
+    page = client.get(url("stale_triple", project, triple.pk)).content.decode()
+
+    assert page.count("<mark>A session lasts at most eight hours.</mark>") == 2
+    assert "<del>closes by itself" in page
+    assert "<ins>" in page
+    assert "Evidence unchanged" in page
+
+
+def test_evidence_that_is_gone_is_said_and_cannot_be_pinned(client, project):
+    (triple,) = make_stale(project, TEXTS | {"access": "A session lasts at most nine hours."})
+    client.force_login(triple.author)
+
+    page = client.get(url("stale_triple", project, triple.pk))
+    refused = client.post(url("stale_pin", project, triple.pk))
+
+    offers = {offer.name: offer.refusal for offer in page.context["offers"]}
+    assert "does not say the evidence word for word" in offers["re_pin"]
+    assert offers["anew"] is None
+    assert "The evidence is gone" in page.content.decode()
+    assert refused.status_code == 409
+    assert "does not say the evidence word for word" in refused.content.decode()
+    assert (reload(triple).state, reload(triple).revisions.count()) == (State.ACCEPTED, 1)
+
+
+def test_a_block_that_is_gone_is_named(client, project):
+    (triple,) = make_stale(project, {key: text for key, text in TEXTS.items() if key != "access"})
+    client.force_login(lead_of(project))
+
+    page = client.get(url("stale_triple", project, triple.pk))
+
+    assert "The newest snapshot does not hold this block." in page.content.decode()
+    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not hold “Access”.")
+
+
+def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):
+    one, two, three = make_stale(project, count=3)
+    client.force_login(lead_of(project))
+
+    first = client.post(url("stale_pin", project, two.pk))
+    second = client.post(url("stale_pin", project, three.pk))
+    last = client.post(url("stale_pin", project, one.pk))
+
+    assert [first.url, second.url] == [url("stale_triple", project, three.pk), url("stale_triple", project, one.pk)]
+    assert last.url == url("stale", project)
+    assert {reload(triple).state for triple in (one, two, three)} == {State.IN_REVIEW}
+    assert (reload(one).round, reload(one).snapshot.number) == (2, 2)
+
+
+def test_skipping_goes_on_without_touching(client, project):
+    one, two = make_stale(project, count=2)
+    client.force_login(lead_of(project))
+
+    assert client.get(url("stale_next", project)).url == url("stale_triple", project, one.pk)
+    for here, there in ((one, two), (two, one)):
+        assert client.get(url("stale_next", project), {"after": here.pk}).url == url("stale_triple", project, there.pk)
+    assert client.get(url("stale_next", project), {"after": "rubbish"}).url == url("stale_triple", project, one.pk)
+
+
+def test_retiring_needs_a_lead_and_one_of_the_reasons(client, project):
+    (triple,) = make_stale(project)
+    client.force_login(triple.author)
+    assert client.post(url("stale_retire", project, triple.pk), {"reason": "block_gone"}).status_code == 403
+
+    client.force_login(lead_of(project))
+    assert client.post(url("stale_retire", project, triple.pk), {}).status_code == 409
+    assert reload(triple).state == State.ACCEPTED
+
+    gone = client.post(url("stale_retire", project, triple.pk), {"reason": "block_gone"})
+    assert (gone.url, reload(triple).state) == (url("stale", project), State.RETIRED)
+
+
+def test_who_only_reviews_reads_and_is_told_why_not(client, project):
+    (triple,) = make_stale(project)
+    client.force_login(reviewers_of(triple)[0])
+
+    page = client.get(url("stale_triple", project, triple.pk))
+
+    assert [offer.refusal is not None for offer in page.context["offers"]] == [True] * 3
+    assert client.post(url("stale_pin", project, triple.pk)).status_code == 403
+
+
+def test_what_is_not_stale_has_no_such_screen(client, project):
+    triple = make_accepted(project)
+    client.force_login(triple.author)
+
+    assert client.get(url("stale_triple", project, triple.pk)).url == url("triple", project, triple.pk)
+    assert client.post(url("stale_pin", project, triple.pk)).status_code == 409
+
+
+def test_a_title_that_changed_is_shown(client, project):
+    triple = make_accepted(project)
+    newer = make_snapshot(project, CHANGED, corpus=triple.snapshot.corpus, titles={"access": "Emergency access"})
+    refresh_staleness(project=project, snapshot=newer, at=AT)
+    client.force_login(triple.author)
+
+    page = client.get(url("stale_triple", project, triple.pk)).content.decode()
+
+    assert "<del>Access</del> <ins>Emergency access</ins>" in page
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_list_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
+    make_stale(project, count=size)
+    client.force_login(lead_of(project))
+
+    with django_assert_num_queries(6):
+        client.get(url("stale", project))
+
+
+def test_the_list_goes_on_page_by_page(client, project, monkeypatch):
+    monkeypatch.setattr("apps.review.stale.PER_PAGE", 2)
+    one, two, three = make_stale(project, count=3)
+    client.force_login(lead_of(project))
+
+    first = client.get(url("stale", project)).context["page"]
+    second = client.get(url("stale", project), {"after": first.next}).context["page"]
+
+    assert (first.rows, second.rows, second.next) == ([one, two], [three], "")
+
+
+def test_a_stale_triple_of_every_kind_of_member_opens(client, project):
+    triple = make_triple(project, State.ACCEPTED, stale=True)
+    for person in (triple.author, lead_of(project), make_member(project, Role.ANNOTATOR)):
+        client.force_login(person)
+        assert client.get(url("stale_triple", project, triple.pk)).status_code == 200
