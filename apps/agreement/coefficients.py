@@ -9,12 +9,13 @@ What is not defined has no value but a reason in words; it is never 1.0 and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.alpha import Floats, Parts, alpha_parts, chance_corrected, distinct_patterns, undefined_reason
 from apps.common.intervals import normal_quantile, wilson
 
 MISSING = -1
@@ -24,9 +25,7 @@ TOO_NOISY = 0.4
 ACCEPTABLE = 0.6
 MAX_UNDEFINED_SHARE = 0.5
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Parts = Callable[[Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,6 @@ def agreement_weights(kind: str, values: Sequence[float]) -> Floats:
 
 
 # Uncertainty
-
-
-def chance_corrected(observed: Floats, expected: Floats) -> Floats:
-    """(observed - expected) / (1 - expected); nan where chance alone explains everything."""
-    certain = expected > 1 - 1e-12
-    return np.where(certain, np.nan, (observed - expected) / np.where(certain, 1.0, 1 - expected))
 
 
 def bootstrap(
@@ -254,11 +247,11 @@ def fleiss_kappa(
     Reliability, 2014): agreement is averaged over items with two raters or more, the share of a category
     over all rated items. With the same number everywhere it equals Fleiss'.
     """
-    patterns, weights = _patterns(counts)
+    patterns, weights = distinct_patterns(counts)
     shared = patterns.sum(axis=1) >= 2
     n = int(weights[shared].sum())
     name = "Fleiss' κ" if kind == "nominal" else f"Fleiss' κ, {kind}"
-    if reason := _items_are_undefined(patterns[shared], n):
+    if reason := undefined_reason(patterns[shared], n):
         return undefined(name, reason, n)
     closeness = agreement_weights(kind, range(counts.shape[1]) if values is None else values)
     agreement = _pairwise_agreement(patterns, closeness)
@@ -285,50 +278,18 @@ def krippendorff_alpha(
 ) -> Coefficient:
     """Krippendorff's alpha from items by categories, at the nominal, ordinal or interval level.
 
-    Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C. Items with one rating do not
-    count.
+    Items with one rating do not count.
     """
-    patterns, weights = _patterns(counts)
+    patterns, weights = distinct_patterns(counts)
     shared = patterns.sum(axis=1) >= 2
     patterns, weights = patterns[shared], weights[shared]
     n = int(weights.sum())
     name = f"Krippendorff's α, {level}"
-    if reason := _items_are_undefined(patterns, n):
+    if reason := undefined_reason(patterns, n):
         return undefined(name, reason, n)
-    size = counts.shape[1]
-    points = np.asarray(range(size) if values is None else values, dtype=float)
-    raters = patterns.sum(axis=1)
-    pairs = np.einsum("ui,uj->uij", patterns, patterns) - np.einsum("ui,ij->uij", patterns, np.eye(size))
-    coincidences = (pairs / (raters - 1)[:, None, None]).reshape(len(patterns), -1)
-
-    def parts(draws: Floats) -> tuple[Floats, Floats]:
-        met = (draws @ coincidences).reshape(-1, size, size)
-        marginals = met.sum(axis=2)
-        total = marginals.sum(axis=1)
-        differences = _differences(level, marginals, points)
-        widest = np.maximum(differences.max(axis=(1, 2)), 1e-12)
-        disagreement = (met * differences).sum(axis=(1, 2)) / total
-        by_chance = np.einsum("bi,bj,bij->b", marginals, marginals, differences) / (total * (total - 1))
-        return 1 - disagreement / widest, 1 - by_chance / widest
-
+    points = range(counts.shape[1]) if values is None else values
+    parts = alpha_parts(patterns, level, points)
     return _estimate(name, parts, weights, seed=seed, resamples=resamples)
-
-
-def _patterns(counts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
-    """The distinct rows of counts and how often each occurs; rows without any rating are left out."""
-    rated = counts[counts.sum(axis=1) > 0]
-    patterns, weights = np.unique(rated, axis=0, return_counts=True)
-    return patterns.astype(float), weights.astype(np.int64)
-
-
-def _items_are_undefined(patterns: Floats, n: int) -> str | None:
-    if n == 0:
-        return "No item was rated by two people."
-    if n == 1:
-        return "One item only was rated by two people; agreement by chance cannot be told apart from it."
-    if np.count_nonzero(patterns.sum(axis=0)) == 1:
-        return "One category only was used; chance explains all of the agreement."
-    return None
 
 
 def _pairwise_agreement(patterns: Floats, closeness: Floats) -> Floats:
@@ -337,17 +298,3 @@ def _pairwise_agreement(patterns: Floats, closeness: Floats) -> Floats:
     near = patterns @ closeness
     alike = (patterns * (near - 1)).sum(axis=1)
     return alike / np.maximum(raters * (raters - 1), 1)
-
-
-def _differences(level: str, marginals: Floats, points: Floats) -> Floats:
-    """Squared differences between categories, one matrix a draw."""
-    if level == "nominal":
-        fixed = 1.0 - np.eye(len(points))
-    elif level == "interval":
-        fixed = (points[:, None] - points[None, :]) ** 2
-    elif level == "ordinal":
-        middle = np.cumsum(marginals, axis=1) - marginals / 2
-        return (middle[:, :, None] - middle[:, None, :]) ** 2
-    else:
-        raise ValueError(f"{level!r} is not a level; use nominal, ordinal or interval")
-    return np.broadcast_to(fixed, (len(marginals), *fixed.shape))

@@ -5,27 +5,27 @@ because one reviewer answered. Grades of a round that is still open are not adde
 change a grade could read the others' from how the figures move.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
+from numpy.typing import NDArray
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
+from apps.agreement import rates
 from apps.agreement.coefficients import Coefficient, fleiss_kappa
+from apps.agreement.rates import SideRates
 from apps.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
-from apps.review.enums import Choice
-from apps.review.models import Verdict
-
-VERDICTS_OF_A_ROUND = 2
-FIRST_ROUND = 1
+from apps.review import tracking
+from apps.review.tracking import Side
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,28 @@ class VerdictAgreement:
     alike: Rate
     received: list[PersonRate]
     given: list[PersonRate]
+    questions: list["QuestionAgreement"]
 
 
-class VerdictRow(NamedTuple):
-    revision: int
-    round: int
-    author: int
-    reviewer: int
-    choice: str
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """How far two reviewers answered one of the three questions alike: is the question, the block, the answer right?"""
+
+    aspect: str
+    alike: Rate
+    kappa: Coefficient
+    no_by_both: int
+    no_by_one: int
 
 
 def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> QuerySet[Judgement]:
-    """Grades that stand, oldest first: given by people in a round of their own, for the first time, not superseded."""
+    """Grades that stand, oldest first: for the first time, not superseded, by the people of a round.
+
+    Ratings that came in with their raters count; judgements that came in with nobody's name do not.
+    """
     found = Judgement.objects.filter(
+        _has_people("round__"),
         round__project=project,
-        round__kind=RoundKind.JUDGING,
         superseded_by=None,
         pass_number=1,
         grade__isnull=False,
@@ -83,50 +90,49 @@ def ratings_in(project: Project, rounds: Iterable[Round] | None = None) -> Ratin
     return ratings_from(rows.iterator(chunk_size=10_000), project.grades)
 
 
+def _has_people(prefix: str = "") -> Q:
+    """Rounds whose grades are by different people: judged here, or taken in with several raters."""
+    several = Q(**{f"{prefix}kind": RoundKind.IMPORTED, f"{prefix}judges__gt": 1})
+    return Q(**{f"{prefix}kind": RoundKind.JUDGING}) | several
+
+
 def grade_agreement(project: Project, rounds: Iterable[Round] | None = None) -> GradeAgreement:
     ratings = ratings_in(project, rounds)
     return GradeAgreement(ratings=ratings, overall=alpha_of(ratings), pairs=pairs_of(ratings))
 
 
-def answered_rounds(project: Project) -> list[list[VerdictRow]]:
-    """The verdicts that stand, by revision; revisions without both answers are left out."""
-    rows = (
-        Verdict.objects.filter(revision__triple__project=project, superseded_by=None)
-        .order_by("revision_id", "pk")
-        .values_list("revision_id", "revision__round", "revision__author_id", "reviewer_id", "choice")
-    )
-    by_revision: defaultdict[int, list[VerdictRow]] = defaultdict(list)
-    for row in rows.iterator(chunk_size=10_000):
-        by_revision[row[0]].append(VerdictRow(*row))
-    return [answers for answers in by_revision.values() if len(answers) >= VERDICTS_OF_A_ROUND]
-
-
 def verdict_agreement(project: Project) -> VerdictAgreement:
-    answered = answered_rounds(project)
-    flags = np.array([sum(v.choice == Choice.FLAG for v in answers) for answers in answered], dtype=np.int64)
-    totals = np.array([len(answers) for answers in answered], dtype=np.int64)
-    counts = np.stack([totals - flags, flags], axis=1)
-    alike = int(np.count_nonzero((flags == 0) | (flags == totals)))
-    verdicts = [verdict for answers in answered for verdict in answers]
+    met = rates.kept(project, "meetings", lambda: tracking.meetings(project))
+    table = tracking.flag_table(met)
     return VerdictAgreement(
-        kappa=fleiss_kappa(counts),
-        alike=Rate(alike, len(answered)),
-        received=_rates((v.author, v.choice) for v in verdicts if v.round == FIRST_ROUND),
-        given=_rates((v.reviewer, v.choice) for v in verdicts),
+        kappa=fleiss_kappa(_pairs(table)),
+        alike=Rate(table[0] + table[2], table.total()),
+        questions=[_question(aspect, found) for aspect, found in tracking.aspect_tables(met).items()],
+        received=_rates(rates.side_rates(project, Side.AUTHOR)),
+        given=_rates(rates.side_rates(project, Side.REVIEWER)),
     )
 
 
-def _rates(answers: Iterable[tuple[int, str]]) -> list[PersonRate]:
-    """Flags by person, most answers first."""
-    flags: Counter[int] = Counter()
-    totals: Counter[int] = Counter()
-    for person, choice in answers:
-        totals[person] += 1
-        flags[person] += choice == Choice.FLAG
-    return [
-        PersonRate(person, Rate(flags[person], n))
-        for person, n in sorted(totals.items(), key=lambda item: (-item[1], item[0]))
-    ]
+def _question(aspect: str, table: Counter[int]) -> QuestionAgreement:
+    return QuestionAgreement(
+        aspect=aspect,
+        alike=Rate(table[0] + table[2], table.total()),
+        kappa=fleiss_kappa(_pairs(table)),
+        no_by_both=table[2],
+        no_by_one=table[1],
+    )
+
+
+def _pairs(table: Counter[int]) -> NDArray[np.int64]:
+    """Items by categories, from how many rounds had 0, 1 or 2 reviewers saying no."""
+    patterns = np.array([[2, 0], [1, 1], [0, 2]], dtype=np.int64)
+    return np.repeat(patterns, [table[no] for no in (0, 1, 2)], axis=0)
+
+
+def _rates(found: SideRates) -> list[PersonRate]:
+    """Flags by person, most answers first, people's and machine-written triples together."""
+    rows = [PersonRate(row.person, Rate(row.people.hits + row.machine.hits, row.n)) for row in found.people]
+    return sorted(rows, key=lambda row: (-row.rate.n, row.person))
 
 
 def round_for(member: Member, pk: int) -> Round:
@@ -138,7 +144,7 @@ def round_for(member: Member, pk: int) -> Round:
 
 def rounds_for(member: Member) -> QuerySet[Round]:
     """The rounds whose grades this member may see added up: for annotators only those that are closed."""
-    found = Round.objects.filter(project=member.project, kind=RoundKind.JUDGING).order_by("number")
+    found = Round.objects.filter(_has_people(), project=member.project).order_by("number")
     return found.filter(state=RoundState.CLOSED) if is_bound(member) else found
 
 

@@ -1,9 +1,20 @@
 from django.urls import path
 
-from apps.agreement import views
+from apps.agreement import calibration_pages, tracker_pages, views
 
 app_name = "agreement"
 urlpatterns = [
     path("", views.overview, name="overview"),
     path("pair/<int:first>/<int:second>/", views.pair, name="pair"),
+    path("log/", tracker_pages.quality_log, name="log"),
+    path("log/download/", tracker_pages.download_log, name="log-download"),
+    path("rates/", tracker_pages.flag_rates, name="rates"),
+    path("calibration/", calibration_pages.listing, name="calibrations"),
+    path("calibration/open/", calibration_pages.open_one, name="calibration-open"),
+    path("calibration/check/", calibration_pages.check, name="calibration-check"),
+    path("calibration/<int:number>/", calibration_pages.calibration, name="calibration"),
+    path("calibration/<int:number>/message/", calibration_pages.message, name="calibration-message"),
+    path("calibration/<int:number>/close/", calibration_pages.close, name="calibration-close"),
+    path("calibration/<int:number>/item/<int:place>/", calibration_pages.screen, name="calibration-item"),
+    path("calibration/<int:number>/item/<int:place>/answer/", calibration_pages.answer, name="calibration-answer"),
 ]

@@ -13,7 +13,7 @@ from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.agreement import selectors
+from apps.agreement import rules, selectors
 from apps.agreement.coefficients import Coefficient, band
 from apps.agreement.ratings import PairAgreement, Ratings, pair_agreement
 from apps.common.charts import Estimate, clip, estimates, plot
@@ -31,14 +31,16 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     rounds = selectors.rounds_for(member)
     grades = selectors.grade_agreement(project, [chosen] if chosen else rounds)
     verdicts = selectors.verdict_agreement(project)
-    people = {*grades.ratings.people, *(row.person for row in (*verdicts.received, *verdicts.given))}
-    names = selectors.names_for(member, people)
+    received, given = (_seen(member, rows) for rows in (verdicts.received, verdicts.given))
+    names = selectors.names_for(member, {*grades.ratings.people, *(row.person for row in (*received, *given))})
     rows = _estimates(grades, _short(names))
     return render(
         request,
         "agreement/overview.html",
         {
             "section": SECTION,
+            "part": "overview",
+            "works_here": member.holds(*rules.PARTICIPANTS),
             "rounds": rounds,
             "is_bound": selectors.is_bound(member),
             "chosen": chosen,
@@ -48,8 +50,8 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
             "verdicts": verdicts,
             "verdict_chart": plot(_chart("Agreement of reviewers", [_verdict_estimate(verdicts)])),
             "verdict_band": band(verdicts.kappa.value) if verdicts.kappa.value is not None else "",
-            "received": [(names[row.person], row.rate) for row in verdicts.received],
-            "given": [(names[row.person], row.rate) for row in verdicts.given],
+            "received": [(names[row.person], row.rate) for row in received],
+            "given": [(names[row.person], row.rate) for row in given],
         },
     )
 
@@ -78,6 +80,11 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
             "pair": _pair(pair_agreement(table, first, second, ratings.grades), names),
         },
     )
+
+
+def _seen(member: Member, rows: list[selectors.PersonRate]) -> list[selectors.PersonRate]:
+    """The rates that this member may see."""
+    return [row for row in rows if rules.person_refusal(member, row.person) is None]
 
 
 def _chosen_round(request: HttpRequest, member: Member) -> Round | None:

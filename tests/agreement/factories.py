@@ -1,14 +1,21 @@
 """Grades and verdicts of people who differ, given through the real actions."""
 
 import random
+from datetime import datetime
+from typing import NamedTuple
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
+from apps.agreement.actions import answer_item, open_calibration
+from apps.agreement.models import Calibration
 from apps.judging.models import Round
-from apps.review.enums import Choice
-from tests.factories import make_member, make_project
+from apps.review.actions import give_verdict
+from apps.review.enums import Category, Choice, Reason
+from apps.review.tracking import Side
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_pool, make_round
-from tests.review.factories import answer_both, make_in_review
+from tests.review.factories import answer_both, make_in_review, reload, reviewers_of, take_back
 from tests.triples.factories import make_snapshot
 
 NAMES = ("Mara Quist", "Tobias Engel", "Ines Okonjo-Vale")
@@ -45,3 +52,75 @@ def make_team(**reviewed: int) -> Project:
     make_noisy_round(project)
     make_reviewed(project, **reviewed)
     return project
+
+
+def review_once(
+    project: Project, author: User, first: str, second: str, *, at: datetime = AT, by: User | None = None, **flag
+) -> Triple:
+    """One triple whose first round was answered at `at` by two reviewers; it may end disputed. `by` says the second."""
+    triple = make_in_review(project, author=author)
+    reviewers = sorted(reviewers_of(triple), key=lambda person: person == by)
+    for reviewer, choice in zip(reviewers, (first, second), strict=True):
+        about = {"reasons": [Reason.OVERSTATED], "category": Category.NUMERIC, "note": "SECRET-NOTE"} | flag
+        give_verdict(
+            project=project,
+            triple_id=triple.pk,
+            revision_id=triple.current_id,
+            reviewer=reviewer,
+            choice=choice,
+            idempotency_key=f"tracked-{triple.pk}-{reviewer.pk}",
+            at=at,
+            **(about if choice == Choice.FLAG else {"reasons": []}),
+        )
+    return reload(triple)
+
+
+def make_past(project: Project, author: User, *, confirmed: int = 4, flagged: int = 4) -> list[Triple]:
+    """Triples that ended: `confirmed` by both, and `flagged` by one and accepted by policy after all."""
+    found = [review_once(project, author, Choice.CONFIRM, Choice.CONFIRM) for _ in range(confirmed)]
+    for _ in range(flagged):
+        triple = review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+        found.append(take_back(triple, reviewers_of(triple)[1]))
+    return found
+
+
+class Calibrated(NamedTuple):
+    """A project with past triples, and the two who review them once more."""
+
+    project: Project
+    calibration: Calibration
+    lead: User
+    subject: User
+    partner: User
+    author: User
+
+
+def make_calibration(*, items: int = 4, **past: int) -> Calibrated:
+    """A calibration of two reviewers, opened by the lead by hand."""
+    project = make_project()
+    project.policies = {**project.policies, "calibration_items": items}
+    project.save(update_fields=["policies"])
+    subject = make_member(project, Role.REVIEWER, name="Petra Lomas")
+    partner = make_member(project, Role.REVIEWER, name="Sef Arden")
+    author = make_member(project, Role.ANNOTATOR, name="Jun Hallam")
+    make_past(project, author, **past)
+    lead = lead_of(project)
+    made = open_calibration(
+        project=project, subject=subject, partner=partner, side=Side.REVIEWER, lead=lead, reason="Talk.", at=AT
+    )
+    return Calibrated(project, made, lead, subject, partner, author)
+
+
+def answer_items(made: Calibrated, person: User, choice: str = Choice.CONFIRM, *, most: int = 99) -> None:
+    about = {"reasons": [Reason.WRONG_BLOCK], "note": "SECOND-LOOK"} if choice == Choice.FLAG else {"reasons": []}
+    for number in range(1, min(most, made.calibration.item_count) + 1):
+        answer_item(
+            project=made.project,
+            calibration_id=made.calibration.pk,
+            number=number,
+            person=person,
+            choice=choice,
+            idempotency_key=f"again-{made.calibration.pk}-{number}-{person.pk}-{choice}",
+            at=AT,
+            **about,
+        )

@@ -1,0 +1,9 @@
+from django.db import models
+
+
+class CalibrationState(models.TextChoices):
+    """Open: the two review blindly. Answered: they compare and discuss. Closed: with a note, for good."""
+
+    OPEN = "open", "Open"
+    ANSWERED = "answered", "Answered"
+    CLOSED = "closed", "Closed"

@@ -1,0 +1,38 @@
+"""What of a calibration goes into the hash chain."""
+
+from typing import Any
+
+from apps.agreement.models import CalibrationMessage, CalibrationVerdict
+from apps.audit.registry import sealed_kind
+from apps.common.digests import utc_text
+
+
+def register() -> None:
+    """Seal what is append-only and therefore its own record."""
+    sealed_kind(
+        "calibration verdict", CalibrationVerdict, project_path="item__calibration__project", payload=verdict_payload
+    )
+    sealed_kind("calibration message", CalibrationMessage, project_path="calibration__project", payload=message_payload)
+
+
+def verdict_payload(verdict: CalibrationVerdict) -> dict[str, Any]:
+    return {
+        "item": verdict.item_id,
+        "person": verdict.person_id,
+        "choice": verdict.choice,
+        "reasons": verdict.reasons,
+        "category": verdict.category,
+        "note": verdict.note,
+        "key": verdict.idempotency_key,
+        "supersedes": verdict.supersedes_id,
+        "given_at": utc_text(verdict.given_at),
+    }
+
+
+def message_payload(message: CalibrationMessage) -> dict[str, Any]:
+    return {
+        "calibration": message.calibration_id,
+        "author": message.author_id,
+        "text": message.text,
+        "posted_at": utc_text(message.posted_at),
+    }
