@@ -1,12 +1,37 @@
 from django.db import models
 
+INDEX = "retrieval.index"
+"""The kind of job that builds every index of a snapshot."""
+
+MISSING = "retrieval.missing"
+"""The kind of job that estimates what a pool misses."""
+
+HELP = "retrieval.help"
+"""The kind of job that shares in the work of another one's run."""
+
 
 class SystemKind(models.TextChoices):
     """What makes a ranking."""
 
     BM25 = "bm25", "BM25"
     TFIDF = "tfidf", "TF-IDF cosine"
+    LSA = "lsa", "LSA"
+    DENSE = "dense", "dense embeddings"
+    FUSION = "fusion", "reciprocal-rank fusion"
+    HTTP = "http", "HTTP endpoint"
+    OPENSEARCH = "opensearch", "OpenSearch or Elasticsearch"
     UPLOADED = "uploaded", "uploaded run"
+
+
+INDEXED = frozenset({SystemKind.BM25, SystemKind.TFIDF, SystemKind.LSA, SystemKind.DENSE})
+"""The kinds that search an index of Karat's own, built from the texts of a snapshot."""
+
+AT_ONCE = INDEXED - {SystemKind.DENSE}
+"""Of those, the kinds fit to be asked inside a request; a model takes too long to load."""
+
+
+ASKED = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
+"""The kinds that ask somebody else."""
 
 
 class RunState(models.TextChoices):
@@ -23,7 +48,21 @@ class PoolState(models.TextChoices):
 
 class PoolKind(models.TextChoices):
     DEPTH = "depth", "depth-k union"
+    CHOSEN = "chosen", "chosen pairs"
     IMPORTED = "imported", "imported judgements"
+
+
+class PoolMethod(models.TextChoices):
+    """How the pairs that runs found are chosen for a pool."""
+
+    DEPTH = "depth", "the top of every run"
+    FUSED = "rrf", "a budget by fused rank"
+    FRONT = "move_to_front", "a budget, move to front"
+    BANDIT = "bandit", "a budget, bandit"
+
+
+ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)
+"""Methods that choose better the more is judged; such a pool is grown batch by batch."""
 
 
 class Step(models.TextChoices):

@@ -46,6 +46,7 @@ class Run(models.Model):
     note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
     origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")
+    report = models.JSONField(null=True, help_text="What went by the way: unknown ids, retries. Empty for none.")
     failure = models.TextField(blank=True)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -91,6 +92,7 @@ class Pool(models.Model):
     kind = models.CharField(max_length=10, choices=PoolKind.choices, default=PoolKind.DEPTH)
     depth = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=PoolState.choices, default=PoolState.PENDING)
+    plan = models.JSONField(null=True, help_text="How pairs are chosen beyond the depth; empty for the plain union.")
     origin = models.CharField(max_length=300, blank=True, help_text="File name and digest of imported judgements.")
     entry_count = models.PositiveIntegerField(default=0)
     summary = models.JSONField(
@@ -150,6 +152,7 @@ class PoolEntry(models.Model):
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
     found_by = models.JSONField(default=list)
+    drawn = models.JSONField(null=True, help_text="How a pair came in that no run's top put here; see `sampling`.")
 
     class Meta:
         verbose_name_plural = "pool entries"

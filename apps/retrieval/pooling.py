@@ -75,6 +75,15 @@ def union(rankings: Rankings, depth: int) -> Union:
     return Union(query[starts], position[starts], np.append(starts, len(run)), run, rank)
 
 
+def only(pool: Union, places: Ints) -> Union:
+    """The pairs at `places` (ascending, each once) and nothing else."""
+    sizes = pool.found_by()[places]
+    starts = np.cumsum(sizes) - sizes
+    rows = np.arange(sizes.sum()) + np.repeat(pool.offsets[:-1][places] - starts, sizes)
+    offsets = np.append(starts, sizes.sum()).astype(np.int64)
+    return Union(pool.query[places], pool.position[places], offsets, pool.run[rows], pool.rank[rows])
+
+
 def pairs_per_query(pool: Union, queries: Ints) -> Ints:
     """How many pairs each of `queries` has; 0 where no run found anything."""
     ordered = np.sort(pool.query)
@@ -113,7 +122,12 @@ def overlap(pool: Union, runs: Ints) -> Overlap:
 
 
 def at_most(lengths: Ints, depth: int, blocks: int) -> int:
-    """The most pairs a pool can have. `lengths` holds, for each run (row) and query (column), how many
+    """The most pairs a pool can have: `most_each` of every query together."""
+    return int(most_each(lengths, depth, blocks).sum())
+
+
+def most_each(lengths: Ints, depth: int, blocks: int) -> Ints:
+    """The most pairs each query can have. `lengths` holds, for each run (row) and query (column), how many
     blocks the run found or could find; a query has no more pairs than the corpus has blocks.
     """
-    return int(np.minimum(np.minimum(lengths, depth).sum(axis=0), blocks).sum())
+    return np.minimum(np.minimum(lengths, depth).sum(axis=0), blocks)

@@ -4,8 +4,12 @@ from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.sampling import PoolPlan, plan_of
 
 DEEPEST = 10_000
+LARGEST_BUDGET = 100_000
+MOST_CANDIDATES = 20_000_000
+MOST_DRAWN = 1_000
 
 
 def depth_refusal(depth: int) -> str | None:
@@ -35,10 +39,37 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
 
 
 def grow_refusal(pool: Pool) -> str | None:
+    if pool.kind == PoolKind.CHOSEN:
+        return "The pairs of this pool were chosen one by one; it does not grow by runs."
     if pool.kind != PoolKind.DEPTH:
         return "This pool was made from imported judgements and does not grow by runs."
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. It can grow once it is complete."
+    return None
+
+
+def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | None:
+    """Why a pool of `queries` queries and `runs` runs cannot follow the plan."""
+    if plan.has_budget and plan.pairs < 1:
+        return "A budget is at least one pair."
+    budget = plan.pairs * queries if plan.each else plan.pairs
+    if plan.has_budget and budget > LARGEST_BUDGET:
+        return f"The budget comes to {budget:,} pairs; at most {LARGEST_BUDGET:,} can be given out."
+    if plan.has_budget and (candidates := queries * runs * depth) > MOST_CANDIDATES:
+        return f"A budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,}. Use a smaller depth."
+    if max(plan.random, plan.edge, plan.easy) > MOST_DRAWN:
+        return f"At most {MOST_DRAWN:,} blocks of each sort are drawn for a query."
+    if plan.edge and not plan.random:
+        return "A sample of the edge alone says nothing about the rest. Ask for random blocks too."
+    return None
+
+
+def missing_refusal(pool: Pool) -> str | None:
+    """Why it cannot be told what the pool misses."""
+    if pool.state != PoolState.COMPLETE:
+        return f"This pool is {pool.get_state_display()}. What it misses can be estimated once it is complete."
+    if pool.kind != PoolKind.DEPTH or not plan_of(pool.plan).strata:
+        return "No random blocks were drawn for this pool. Grow it by some and have them judged."
     return None
 
 

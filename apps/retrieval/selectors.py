@@ -1,6 +1,6 @@
 """Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,12 +11,15 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors import snapshots_in
+from apps.jobs.enums import ENDED
+from apps.jobs.models import Job
 from apps.queries.models import Query
-from apps.retrieval import pooling
-from apps.retrieval.enums import BlockText, PoolKind, RunState, SystemKind
+from apps.retrieval import pooling, ranking
+from apps.retrieval.enums import AT_ONCE, INDEX, MISSING, BlockText, PoolKind, RunState, SystemKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Ranking, Run, System
+from apps.retrieval.sampling import PLAIN, PoolPlan
 
 IDS_AT_ONCE = 5_000
 
@@ -36,7 +39,7 @@ ALL_QUERIES = QueryChoice()
 
 class Estimate(NamedTuple):
     """What a pool would come to, before it is asked for. `shallow` are runs that keep fewer results than the
-    pool is deep; `partial` are runs that lack some of the queries.
+    pool is deep; `partial` are runs that lack some of the queries. `drawn` of the pairs come in at random.
     """
 
     queries: int
@@ -45,6 +48,7 @@ class Estimate(NamedTuple):
     reused: list[Run]
     shallow: list[Run]
     partial: list[Run]
+    drawn: int = 0
 
 
 def batches(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
@@ -67,6 +71,29 @@ def engines_in(project: Project) -> QuerySet[System]:
     return System.objects.filter(project=project).exclude(kind=SystemKind.UPLOADED).order_by("name")
 
 
+def fused_by(system: System) -> list[System]:
+    """The systems that a fusion draws on, by name."""
+    digests = system.config["engine"]["systems"]
+    return list(System.objects.filter(project_id=system.project_id, digest__in=digests).order_by("name"))
+
+
+def indexed_in(project: Project) -> QuerySet[System]:
+    """Systems that can answer inside a request from an index of Karat's own."""
+    return System.objects.filter(project=project, kind__in=AT_ONCE).order_by("name")
+
+
+def indexing_job(snapshot: Snapshot) -> Job | None:
+    """The job under way that builds the indexes of the snapshot."""
+    jobs = Job.objects.filter(kind=INDEX, params__snapshot_id=snapshot.pk).exclude(state__in=ENDED)
+    return jobs.order_by("-pk").first()
+
+
+def missing_job(pool: Pool) -> Job | None:
+    """The job under way that estimates what the pool misses."""
+    jobs = Job.objects.filter(kind=MISSING, params__pool_id=pool.pk).exclude(state__in=ENDED)
+    return jobs.order_by("-pk").first()
+
+
 def runs_in(project: Project) -> QuerySet[Run]:
     """The project's runs, newest first."""
     runs = Run.objects.filter(project=project)
@@ -80,6 +107,14 @@ def run_in(project: Project, pk: int) -> Run:
 def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
     runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
     return runs.select_related("system").order_by("tag")
+
+
+def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[System, NDArray[np.int32]]]:
+    """What the newest complete run of each system on the snapshot put on top for the query, by the system's name."""
+    rows = Ranking.objects.filter(query=query_id, run__snapshot=snapshot, run__state=RunState.COMPLETE)
+    newest = {row.run.system_id: row for row in rows.select_related("run__system").order_by("run_id")}
+    tops = [(row.run.system, ranking.unpack(bytes(row.packed))[0][:depth]) for row in newest.values()]
+    return sorted(tops, key=lambda top: top[0].name)
 
 
 def pools_in(project: Project) -> QuerySet[Pool]:
@@ -137,6 +172,15 @@ def query_texts(query_ids: Sequence[int]) -> list[str]:
     return [texts[pk] for pk in query_ids]
 
 
+def queries_as_asked(query_ids: Sequence[int]) -> list[tuple[str, str]]:
+    """Outside id and words of the queries, in the order of the ids."""
+    rows: dict[int, tuple[str, str]] = {}
+    for part in batches(query_ids):
+        found = Query.objects.filter(pk__in=part).values_list("pk", "outside_id", "text")
+        rows.update((pk, (outside_id, text)) for pk, outside_id, text in found)
+    return [rows[pk] for pk in query_ids]
+
+
 def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
     """What a system reads of each block, in the order of positions."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
@@ -158,6 +202,31 @@ def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:
     """Position by the block's outside id."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot)
     return dict(rows.values_list("block__outside_id", "position").iterator())
+
+
+def positions_of(snapshot: Snapshot, block_ids: Collection[str]) -> dict[str, int]:
+    """The positions of those outside ids that are blocks of the snapshot."""
+    found: dict[str, int] = {}
+    for part in batches(sorted(block_ids)):
+        named = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
+        rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=named)
+        found.update(rows.values_list("block__outside_id", "position"))
+    return found
+
+
+def components_of(run: Run) -> list[Run]:
+    """The runs that a fused run draws on, in the order of its system's components; none for other runs."""
+    ids = (run.report or {}).get("components", [])
+    runs = Run.objects.select_related("system", "snapshot", "project").in_bulk(ids)
+    return [runs[pk] for pk in ids]
+
+
+def to_make(run: Run) -> list[Run]:
+    """The runs that are still to be made for this one, itself last: what a fusion draws on comes before it."""
+    if run.state != RunState.PENDING:
+        return []
+    before = [part for component in components_of(run) for part in to_make(component)]
+    return list({part.pk: part for part in [*before, run]}.values())
 
 
 def ranked_queries(run_id: int) -> set[int]:
@@ -200,6 +269,7 @@ def estimate_pool(
     runs: Sequence[Run],
     depth: int,
     query_ids: Sequence[int],
+    plan: PoolPlan = PLAIN,
 ) -> Estimate:
     """How many pairs such a pool can have at most. Rankings that exist are counted, others taken as full."""
     served = {system.pk: run_that_serves(system, snapshot, depth, query_ids) for system in systems}
@@ -214,9 +284,14 @@ def estimate_pool(
     to_run = [system for system in systems if served[system.pk] is None]
     lengths += [[depth] * len(query_ids) for _ in to_run]
     table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
-    most = pooling.at_most(table, depth, snapshot.block_count)
+    each = pooling.most_each(table, depth, snapshot.block_count)
+    if plan.has_budget and plan.each:
+        each = np.minimum(each, plan.pairs)
+    found = min(int(each.sum()), plan.pairs) if plan.has_budget and not plan.each else int(each.sum())
+    wanted = plan.random + plan.edge + plan.easy
+    drawn = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
     shallow = [run for run in runs if run.depth < depth]
-    return Estimate(len(query_ids), most, to_run, reused, shallow, partial)
+    return Estimate(len(query_ids), found + drawn, to_run, reused, shallow, partial, drawn)
 
 
 def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:

@@ -14,6 +14,11 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     system_digest = serializers.CharField(source="system.digest", read_only=True)
     snapshot = serializers.CharField(source="snapshot.digest", read_only=True)
     latency_ms = serializers.DictField(source="latency", child=serializers.FloatField(), read_only=True)
+    report = serializers.DictField(
+        read_only=True,
+        allow_null=True,
+        help_text="What went by the way while another side was asked.",
+    )
 
     class Meta:
         model = Run
@@ -28,6 +33,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "digest",
             "query_count",
             "latency_ms",
+            "report",
             "note",
             "commit",
             "failure",

@@ -168,7 +168,7 @@ def test_a_run_whose_job_gives_up_has_failed_with_the_reason(project, snapshot, 
     def broken(*args):
         raise RuntimeError("no such index")
 
-    monkeypatch.setattr("apps.retrieval.execution.open_system", broken)
+    monkeypatch.setattr("apps.retrieval.answering.using_system", broken)
 
     run = make_run(project, snapshot)
 
@@ -426,20 +426,20 @@ def test_a_cancelled_pool_has_failed_together_with_the_runs_it_was_making(projec
 
 
 def test_a_pool_job_done_again_from_its_middle_doubles_nothing(project, snapshot, monkeypatch):
-    monkeypatch.setattr("apps.retrieval.execution.QUERIES_AT_ONCE", 1)
-    monkeypatch.setattr("apps.retrieval.execution.POOLED_AT_ONCE", 1)
+    monkeypatch.setattr("apps.retrieval.answering.QUERIES_AT_ONCE", 1)
+    monkeypatch.setattr("apps.retrieval.collecting.POOLED_AT_ONCE", 1)
     made = []
 
-    def dies_at_the_second(*args):
+    def dies_at_the_second(*args, **kwargs):
         made.append(args)
         if len(made) == 2:
             raise RuntimeError("gone")
-        return plain(*args)
+        return plain(*args, **kwargs)
 
-    from apps.retrieval import execution
+    from apps.retrieval import collecting
 
-    plain = execution.write_entries
-    monkeypatch.setattr(execution, "write_entries", dies_at_the_second)
+    plain = collecting.write_entries
+    monkeypatch.setattr(collecting, "write_entries", dies_at_the_second)
 
     pool = make_pool(project, snapshot)
 

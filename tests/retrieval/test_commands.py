@@ -90,6 +90,22 @@ def test_pool_can_be_left_to_a_worker(project, snapshot):
     assert Pool.objects.get().state == "pending"
 
 
+def test_pool_takes_a_budget_and_draws(project, snapshot):
+    told = karat(
+        "pool", *place(project, snapshot), "--name", "P", "--system", "bm25", "--method", "rrf", "--budget", 3,
+        "--per", "all", "--random", 1, "--seed", 5,
+    )  # fmt: skip
+
+    assert told.endswith("; drawn: 3 random\n")
+    assert PoolEntry.objects.filter(drawn__isnull=True).count() == 3
+    assert Pool.objects.get().plan["seed"] == 5
+
+
+def test_a_budget_needs_a_method(project, snapshot):
+    with pytest.raises(CommandError, match="needs a --method"):
+        karat("pool", *place(project, snapshot), "--name", "P", "--system", "bm25", "--budget", 3)
+
+
 @pytest.mark.parametrize("words", [["--system", "ghost"], ["--run", "ghost"], []])
 def test_pool_refuses_what_it_cannot_draw_from(project, snapshot, words):
     with pytest.raises(CommandError) as ended:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.jobs.actions import retry_job
 from apps.jobs.models import Job, JobChunk
 from apps.jobs.testing import run_jobs
+from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from tests.factories import lead_of, make_project
@@ -23,6 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 SEED = 20_261_121
 KILLS = 8
+SHARED_KILLS = 4
 QUERIES, BLOCKS, SYSTEMS = 400, 4_000, 6
 
 
@@ -147,3 +149,54 @@ def undisturbed_twin(project):
     run_jobs()
     pool.refresh_from_db()
     return pool
+
+
+def test_a_run_among_workers_has_every_slice_once_after_kills(workers, project):
+    chance = random.Random(SEED)
+    longest = list(Query.objects.filter(project=project).values_list("text", flat=True))
+    make_queries(project, {f"R{n:04}": f"{longest[n % QUERIES]} {longest[n // 2]}" for n in range(2 * QUERIES)})
+    system = make_system(project)
+    run = ask_for_run(project, system)
+
+    crew = [workers.start(concurrency=1) for _ in range(2)]
+    for _ in range(SHARED_KILLS):
+        before = Ranking.objects.filter(run=run).count()
+        wait_until(lambda before=before: has_answered(project, run, before), "an answer")
+        workers.kill(crew.pop(chance.randrange(2)))
+        crew.append(workers.start(concurrency=1))
+    wait_until(lambda: retry_run_if_failed(project, run) == "done", "the end of the run")
+    wait_until(lambda: not Job.objects.open().exists(), "the end of the helpers")
+    workers.stop()
+
+    run.refresh_from_db()
+    slices = JobChunk.objects.filter(key__regex=rf"^run:{run.pk}:\d+$")
+    assert (run.state, run.query_count) == ("complete", 3 * QUERIES)
+    assert Ranking.objects.filter(run=run).count() == 3 * QUERIES
+    assert slices.values("job").distinct().count() > 1, "nobody helped"
+
+    control = ask_for_run(project, system)
+    run_jobs()
+    control.refresh_from_db()
+    assert control.digest == run.digest
+
+
+def ask_for_run(project, system):
+    return actions.request_run(
+        project=project,
+        system_id=system.pk,
+        snapshot_id=project.corpora.get().snapshots.get().pk,
+        actor=lead_of(project),
+        at=timezone.now(),
+    )
+
+
+def has_answered(project, run, before):
+    assert retry_run_if_failed(project, run) != "done", "the kill came too late"
+    return Ranking.objects.filter(run=run).count() > before
+
+
+def retry_run_if_failed(project, run):
+    job = Job.objects.get(pk=run.job_id)
+    if job.state == "failed":
+        retry_job(job_id=job.pk, actor=lead_of(project), at=timezone.now())
+    return job.state

@@ -48,6 +48,13 @@ def test_depth_below_one_is_refused():
         pool_of((11, 1, [4]), depth=0)
 
 
+def test_some_pairs_of_a_pool_keep_who_found_them():
+    pool = pool_of((11, 1, [4, 2, 9]), (12, 1, [2, 7, 4]), (11, 2, [5]), depth=2)
+
+    assert rows(pooling.only(pool, np.array([0, 2]))) == {(1, 2): [[11, 2], [12, 1]], (1, 7): [[12, 2]]}
+    assert rows(pooling.only(pool, np.zeros(0, dtype=np.int64))) == {}
+
+
 def test_pairs_are_counted_for_every_query_even_those_without_any():
     pool = pool_of((11, 1, [4, 2]), (11, 3, [1]), depth=5)
 

@@ -79,7 +79,7 @@ def test_the_overview_asks_the_same_number_of_questions_however_long(
         make_pool(project, snapshot, name=f"P{number}", system_ids=[system.pk])
 
     lead.get(at("overview", project))
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         lead.get(at("overview", project))
 
 

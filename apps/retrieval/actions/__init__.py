@@ -1,24 +1,36 @@
 """Everything a person or a machine can do with systems, runs and pools."""
 
+from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
+from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.importing import Imported, import_run, import_upload, same_run
+from apps.retrieval.actions.indexes import request_indexes
 from apps.retrieval.actions.lengths import TooLong
-from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_pool
+from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
+from apps.retrieval.actions.remote import change_pace, create_remote_system
 from apps.retrieval.actions.runs import RUN_DEPTH, RunRefused, annotate_run, lock_queries, request_run
 from apps.retrieval.actions.systems import SystemRefused, create_system
 
 __all__ = [
+    "MOST_CHOSEN",
     "RUN_DEPTH",
+    "ChoiceRefused",
     "Imported",
     "PoolRefused",
     "RunRefused",
     "SystemRefused",
     "TooLong",
     "annotate_run",
+    "change_pace",
+    "choose_pairs",
+    "create_fusion",
+    "create_remote_system",
     "create_system",
     "grow_pool",
     "import_run",
     "import_upload",
     "lock_queries",
+    "request_indexes",
+    "request_missing",
     "request_pool",
     "request_run",
     "same_run",

@@ -17,8 +17,9 @@ from apps.queries.models import Query
 from apps.retrieval import ranking, selectors
 from apps.retrieval.actions.runs import RunRefused, add_run, lock_queries
 from apps.retrieval.actions.systems import add_system
+from apps.retrieval.answering import complete_run, rankings_digest
+from apps.retrieval.collecting import ROWS_AT_ONCE
 from apps.retrieval.enums import SystemKind
-from apps.retrieval.execution import ROWS_AT_ONCE, complete_run, rankings_digest
 from apps.retrieval.imports import Draft
 from apps.retrieval.models import Ranking, Run, System
 

@@ -1,7 +1,9 @@
 """Building and growing pools."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -10,11 +12,13 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.actions import enqueue
+from apps.jobs.models import Job
 from apps.retrieval import rules, selectors, workflow
-from apps.retrieval.actions.runs import RUN_DEPTH, add_run, lock_queries
-from apps.retrieval.enums import Step
-from apps.retrieval.execution import ROWS_AT_ONCE
+from apps.retrieval.actions.runs import RUN_DEPTH, add_run, draw_on, lock_queries
+from apps.retrieval.collecting import ROWS_AT_ONCE
+from apps.retrieval.enums import MISSING, Step
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
+from apps.retrieval.sampling import PLAIN, PoolPlan, plan_of
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
 
 
@@ -31,17 +35,45 @@ def request_pool(
     system_ids: Sequence[int] = (),
     run_ids: Sequence[int] = (),
     depth: int,
+    plan: PoolPlan = PLAIN,
     choice: QueryChoice = ALL_QUERIES,
     actor: User,
     at: datetime,
 ) -> Pool:
-    """Ask for the union of the chosen runs, and of one run for each chosen system; a job builds it.
+    """Ask for a pool of the chosen runs, and of one run for each chosen system; a job builds it.
 
-    A system that has already answered all the queries on this snapshot, deep enough, is not run again.
+    Without a plan it is the union of their tops; with a budget, `depth` is how far the choice may look. A system
+    that has already answered all the queries on this snapshot, deep enough, is not run again.
     """
     snapshot = snapshot_in(project, snapshot_id)
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
     name = name.strip()
+    _check_request(project, name, depth, query_ids)
+    pool = Pool.objects.create(
+        project=project,
+        snapshot=snapshot,
+        name=name,
+        depth=depth,
+        plan=plan.as_json(),
+        created_by=actor,
+        created_at=at,
+    )
+    PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
+    pending = _draw_from(pool, query_ids, system_ids, run_ids, actor, at)
+    _settle_plan(pool, plan, len(query_ids))
+    after = {
+        "name": name,
+        "snapshot": snapshot.digest,
+        "depth": depth,
+        "queries": len(query_ids),
+        "plan": pool.plan,
+    }
+    record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
+    lock_queries(query_ids, at=at)
+    return _enqueue_pool(pool, pending, actor, at)
+
+
+def _check_request(project: Project, name: str, depth: int, query_ids: Sequence[int]) -> None:
     if not name:
         raise PoolRefused("A pool needs a name.", code="name_missing")
     if Pool.objects.filter(project=project, name=name).exists():
@@ -50,15 +82,6 @@ def request_pool(
         raise PoolRefused(reason, code="bad_depth")
     if not query_ids:
         raise PoolRefused("No query was chosen, so there is nothing to pool.", code="no_queries")
-    pool = Pool.objects.create(
-        project=project, snapshot=snapshot, name=name, depth=depth, created_by=actor, created_at=at
-    )
-    PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
-    pending = _draw_from(pool, query_ids, system_ids, run_ids, actor, at)
-    after = {"name": name, "snapshot": snapshot.digest, "depth": depth, "queries": len(query_ids)}
-    record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
-    lock_queries(query_ids, at=at)
-    return _enqueue_pool(pool, pending, actor, at)
 
 
 @transaction.atomic
@@ -69,10 +92,15 @@ def grow_pool(
     system_ids: Sequence[int] = (),
     run_ids: Sequence[int] = (),
     depth: int | None = None,
+    more: PoolPlan = PLAIN,
     actor: User,
     at: datetime,
 ) -> Pool:
-    """Add runs to a complete pool, or draw deeper from those it has. Pairs already there stay as they are."""
+    """Add runs to a complete pool, draw deeper from those it has, or add pairs. Pairs already there stay as they are.
+
+    Of `more`, the counts are added to those of the pool's plan; its method and seed count for nothing. An adaptive
+    budget chooses its next pairs by what has been judged when the job runs.
+    """
     pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
     depth = depth or pool.depth
     reason = rules.grow_refusal(pool) or rules.depth_refusal(depth)
@@ -85,10 +113,48 @@ def grow_pool(
     wanted = [pk for pk in run_ids if pk not in had]
     pending = _draw_from(pool, selectors.pool_query_ids(pool), system_ids, wanted, actor, at, grown=True)
     is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != had
-    if not is_wider and not is_deeper:
+    plan = _grown(plan_of(pool.plan), more)
+    if not is_wider and not is_deeper and plan == plan_of(pool.plan):
         raise PoolRefused("The pool already draws from these runs at this depth.", code="nothing_to_add")
-    pool = workflow.move_pool(pool.pk, Step.GROW, actor=actor, at=at, depth=depth)
+    changes = {"depth": depth, "plan": _settle_plan(pool, plan, pool.pool_queries.count())}
+    pool = workflow.move_pool(pool.pk, Step.GROW, actor=actor, at=at, **changes)
     return _enqueue_pool(pool, pending, actor, at)
+
+
+@transaction.atomic
+def request_missing(*, project: Project, pool_id: int, actor: User, at: datetime) -> Job:
+    """Ask for an estimate of what a pool misses, from the grades there are now; a job works it out, one at a time."""
+    pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
+    if reason := rules.missing_refusal(pool):
+        raise PoolRefused(reason, code="nothing_drawn")
+    if (job := selectors.missing_job(pool)) is not None:
+        return job
+    title = f"Estimate what {pool.name} misses"
+    return enqueue(kind=MISSING, params={"pool_id": pool.pk}, project=project, actor=actor, at=at, title=title)
+
+
+def _grown(plan: PoolPlan, more: PoolPlan) -> PoolPlan:
+    """The plan with the counts of `more` on top. Raises PoolRefused where they do not go together."""
+    if more.pairs and not plan.has_budget:
+        said = "This pool has no budget: it takes the top of every run. Make it deeper instead."
+        raise PoolRefused(said, code="plan")
+    if more.edge and plan.random and not plan.edge:
+        said = "Random blocks were already drawn from everywhere beside this pool; its edge cannot be told apart now."
+        raise PoolRefused(said, code="plan")
+    totals = {name: getattr(plan, name) + getattr(more, name) for name in ("pairs", "random", "edge", "easy")}
+    return replace(plan, **totals)
+
+
+def _settle_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | None:
+    """Store the plan with its edge fixed to the runs the pool draws from now. Raises PoolRefused."""
+    runs = tuple(pool.pool_runs.order_by("run_id").values_list("run_id", flat=True))
+    if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth):
+        raise PoolRefused(reason, code="plan")
+    if plan.edge and not plan.edge_runs:
+        plan = replace(plan, edge_runs=runs)
+    pool.plan = plan.as_json()
+    pool.save(update_fields=["plan"])
+    return pool.plan
 
 
 def _draw_from(
@@ -113,7 +179,7 @@ def _draw_from(
         served = selectors.run_that_serves(system, pool.snapshot, pool.depth, query_ids)
         if served is None:
             served = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
-            pending.append(served)
+            pending += [served, *draw_on(served, query_ids, actor, at)]
         runs.append(served)
     if not runs and not grown:
         raise PoolRefused("Choose at least one system or run to pool from.", code="no_runs")

@@ -1,5 +1,6 @@
 """Asking for runs and writing their line in the ledger."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain, count
 
@@ -15,6 +16,7 @@ from apps.jobs.actions import enqueue
 from apps.queries.actions import lock_queries
 from apps.retrieval import rules, selectors
 from apps.retrieval.actions.lengths import check_lengths
+from apps.retrieval.enums import SystemKind
 from apps.retrieval.models import Run, System
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
 
@@ -46,12 +48,36 @@ def request_run(
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
     run = add_run(system, snapshot, depth, tag, note, commit, actor, at)
+    before = draw_on(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
     run.job = job
     run.save(update_fields=["job"])
+    Run.objects.filter(pk__in=[part.pk for part in before]).update(job=job)
     lock_queries(query_ids, at=at)
     return run
+
+
+def draw_on(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> list[Run]:
+    """Settle which runs a fused run draws on; returns those that its job has to make first. None for other runs.
+
+    A component that has answered all the queries on this snapshot, deep enough, is not run again.
+    """
+    if run.system.kind != SystemKind.FUSION:
+        return []
+    components, pending = [], []
+    for digest in run.system.config["engine"]["systems"]:
+        system = System.objects.get(project_id=run.project_id, digest=digest)
+        served = selectors.run_that_serves(system, run.snapshot, run.depth, query_ids)
+        if served is None:
+            if reason := rules.run_refusal(system, run.snapshot, len(query_ids), run.depth):
+                raise RunRefused(f"{run.system.name} fuses {system.name}. {reason}", code="run_refused")
+            served = add_run(system, run.snapshot, run.depth, "", "", "", actor, at)
+            pending += [served, *draw_on(served, query_ids, actor, at)]
+        components.append(served.pk)
+    run.report = {"components": components}
+    run.save(update_fields=["report"])
+    return pending
 
 
 def add_run(

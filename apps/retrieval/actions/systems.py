@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.models import Project, User
@@ -33,7 +34,7 @@ def create_system(
 ) -> System:
     """Describe a system that Karat runs itself. Its kind, parameters and words read are its identity."""
     try:
-        engine = make(kind, parameters)
+        engine = make(kind, parameters, settings.MODELS_DIR)
     except BadParameters as wrong:
         raise SystemRefused(str(wrong), code="bad_parameters") from wrong
     if words not in BlockText.values:
@@ -44,7 +45,16 @@ def create_system(
     return add_system(project, name.strip(), kind, config, actor, at)
 
 
-def add_system(project: Project, name: str, kind: str, config: dict[str, Any], actor: User, at: datetime) -> System:
+def add_system(
+    project: Project,
+    name: str,
+    kind: str,
+    config: dict[str, Any],
+    actor: User,
+    at: datetime,
+    apart: dict[str, Any] | None = None,
+) -> System:
+    """`apart` is kept in the configuration too, but is no part of the identity."""
     if not name:
         raise SystemRefused("A system needs a name.", code="name_missing")
     check_lengths(name=name)
@@ -54,7 +64,13 @@ def add_system(project: Project, name: str, kind: str, config: dict[str, Any], a
     if twin := System.objects.filter(project=project, digest=digest).first():
         raise SystemRefused(f"{twin.name} already has exactly this configuration.", code="system_exists")
     system = System.objects.create(
-        project=project, name=name, kind=kind, config=config, digest=digest, created_by=actor, created_at=at
+        project=project,
+        name=name,
+        kind=kind,
+        config={**config, **(apart or {})},
+        digest=digest,
+        created_by=actor,
+        created_at=at,
     )
     after = {"name": name, "kind": kind, "digest": digest}
     record(project=project, actor=actor, action="system.created", obj=system, after=after, at=at)

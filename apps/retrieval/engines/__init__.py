@@ -1,6 +1,8 @@
 """Retrieval engines behind one interface: `make` gives one by name, with its parameters checked."""
 
-from apps.retrieval.engines.base import BadParameters, Engine, Found, Parameters
+from apps.retrieval.engines.base import BadParameters, Engine, Found, NotReady, Parameters
+from apps.retrieval.engines.encoder import is_installed
+from apps.retrieval.engines.folders import model_names
 from apps.retrieval.engines.registry import ENGINES, Parameter, defaults, make, parameters_of
 
 __all__ = [
@@ -8,9 +10,12 @@ __all__ = [
     "BadParameters",
     "Engine",
     "Found",
+    "NotReady",
     "Parameter",
     "Parameters",
     "defaults",
+    "is_installed",
     "make",
+    "model_names",
     "parameters_of",
 ]

@@ -4,50 +4,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from apps.retrieval.engines.stopwords import STOP_WORDS
+
 _WORD = re.compile(r"\w+")
 
-# The stop list of Lucene's StandardAnalyzer, long enough to drop what carries nothing in an English query.
-_ENGLISH = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "no",
-        "not",
-    }
-    | {
-        "of",
-        "on",
-        "or",
-        "such",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-    }
-    | {"will", "with"}
-)
-
 TOKENIZERS = ("words", "trigrams")
-STOP_WORDS: dict[str, frozenset[str]] = {"none": frozenset(), "english": _ENGLISH}
 STEMMERS = ("none", "s")
 
 

@@ -1,17 +1,23 @@
 """What every engine promises, whatever it is made of."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Parameters = dict[str, Any]
+Q = TypeVar("Q")
 
 
 class BadParameters(ValueError):
     """A system was described with a parameter its engine cannot take; the message is a sentence to show."""
+
+
+class NotReady(RuntimeError):
+    """An engine lacks here what it was described with; the message is a sentence to show."""
 
 
 class Found(NamedTuple):
@@ -62,3 +68,29 @@ class Engine(Protocol):
     def load(self, folder: Path) -> Any:
         """A handle over the folder's files, memory-mapped."""
         ...
+
+
+Ranked = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Positions and scores of one query, best first."""
+
+
+def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Found:
+    """What an engine found that answers one query after the other, each timed. Raises ValueError for `k` below 1."""
+    if k < 1:
+        raise ValueError("k must be 1 or more")
+    answers: list[Ranked] = []
+    seconds = np.zeros(len(queries))
+    for number, text in enumerate(queries):
+        started = perf_counter()
+        answers.append(rank(text))
+        seconds[number] = perf_counter() - started
+    return gathered(answers, seconds)
+
+
+def gathered(answers: Sequence[Ranked], seconds: NDArray[np.float64]) -> Found:
+    """The answers to many queries as one."""
+    sizes = [len(found) for found, _ in answers]
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    positions = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in answers)])
+    scores = np.concatenate([np.zeros(0), *(values for _, values in answers)])
+    return Found(offsets, positions.astype(np.int32), scores, seconds)

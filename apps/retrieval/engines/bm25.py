@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from apps.retrieval.engines.lexical import Lexical
+from apps.retrieval.engines.postings import Counts, Weigh
 
 
 @dataclass(frozen=True)
@@ -21,14 +22,17 @@ class Bm25(Lexical):
 
     name: ClassVar[str] = "bm25"
 
-    def weigh(self, counts: csr_array) -> tuple[csr_array, NDArray[np.float64]]:
-        blocks, terms = counts.shape
-        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
-        average = lengths.mean() if blocks and lengths.any() else 1.0
-        holders = np.bincount(counts.indices, minlength=terms)
-        idf = np.log1p((blocks - holders + 0.5) / (holders + 0.5))
-        saturation = self.k1 * (1 - self.b + self.b * lengths / average)
-        frequency = counts.data.astype(np.float64)
-        rows = np.repeat(np.arange(blocks), np.diff(counts.indptr))
-        weights = idf[counts.indices] * frequency / (frequency + saturation[rows])
-        return csr_array((weights, counts.indices, counts.indptr), shape=counts.shape), np.ones(terms)
+    def weigh(self, counts: Counts) -> Weigh:
+        blocks, lengths = len(counts.lengths), counts.lengths
+        average = lengths.mean() if lengths.any() else 1.0
+        idf = np.log1p((blocks - counts.holders + 0.5) / (counts.holders + 0.5))
+
+        def weights(part: csr_array, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+            saturation = self.k1 * (1 - self.b + self.b * lengths / average)
+            frequency = part.data.astype(np.float64)
+            return idf[part.indices] * frequency / (frequency + np.repeat(saturation, np.diff(part.indptr)))
+
+        return weights
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        return np.ones(len(counts.holders))

@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from apps.retrieval.engines import postings as lists
 from apps.retrieval.engines.analysis import Analysis
-from apps.retrieval.engines.base import Found, Parameters
-from apps.retrieval.engines.postings import Postings
+from apps.retrieval.engines.base import Found, Parameters, one_by_one
+from apps.retrieval.engines.postings import Counts, Postings, Weigh
 
 
 @dataclass(frozen=True)
@@ -30,10 +28,12 @@ class Lexical:
         own = {key: value for key, value in asdict(self).items() if key != "analysis"}
         return {"engine": self.name, "revision": self.revision, **asdict(self.analysis), **own}
 
-    def weigh(self, counts: csr_array) -> tuple[csr_array, NDArray[np.float64]]:
-        """From a blocks × terms matrix of counts: what each count is worth, and what each term is worth
-        in a query.
-        """
+    def weigh(self, counts: Counts) -> Weigh:
+        """What gives the counts of each part their weights."""
+        raise NotImplementedError
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        """What each term is worth in a query."""
         raise NotImplementedError
 
     def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -41,27 +41,14 @@ class Lexical:
         return counts * boost
 
     def index(self, blocks: Iterable[str]) -> Postings:
-        vocabulary, counts = lists.count_terms(blocks, self.analysis)
-        weights, boost = self.weigh(counts)
-        return lists.from_weights(vocabulary, weights, boost)
+        counts = lists.count_terms(blocks, self.analysis)
+        return lists.from_counts(counts, self.weigh(counts), self.boost(counts))
 
     def search(self, handle: Postings, queries: Sequence[str], k: int) -> Found:
-        if k < 1:
-            raise ValueError("k must be 1 or more")
-        answers: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        seconds = np.zeros(len(queries))
-        for number, text in enumerate(queries):
-            started = perf_counter()
-            answers.append(self._rank(handle, text, k))
-            seconds[number] = perf_counter() - started
-        sizes = [len(found) for found, _ in answers]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        positions = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in answers)])
-        scores = np.concatenate([np.zeros(0), *(values for _, values in answers)])
-        return Found(offsets, positions.astype(np.int32), scores, seconds)
+        return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
 
     def _rank(self, handle: Postings, text: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        terms, counts = lists.query_terms(handle, self.analysis, text)
+        terms, counts = lists.query_terms(handle.vocabulary, self.analysis, text)
         if not len(terms):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         scores = lists.scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))

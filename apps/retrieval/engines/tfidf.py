@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from apps.retrieval.engines.lexical import Lexical
+from apps.retrieval.engines.postings import Counts, Weigh
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,18 @@ class TfIdf(Lexical):
 
     name: ClassVar[str] = "tfidf"
 
-    def weigh(self, counts: csr_array) -> tuple[csr_array, NDArray[np.float64]]:
-        blocks, terms = counts.shape
-        holders = np.bincount(counts.indices, minlength=terms)
-        idf = np.log((1 + blocks) / (1 + holders)) + 1
-        weights = self._damped(counts.data.astype(np.float64)) * idf[counts.indices]
-        rows = np.repeat(np.arange(blocks), np.diff(counts.indptr))
-        lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=blocks))
-        weights /= lengths[rows]
-        return csr_array((weights, counts.indices, counts.indptr), shape=counts.shape), idf
+    def weigh(self, counts: Counts) -> Weigh:
+        idf = self.boost(counts)
+
+        def weights(part: csr_array, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+            raw = self._damped(part.data.astype(np.float64)) * idf[part.indices]
+            rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+            return raw / np.sqrt(np.bincount(rows, weights=raw**2, minlength=part.shape[0]))[rows]
+
+        return weights
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        return np.log((1 + len(counts.lengths)) / (1 + counts.holders)) + 1
 
     def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
         factors = self._damped(counts) * boost

@@ -1,9 +1,10 @@
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
@@ -15,8 +16,11 @@ from apps.queries.models import Query
 from apps.retrieval import actions, rules, selectors
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.drawing import sizes_chart
+from apps.retrieval.enums import ADAPTIVE, PoolKind
 from apps.retrieval.forms import GrowForm, PoolForm
+from apps.retrieval.missing import Estimate
 from apps.retrieval.models import Pool, Run
+from apps.retrieval.sampling import plan_of
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
@@ -39,6 +43,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
                 system_ids=[system.pk for system in values["systems"]],
                 run_ids=[run.pk for run in values["runs"]],
                 depth=values["depth"],
+                plan=form.plan,
                 choice=form.choice,
                 actor=request.user,
                 at=timezone.now(),
@@ -61,9 +66,11 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
     if form.is_valid() and snapshot is not None:
         values = form.cleaned_data
         query_ids = list(selectors.queries_in(project, form.choice).values_list("pk", flat=True))
-        if values["systems"] or values["runs"]:
+        sources = len(values["systems"]) + len(values["runs"])
+        context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
+        if sources and not context["refusal"]:
             context["estimate"] = selectors.estimate_pool(
-                snapshot, list(values["systems"]), list(values["runs"]), values["depth"], query_ids
+                snapshot, list(values["systems"]), list(values["runs"]), values["depth"], query_ids, form.plan
             )
     return render(request, "retrieval/_estimate.html", context)
 
@@ -81,9 +88,22 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "sizes": sizes_chart(shown.summary.get("sizes", [])),
         "grow_refusal": rules.grow_refusal(shown),
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
+        "how": _how(shown),
         "shares": _shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
+        "tells_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
+        "missing_refusal": rules.missing_refusal(shown),
+        "missing_job": selectors.missing_job(shown),
+        "missed": _missed(shown),
     }
     return render(request, "retrieval/pool.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def missing(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Estimate what the pool misses from the grades there are."""
+    actions.request_missing(project=project, pool_id=pk, actor=request.user, at=timezone.now())
+    return redirect("retrieval:pool", slug=project.slug, pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -101,6 +121,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 system_ids=[system.pk for system in form.cleaned_data["systems"]],
                 run_ids=[run.pk for run in form.cleaned_data["runs"]],
                 depth=form.cleaned_data["depth"],
+                more=form.more,
                 actor=request.user,
                 at=timezone.now(),
             )
@@ -108,7 +129,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
             form.add_error(None, refusal.sentence)
         else:
             return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
-    context = {**SECTION, "pool": shown, "form": form}
+    context = {**SECTION, "pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
     return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
 
 
@@ -141,19 +162,58 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
 
 
 class Found(NamedTuple):
-    """One pair, and its rank in each run of the pool; None where the run did not find it this far up."""
+    """One pair, and its rank in each run of the pool; None where the run did not find it this far up.
+
+    `drawn` says how it came in when it was not, or not only, by a run: `random`, `easy`.
+    """
 
     block: Any
     version: Any
     ranks: list[int | None]
+    drawn: str
 
 
 def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[Found]:
     rows = []
     for entry in selectors.entries_of(pool, query.pk):
         ranks = dict(entry.found_by)
-        rows.append(Found(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs]))
-    return sorted(rows, key=lambda row: min(rank for rank in row.ranks if rank is not None))
+        drawn = (entry.drawn or {}).get("how", "")
+        rows.append(Found(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs], drawn))
+    return sorted(
+        rows, key=lambda row: min((rank for rank in row.ranks if rank is not None), default=rules.DEEPEST + 1)
+    )
+
+
+def _how(pool: Pool) -> str:
+    """How the pool's pairs were chosen, in words; empty for pairs that no run brought."""
+    if pool.kind != PoolKind.DEPTH:
+        return ""
+    plan = plan_of(pool.plan)
+    if not plan.has_budget:
+        return f"The top {pool.depth:,}"
+    each = "for each query" if plan.each else "in all"
+    way = {"rrf": "by fused rank", "move_to_front": "move to front", "bandit": "by a bandit"}[plan.method]
+    pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
+    return f"A budget of {pairs} {each}, {way}, from the top {pool.depth:,}"
+
+
+class Missed(NamedTuple):
+    """What the pool misses, as its page tells it: the estimate, and the share of the relevant blocks it holds."""
+
+    counts: dict[str, Any]
+    blocks: Estimate | None
+    share: Estimate | None
+    at: datetime
+
+
+def _missed(pool: Pool) -> Missed | None:
+    """The last estimate; None when none was made since the pool was built or grown."""
+    told = pool.summary.get("missing")
+    if not told:
+        return None
+    blocks = Estimate(*told["missing"]) if told.get("missing") else None
+    share = Estimate(*(part * 100 for part in told["share"])) if told.get("share") else None
+    return Missed(told, blocks, share, datetime.fromisoformat(told["at"]))
 
 
 class Share(NamedTuple):

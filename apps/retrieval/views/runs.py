@@ -38,7 +38,8 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
             return redirect("retrieval:run", slug=project.slug, pk=shown.pk)
     else:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
-    context = {**SECTION, "run": shown, "form": form, "pools": selectors.pools_with(shown)}
+    components = selectors.components_of(shown)
+    context = {**SECTION, "run": shown, "form": form, "components": components, "pools": selectors.pools_with(shown)}
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
 

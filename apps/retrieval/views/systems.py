@@ -10,7 +10,9 @@ from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.selectors import snapshots_in
 from apps.retrieval import actions, selectors
-from apps.retrieval.engines import ENGINES, parameters_of
+from apps.retrieval.engines import ENGINES, is_installed, parameters_of
+from apps.retrieval.enums import ASKED, SystemKind
+from apps.retrieval.facts import remote_facts
 from apps.retrieval.forms import WORDS, RunForm, SystemForm
 from apps.retrieval.models import System
 
@@ -71,7 +73,15 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
         else:
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
-    context = {**SECTION, "form": form, "kind": kind, "kinds": kinds}
+    needs_model = ENGINES[kind].needs_model
+    context = {
+        **SECTION,
+        "form": form,
+        "kind": kind,
+        "kinds": kinds,
+        "lacks_packages": needs_model and not is_installed(),
+        "lacks_models": needs_model and not form.fields["p_model"].choices,  # type: ignore[attr-defined]
+    }
     return render(request, "retrieval/new_system.html", context, status=400 if form.errors else 200)
 
 
@@ -106,6 +116,7 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "facts": _facts(shown),
         "runs": selectors.runs_in(project).filter(system=shown),
         "form": form,
+        "is_asked": shown.kind in ASKED,
         "has_snapshot": snapshots_in(project).exists(),
     }
     return render(request, "retrieval/system.html", context, status=400 if form and form.errors else 200)
@@ -116,13 +127,18 @@ def _run_form(request: MemberRequest, project: Project, system: System) -> RunFo
     is_lead = request.member.is_lead
     if request.method == "POST" and not is_lead:
         raise Forbidden("A system is run by a lead.", code="leads_only")
-    if not is_lead or system.kind not in ENGINES:
+    if not is_lead or system.kind == SystemKind.UPLOADED:
         return None
     return RunForm(request.POST or None, project=project)
 
 
 def _facts(system: System) -> list[tuple[str, object]]:
     """The configuration in words, in the order of the form."""
+    if system.kind in ASKED:
+        return list(remote_facts(system))
+    if system.kind == SystemKind.FUSION:
+        fused = selectors.fused_by(system)
+        return [("fuses", ", ".join(part.name for part in fused)), ("k", system.config["engine"]["k"])]
     values = system.config.get("engine", {})
     shown = parameters_of(system.kind) if system.kind in ENGINES else ()
     return [(parameter.short, _worded(values[parameter.name])) for parameter in shown]
@@ -131,4 +147,6 @@ def _facts(system: System) -> list[tuple[str, object]]:
 def _worded(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if value == "":
+        return "nothing"
     return WORDS.get(value, value) if isinstance(value, str) else value

@@ -48,3 +48,16 @@ def test_trigrams_serve_scripts_without_spaces():
 
 def test_no_text_has_no_terms():
     assert terms(" .,;— ") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kept"),
+    [
+        ("german", "Die Schlüssel für das große Tor", ["schlüssel", "grosse", "tor"]),
+        ("french", "La clé de l’école où elle était", ["clé", "école", "était"]),
+        ("spanish", "El niño y las llaves de la casa", ["niño", "llaves", "casa"]),
+        ("english", "The key to the old house", ["key", "old", "house"]),
+    ],
+)
+def test_each_language_has_stop_words_of_its_own(language, text, kept):
+    assert terms(text, stop_words=language, stemmer="none") == kept

@@ -11,14 +11,23 @@ from apps.jobs.tasks import worker_name
 from apps.retrieval import actions
 from apps.retrieval.commands import SnapshotCommand
 from apps.retrieval.engines import ENGINES
-from apps.retrieval.enums import PoolState
+from apps.retrieval.enums import PoolMethod, PoolState
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.sampling import PoolPlan
 
 FAILED = 1
+READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)
+
+
+def _count(text: str) -> int:
+    """A whole number, 0 or more. Raises ValueError, which argparse turns into a sentence."""
+    if (number := int(text)) < 0:
+        raise ValueError(text)
+    return number
 
 
 class Command(SnapshotCommand):
-    help = "Pool runs to a depth. Exit codes: 0 built or queued, 1 failed, 2 refused."
+    help = "Pool runs to a depth or by a budget. Exit codes: 0 built or queued, 1 failed, 2 refused."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -28,10 +37,39 @@ class Command(SnapshotCommand):
             "--system",
             action="append",
             default=[],
-            help=f"name of a system, repeatable; {' and '.join(ENGINES)} are made when they are not there",
+            help=f"name of a system, repeatable; {', '.join(READY)} are made when they are not there",
         )
         parser.add_argument("--run", action="append", default=[], help="tag of a complete run, repeatable")
+        self._add_plan(parser)
         parser.add_argument("--queue", action="store_true", help="leave the work to a worker and return at once")
+
+    def _add_plan(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--method",
+            choices=PoolMethod.values,
+            default=PoolMethod.DEPTH,
+            help="how pairs are chosen (default: depth)",
+        )
+        parser.add_argument(
+            "--budget", type=_count, default=0, help="pairs that runs may bring in, for a method but depth"
+        )
+        parser.add_argument("--per", choices=["query", "all"], default="query", help="what the budget is counted for")
+        parser.add_argument("--random", type=_count, default=0, help="random blocks a query from outside the pool")
+        parser.add_argument("--edge", type=_count, default=0, help="random blocks a query that runs found below it")
+        parser.add_argument("--easy", type=_count, default=0, help="easy negatives a query, from far down")
+        parser.add_argument("--same-once", action="store_true", help="judge texts that are the same once a query")
+        parser.add_argument("--seed", type=_count, default=0, help="makes the choice repeatable (default: 0)")
+
+    def _plan(self, options: dict[str, Any]) -> PoolPlan:
+        if options["budget"] and options["method"] == PoolMethod.DEPTH:
+            raise CommandError("A budget needs a --method: rrf, move_to_front or bandit.", returncode=BAD_INPUT)
+        return PoolPlan(
+            method=options["method"],
+            pairs=options["budget"],
+            each=options["per"] == "query",
+            same_once=options["same_once"],
+            **{name: options[name] for name in ("random", "edge", "easy", "seed")},
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options)
@@ -43,6 +81,7 @@ class Command(SnapshotCommand):
             system_ids=[self._system(project, name, actor).pk for name in options["system"]],
             run_ids=[self._run(project, tag).pk for tag in options["run"]],
             depth=options["depth"],
+            plan=self._plan(options),
             actor=actor,
             at=timezone.now(),
         )
@@ -60,11 +99,16 @@ class Command(SnapshotCommand):
             raise CommandError(f"{pool.name} is {pool.state}. {pool.failure}".strip(), returncode=FAILED)
         summary = pool.summary
         spread = f"{summary['smallest']} to {summary['largest']} a query, median {summary['median']:g}"
-        self.stdout.write(f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}")
+        marked = dict(summary.get("drawn", {}))
+        same = marked.pop("same", 0)
+        drawn = ", ".join(f"{count:,} {how}" for how, count in sorted(marked.items()))
+        said = f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}"
+        said += f"; {same:,} of them the same as another" if same else ""
+        self.stdout.write(f"{said}; drawn: {drawn}" if drawn else said)
 
     def _system(self, project: Project, name: str, actor: User) -> System:
         system = System.objects.filter(project=project, name=name).first()
-        if system is None and name in ENGINES:
+        if system is None and name in READY:
             system = System.objects.filter(project=project, name=ENGINES[name].title).first()
             return system or actions.create_system(
                 project=project, name=ENGINES[name].title, kind=name, actor=actor, at=timezone.now()

@@ -1,0 +1,94 @@
+"""Pools of pairs that somebody chose: what is to be judged again, or first, whatever runs say."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.queries.actions import lock_queries
+from apps.queries.models import Query
+from apps.retrieval.collecting import ROWS_AT_ONCE
+from apps.retrieval.enums import PoolKind, PoolState
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery
+
+MOST_CHOSEN = 50_000
+
+
+class ChoiceRefused(Refusal):
+    """These pairs cannot be a pool."""
+
+
+@transaction.atomic
+def choose_pairs(
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    name: str,
+    pairs: Iterable[tuple[int, int]],
+    origin: str = "",
+    plan: Mapping[str, Any] | None = None,
+    actor: User,
+    at: datetime,
+) -> Pool:
+    """A complete pool of exactly these (query id, block version id) pairs; a pair that comes twice counts once.
+
+    `origin` says why they were chosen, for people; `plan` for programs. Raises ChoiceRefused for no pair, for more
+    than 50,000, for a name that is taken, and for a query or block that is not of this project and snapshot.
+    """
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    chosen = sorted(set(pairs))
+    if reason := _refusal(project, snapshot, name.strip(), chosen):
+        raise ChoiceRefused(reason, code="pairs_refused")
+    queries = sorted({query for query, _ in chosen})
+    pool = Pool.objects.create(
+        project=project,
+        snapshot=snapshot,
+        name=name.strip(),
+        kind=PoolKind.CHOSEN,
+        state=PoolState.COMPLETE,
+        plan=dict(plan) if plan else None,
+        origin=origin[:300],
+        entry_count=len(chosen),
+        created_by=actor,
+        created_at=at,
+        completed_at=at,
+    )
+    PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in queries], batch_size=ROWS_AT_ONCE)
+    drawn = {"how": "chosen"}
+    entries = [PoolEntry(pool=pool, query_id=query, version_id=version, drawn=drawn) for query, version in chosen]
+    PoolEntry.objects.bulk_create(entries, batch_size=ROWS_AT_ONCE)
+    lock_queries(queries, at=at)
+    after = {"name": pool.name, "snapshot": snapshot.digest, "pairs": len(chosen), "origin": pool.origin}
+    record(project=project, actor=actor, action="pool.chosen", obj=pool, after=after, at=at)
+    return pool
+
+
+def _refusal(project: Project, snapshot: Snapshot, name: str, pairs: list[tuple[int, int]]) -> str | None:
+    if not name:
+        return "A pool needs a name."
+    if Pool.objects.filter(project=project, name=name).exists():
+        return f"There is already a pool called {name}."
+    if not pairs:
+        return "No pair was chosen, so there is nothing to judge."
+    if len(pairs) > MOST_CHOSEN:
+        return f"{len(pairs):,} pairs were chosen; at most {MOST_CHOSEN:,} fit a pool of chosen pairs."
+    if snapshot.corpus.project_id != project.pk:
+        return "These blocks belong to another project."
+    queries = {query for query, _ in pairs}
+    if _count(Query.objects.filter(project=project), "pk", queries) != len(queries):
+        return "A chosen query is not of this project."
+    versions = {version for _, version in pairs}
+    if _count(SnapshotBlock.objects.filter(snapshot=snapshot), "version_id", versions) != len(versions):
+        return f"A chosen block is not in the snapshot {snapshot.name}."
+    return None
+
+
+def _count(rows: Any, field: str, keys: set[int]) -> int:
+    ordered = sorted(keys)
+    parts = (ordered[start : start + ROWS_AT_ONCE] for start in range(0, len(ordered), ROWS_AT_ONCE))
+    return sum(rows.filter(**{f"{field}__in": part}).count() for part in parts)

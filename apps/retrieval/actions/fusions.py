@@ -1,0 +1,29 @@
+"""Describing systems that fuse others."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.retrieval import selectors
+from apps.retrieval.actions.systems import SystemRefused, add_system
+from apps.retrieval.engines import BadParameters
+from apps.retrieval.engines.fusion import DEFAULT_K, Fusion
+from apps.retrieval.enums import SystemKind
+from apps.retrieval.models import System
+
+
+@transaction.atomic
+def create_fusion(
+    *, project: Project, name: str, system_ids: Sequence[int], k: float = DEFAULT_K, actor: User, at: datetime
+) -> System:
+    """Describe a system that fuses the rankings of others by reciprocal rank. Which ones, and k, are its identity."""
+    systems = [selectors.system_in(project, pk) for pk in dict.fromkeys(system_ids)]
+    try:
+        identity = Fusion(tuple(system.digest for system in systems), k).identity()
+    except BadParameters as wrong:
+        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
+    given = {"systems": identity["systems"], "k": identity["k"]}
+    config = {"engine": given, "revision": identity["revision"]}
+    return add_system(project, name.strip(), SystemKind.FUSION, config, actor, at)

@@ -1,0 +1,25 @@
+"""Asking for the indexes of a snapshot, so that retrievers can answer inside a request."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in
+from apps.jobs.actions import enqueue
+from apps.jobs.models import Job
+from apps.retrieval.enums import INDEX
+from apps.retrieval.selectors import indexing_job
+
+
+@transaction.atomic
+def request_indexes(*, project: Project, snapshot_id: int, actor: User, at: datetime) -> Job:
+    """Ask for every index of the project on the snapshot; a job does it. One that is under way is given back."""
+    Project.objects.select_for_update().get(pk=project.pk)
+    snapshot: Snapshot = snapshot_in(project, snapshot_id)
+    under_way = indexing_job(snapshot)
+    if under_way is not None:
+        return under_way
+    title = f"Index {snapshot.name}"
+    return enqueue(kind=INDEX, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at, title=title)

@@ -1,0 +1,52 @@
+"""The configuration of a system elsewhere in words, in the order of its form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.retrieval.models import System
+
+AUTHS = {
+    "bearer": "as a Bearer token",
+    "api_key": "as an ApiKey",
+    "basic": "as the password of",
+    "header": "in the header",
+}
+LABELS = {
+    "url": "address",
+    "index": "index",
+    "method": "method",
+    "query": "asks by",
+    "fields": "fields",
+    "body": "body",
+    "ids": "ids at",
+    "scores": "scores at",
+    "strip": "ids lose",
+    "prepend": "ids gain",
+    "version": "version",
+}
+
+
+def remote_facts(system: System) -> list[tuple[str, str]]:
+    values = system.config["engine"]
+    facts = [(label, _worded(values[key])) for key, label in LABELS.items() if values.get(key)]
+    if "scores" in values and not values["scores"]:
+        facts.append(("scores", "none: the n-th result gets 1/n"))
+    if values.get("lower_is_better"):
+        facts.append(("better is", "a smaller score; it is kept negated"))
+    facts += [("header", f"{name}: {value}") for name, value in values.get("headers", {}).items()]
+    return [*facts, ("signs in", _auth(values["auth"])), ("is asked", _pace(system.config["pace"]))]
+
+
+def _worded(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _auth(auth: Mapping[str, str]) -> str:
+    if not auth["secret"]:
+        return "not at all"
+    return f"with the secret {auth['secret']}, {AUTHS[auth['kind']]} {auth['user'] or auth['header']}".rstrip()
+
+
+def _pace(pace: Mapping[str, float]) -> str:
+    often = f"at most {pace['per_second']:g} times a second" if pace["per_second"] else "as fast as it answers"
+    return f"{pace['at_once']:g} at once, {often}, {pace['tries']:g} tries, {pace['whole']:g} s each"

@@ -1,0 +1,195 @@
+"""What people say about systems elsewhere: where they are, what they are asked, and how hard."""
+
+from typing import Any, ClassVar
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.accounts.secrets import secrets_in
+from apps.common.forms import KaratForm
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshots_in
+from apps.retrieval.engines.remote import Pace
+from apps.retrieval.engines.remote.base import AUTHS
+from apps.retrieval.engines.remote.http_json import METHODS
+from apps.retrieval.engines.remote.opensearch import QUERIES
+from apps.retrieval.engines.remote.pace import BOUNDS
+from apps.retrieval.forms import SnapshotField
+from apps.retrieval.selectors import queries_in
+
+AUTH_WORDS = {
+    "none": "not at all",
+    "bearer": "Bearer token",
+    "api_key": "ApiKey, as Elasticsearch has it",
+    "basic": "user name and password",
+    "header": "a header of its own",
+}
+QUERY_WORDS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a body of your own"}
+PACE_WORDS = {
+    "at_once": ("At once", "Requests under way at the same time."),
+    "per_second": ("A second", "Most requests a second; 0 is no limit."),
+    "tries": ("Tries", "How often a query is asked when the server stumbles: no connection, 429, 500, 502 to 504."),
+    "first_wait": ("First wait", "Seconds before the second try; each further wait is twice as long."),
+    "connect": ("To connect", "Seconds."),
+    "read": ("Silence", "Most seconds without a byte."),
+    "whole": ("Whole answer", "Most seconds for one answer."),
+    "stop_after": ("Stop after", "So many queries without an answer in a row end the run."),
+}
+HTTP_BODY = '{"query": {{query}}, "limit": {{k}}}'
+
+
+def _number(name: str) -> forms.Field:
+    label, help_text = PACE_WORDS[name]
+    low, high = BOUNDS[name]
+    initial = Pace().values()[name]
+    options: dict[str, Any] = {"label": label, "help_text": help_text, "initial": initial}
+    widget = forms.NumberInput(attrs={"step": "any", "inputmode": "decimal", "class": "input"})
+    if isinstance(initial, int):
+        return forms.IntegerField(min_value=int(low), max_value=int(high), widget=widget, **options)
+    return forms.FloatField(min_value=low, max_value=high, widget=widget, **options)
+
+
+def _words(rows: int, **options: Any) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "id"})
+    return forms.CharField(widget=widget, strip=False, **options)
+
+
+class PaceForm(KaratForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.add_pace()
+
+    def add_pace(self) -> None:
+        for name in PACE_WORDS:
+            self.fields[name] = _number(name)
+
+    @property
+    def pace_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in PACE_WORDS]
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in PACE_WORDS}
+
+
+class RemoteForm(PaceForm):
+    """What both kinds share. `question` and `snapshot` are for the trial alone."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ()
+
+    name = forms.CharField(max_length=120, help_text="As it stands in tables, such as “Search, staging”.")
+    url = forms.CharField(label="Address", max_length=2_000, widget=forms.TextInput(attrs={"inputmode": "url"}))
+    ids = forms.CharField(label="Ids at", max_length=300)
+    version = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="What is deployed there, such as a commit. Another version is another system.",
+    )
+    auth_kind = forms.ChoiceField(
+        label="Signs in with", choices=[(kind, AUTH_WORDS[kind]) for kind in AUTHS], initial="none"
+    )
+    auth_secret = forms.ChoiceField(label="Secret", required=False)
+    auth_user = forms.CharField(label="User name", max_length=200, required=False)
+    auth_header = forms.CharField(label="Header", max_length=80, required=False, help_text="Such as X-Api-Key.")
+    question = forms.CharField(label="Question", max_length=1_000, required=False)
+    snapshot = SnapshotField(Snapshot.objects.none(), required=False, empty_label=None, label="Ids are those of")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        fields["snapshot"].queryset = snapshots = snapshots_in(project)
+        fields["snapshot"].required = snapshots.exists()
+        names = [(secret.name, secret.name) for secret in secrets_in(project)]
+        fields["auth_secret"].choices = [("", "none chosen"), *names]
+        first = queries_in(project).values_list("text", flat=True).first()
+        fields["question"].initial = first or ""
+
+    @property
+    def auth(self) -> dict[str, str]:
+        values = self.cleaned_data
+        return {key: values[f"auth_{key}"] for key in ("kind", "secret", "user", "header") if values[f"auth_{key}"]}
+
+    @property
+    def auth_fields(self) -> list[forms.BoundField]:
+        return [self["auth_kind"], self["auth_secret"], self["auth_user"], self["auth_header"]]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        names = [name for name in self.PARAMETERS if name in self.cleaned_data]
+        return {**{name: self.cleaned_data[name] for name in names}, "auth": self.auth}
+
+
+class HttpForm(RemoteForm):
+    """An endpoint that answers with JSON."""
+
+    PARAMETERS = (
+        "url", "method", "body", "headers", "ids", "scores", "lower_is_better", "strip", "prepend", "version",
+    )  # fmt: skip
+
+    method = forms.ChoiceField(choices=[(method, method) for method in METHODS])
+    body = _words(
+        4,
+        required=False,
+        max_length=20_000,
+        initial=HTTP_BODY,
+        help_text="JSON with {{query}}, {{k}} and {{query_id}} where their values go. Empty for GET.",
+    )
+    headers = _words(2, required=False, max_length=20_000, help_text="One a line, as Name: value. No secrets.")
+    scores = forms.CharField(
+        label="Scores at",
+        max_length=300,
+        required=False,
+        help_text="Such as hits[*].score. Empty: the order of the answer counts.",
+    )
+    lower_is_better = forms.BooleanField(label="Smaller is better", required=False)
+    strip = forms.CharField(label="Ids lose", max_length=200, required=False, strip=False)
+    prepend = forms.CharField(label="Ids gain", max_length=200, required=False, strip=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
+        self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
+        self.fields["strip"].help_text = "What every id begins with there and not here, such as doc:."
+        self.fields["prepend"].help_text = "What every id begins with here and not there."
+
+    def clean_headers(self) -> dict[str, str]:
+        headers = {}
+        for line in self.cleaned_data["headers"].splitlines():
+            name, colon, value = line.partition(":")
+            if line.strip() and not colon:
+                raise forms.ValidationError(f"“{line[:60]}” is no header. Write Name: value.")
+            if line.strip():
+                headers[name.strip()] = value.strip()
+        return headers
+
+
+class OpenSearchForm(RemoteForm):
+    """The `_search` of a cluster."""
+
+    PARAMETERS = ("url", "index", "query", "body", "ids", "version")
+
+    index = forms.CharField(max_length=255, help_text="Its name, or an alias.")
+    query = forms.ChoiceField(label="Asks by", choices=[(query, QUERY_WORDS[query]) for query in QUERIES])
+    search_fields = forms.CharField(
+        label="Fields", max_length=1_000, required=False, initial="text", help_text="Divided by commas; title^2 weighs."
+    )
+    body = _words(
+        4,
+        required=False,
+        max_length=20_000,
+        help_text="For a body of your own: JSON with {{query}} and {{k}} where their values go.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["url"].help_text = "Of the cluster, such as https://search.example.org:9200."
+        self.fields["ids"].initial = "_id"
+        self.fields["ids"].help_text = "_id, or a field of the source, written _source.name."
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        named = [name.strip() for name in self.cleaned_data["search_fields"].split(",")]
+        return {**super().parameters, "fields": [name for name in named if name]}
+
+
+FORMS: dict[str, type[RemoteForm]] = {"http": HttpForm, "opensearch": OpenSearchForm}

@@ -1,0 +1,176 @@
+import json
+
+import pytest
+
+from apps.retrieval.engines import BadParameters
+from apps.retrieval.engines.remote import Asked, HttpJson, RemoteError, Reply, make_remote
+from apps.retrieval.engines.remote.base import Auth, Hit
+
+GOOD = {
+    "url": "https://search.example/s",
+    "body": '{"q": "{{query}}", "n": "{{k}}", "id": "{{query_id}}"}',
+    "ids": "hits[*].doc.id",
+    "scores": "hits[*].score",
+}
+ASKED = Asked("Q1", "red key & door")
+
+
+def engine(**changes):
+    return make_remote("http", {**GOOD, **changes})
+
+
+def reply(answer, status=200, **headers):
+    body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    return Reply(status, headers, body, 0.01)
+
+
+def hits(*pairs):
+    return {"hits": [{"doc": {"id": key}, "score": score} for key, score in pairs]}
+
+
+def test_a_post_carries_the_query_in_its_body():
+    asked = engine(headers={"X-Team": "search"}).request(ASKED, 10)
+
+    assert (asked.method, asked.path) == ("POST", "/s")
+    assert json.loads(asked.body) == {"q": "red key & door", "n": 10, "id": "Q1"}
+    assert asked.headers == {"Accept": "application/json", "X-Team": "search", "Content-Type": "application/json"}
+
+
+def test_a_get_carries_it_in_the_address():
+    asked = engine(method="GET", url="https://a.example?q={{query}}&n={{k}}", body="").request(ASKED, 5)
+
+    assert (asked.method, asked.path, asked.body) == ("GET", "/?q=red%20key%20%26%20door&n=5", None)
+
+
+def test_ids_and_scores_are_read_at_their_paths():
+    reading = engine().read(reply(hits(("a", 2), (7, 1.5))))
+
+    assert reading.hits == [Hit("a", 2.0), Hit("7", 1.5)]
+
+
+def test_without_scores_the_order_counts():
+    assert engine(scores="").read(reply(hits(("a", 2)))).hits == [Hit("a", None)]
+
+
+def test_ids_lose_and_gain_what_they_should():
+    changed = engine(strip="doc:", prepend="HB-").read(reply(hits(("doc:a", 2), ("b", 1))))
+
+    assert [hit.id for hit in changed.hits] == ["HB-a", "HB-b"]
+
+
+def test_distances_fall():
+    assert [hit.score for hit in engine(lower_is_better=True).read(reply(hits(("a", 0.1), ("b", 0.2)))).hits] == [
+        -0.1,
+        -0.2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"no json", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"hits": [{"doc": {"id": "a"}, "score": NaN}]}', "not JSON"),
+        (b'{"hits": [{"doc": {"id": "a"}, "score": 1e999}]}', "item 1 is not a finite number"),
+        (b'{"hits": [{"doc": {"id": "a\\u0000"}, "score": 1}]}', "no id can hold"),
+        (b'{"hits": [{"doc": {"id": "\\ud800"}, "score": 1}]}', "no id can hold"),
+        ({"results": []}, "nothing at hits"),
+        (hits(("a", "high")), "score of item 1 is not a number"),
+        (hits(("a", True)), "score of item 1 is not a number"),
+        (hits(("a", 1), (None, 1)), "id of item 2"),
+        (hits((1.5, 1)), "id of item 1"),
+        (hits(("x" * 301, 1)), "id of item 1"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_told(answer, words):
+    with pytest.raises(RemoteError, match=words) as caught:
+        engine().read(reply(answer))
+
+    assert not caught.value.is_passing
+
+
+def test_columns_of_unequal_length_are_refused():
+    with pytest.raises(RemoteError, match="2 ids and 1 scores"):
+        engine(ids="ids[*]", scores="scores[*]").read(reply({"ids": ["a", "b"], "scores": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("status", "is_passing", "is_final"),
+    [(400, False, False), (401, False, True), (403, False, True), (404, False, True), (408, True, False),
+     (418, False, False), (429, True, False), (500, True, False), (503, True, False)],
+)  # fmt: skip
+def test_a_status_tells_whether_asking_again_helps(status, is_passing, is_final):
+    with pytest.raises(RemoteError) as caught:
+        engine().read(reply({"detail": "private"}, status))
+
+    assert (caught.value.is_passing, caught.value.is_final) == (is_passing, is_final)
+    assert str(status) in caught.value.sentence
+    assert "private" not in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({}, None),
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:30 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30.0),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:30 GMT"}, None),
+    ],
+)
+def test_the_wait_that_is_asked_for_is_read(headers, wait):
+    with pytest.raises(RemoteError) as caught:
+        engine().read(reply({}, 429, **headers))
+
+    assert caught.value.wait == wait
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"url": "ftp://a.example"}, "neither https"),
+        ({"method": "PUT"}, "not a method"),
+        ({"method": "GET"}, "carries no body"),
+        ({"body": '{"q": "fixed"}'}, "stands nowhere"),
+        ({"body": ""}, "stands nowhere"),
+        ({"ids": ""}, "path is empty"),
+        ({"ids": "hits.id"}, r"needs \[\*\]"),
+        ({"scores": "best"}, r"needs \[\*\]"),
+        ({"strip": "x" * 201}, "at most 200"),
+        ({"headers": {"Authorization": "Bearer abc"}}, "secret of the project"),
+        ({"headers": {"cookie": "a=b"}}, "secret of the project"),
+        ({"headers": {"X-A": "a\r\nX-B: b"}}, "no header may hold"),
+        ({"headers": {"X A": "a"}}, "no header may hold"),
+        ({"auth": {"kind": "magic"}}, "no way to sign in"),
+        ({"auth": {"kind": "bearer"}}, "Choose the secret"),
+        ({"auth": {"kind": "basic", "secret": "s", "user": "a:b"}}, "without a colon"),
+        ({"auth": {"kind": "header", "secret": "s", "header": "Host"}}, "Name the header"),
+        ({"colour": "red"}, "parameter"),
+    ],
+)
+def test_a_description_that_cannot_work_is_refused(changes, words):
+    with pytest.raises(BadParameters, match=words):
+        engine(**changes)
+
+
+@pytest.mark.parametrize(
+    ("auth", "headers"),
+    [
+        (Auth("bearer", "s"), {"Authorization": "Bearer v"}),
+        (Auth("api_key", "s"), {"Authorization": "ApiKey v"}),
+        (Auth("basic", "s", user="u"), {"Authorization": "Basic dTp2"}),
+        (Auth("header", "s", header="X-Key"), {"X-Key": "v"}),
+        (Auth(), {}),
+    ],
+)
+def test_a_secret_goes_into_its_header(auth, headers):
+    assert auth.headers("v") == headers
+
+
+def test_an_engine_comes_back_from_its_identity():
+    made = engine(auth={"kind": "basic", "secret": "s", "user": "u"}, headers={"B": "2", "A": "1"})
+
+    assert make_remote("http", made.identity()).identity() == made.identity()
+    assert isinstance(made, HttpJson)
+    assert made.address == "https://search.example"

@@ -1,0 +1,120 @@
+"""What a pool misses: the estimate and its interval, against planted relevance."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.retrieval.missing import Estimate, Sampled, found_share, missing, totals
+
+TRIALS = 1_000
+
+
+def columns(*rows):
+    return Sampled(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def test_each_relevant_block_of_the_sample_stands_for_as_many_as_were_left_out():
+    found = missing(columns((1_000, 20, 1), (400, 20, 2)))
+
+    assert found.value == pytest.approx(1 * 50 + 2 * 20)
+    assert found.low < found.value < found.high
+
+
+def test_a_sample_without_a_relevant_block_still_has_an_upper_end():
+    found = missing(columns((10_000, 100, 0), (10_000, 100, 0)))
+
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert 200 < found.high < 300, "about the rule of three: 3 in 200 of 20,000"
+
+
+def test_a_stratum_judged_to_its_end_is_known():
+    assert missing(columns((10, 10, 3), (7, 7, 0))) == Estimate(3.0, 3.0, 3.0)
+
+
+def test_the_interval_never_leaves_what_is_possible():
+    found = missing(columns((12, 10, 9)))
+
+    assert 9 <= found.low <= found.high <= 11
+
+
+@pytest.mark.parametrize("rows", [[(10, 0, 0)], [(10, 11, 0)], [(10, 5, 6)], [(10, 5, -1)]])
+def test_counts_that_cannot_be_are_refused(rows):
+    with pytest.raises(ValueError, match="strat"):
+        missing(columns(*rows))
+
+
+def test_no_stratum_at_all_is_refused():
+    with pytest.raises(ValueError, match="strat"):
+        missing(Sampled(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)))
+
+
+@given(
+    st.lists(
+        st.integers(1, 500).flatmap(
+            lambda size: st.integers(1, size).flatmap(
+                lambda judged: st.tuples(st.just(size), st.just(judged), st.integers(0, judged))
+            )
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_an_estimate_lies_in_its_interval_and_the_interval_in_what_is_possible(rows):
+    found = missing(columns(*rows))
+
+    seen, unseen = sum(r for _, _, r in rows), sum(size - judged for size, judged, _ in rows)
+    assert seen * (found.low > 0) <= found.low <= found.high <= seen + unseen
+    assert found.low - 1 <= found.value <= seen + unseen
+
+
+def test_the_share_found_turns_the_interval_round():
+    share = found_share(90, Estimate(10.0, 0.0, 30.0))
+
+    assert share == Estimate(0.9, 0.75, 1.0)
+
+
+def test_a_share_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="nothing"):
+        found_share(0, Estimate(0.0, 0.0, 12.0))
+
+
+def rates(generator, low, high):
+    return np.exp(generator.uniform(np.log(low), np.log(high), TRIALS))
+
+
+def evenly(low, high, count):
+    return np.exp(np.linspace(np.log(low), np.log(high), count)).astype(np.int64)
+
+
+SCENARIOS = {
+    # blocks outside the pool, drawn a query, lowest and highest rate, how uneven the queries are (0: all alike)
+    "50 queries, 10,000 blocks, 0.01 to 5 %": (np.full(50, 10_000), 20, 1e-4, 0.05, 0),
+    "50 queries, uneven relevance": (np.full(50, 10_000), 20, 1e-4, 0.05, 5),
+    "200 queries, 100,000 blocks": (np.full(200, 100_000), 10, 1e-4, 0.05, 1),
+    "500 queries, 0.05 %": (np.full(500, 20_000), 20, 5e-4, 5e-4, 1),
+    "20 queries, 1,400 blocks, 1 %": (np.full(20, 1_400), 20, 0.01, 0.01, 1),
+    "50 queries, 5 %": (np.full(50, 10_000), 20, 0.05, 0.05, 1),
+    "50 queries, 200 to 50,000 blocks": (evenly(200, 50_000, 50), 20, 1e-4, 0.05, 1),
+    "200 queries, 200 to 5,000 blocks, 1 %": (evenly(200, 5_000, 200), 20, 0.01, 0.01, 1),
+    "one in three drawn, 5 %": (evenly(20, 60, 60), 10, 0.05, 0.05, 1),
+    "one query, 3 %": (np.array([1_000]), 100, 0.03, 0.03, 0),
+}
+
+
+@pytest.mark.parametrize("name", list(SCENARIOS))
+def test_the_interval_covers_planted_relevance_as_often_as_it_says(name):
+    """A thousand trials: plant relevant blocks in every query, draw, look, estimate; the truth is what was planted."""
+    size, drawn, low, high, uneven = SCENARIOS[name]
+    generator = np.random.default_rng(20_100)
+    factor = generator.gamma(1 / uneven, uneven, (TRIALS, len(size))) if uneven else 1.0
+    rate = np.minimum(rates(generator, low, high)[:, None] * factor, 0.9)
+    planted = generator.binomial(size, np.broadcast_to(rate, (TRIALS, len(size))))
+    judged = np.minimum(drawn, size)
+    relevant = generator.hypergeometric(planted, size - planted, judged)
+
+    _, lowest, highest = totals(size, judged, relevant)
+
+    truth = planted.sum(axis=1)
+    covered = ((lowest <= truth) & (truth <= highest)).mean()
+    assert 0.93 <= covered <= 0.97

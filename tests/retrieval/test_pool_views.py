@@ -1,0 +1,153 @@
+"""The pages of pools with budgets and draws."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.jobs.testing import run_jobs
+from apps.retrieval import grading
+from apps.retrieval.models import Pool
+from apps.retrieval.sampling import PoolPlan, plan_of
+from tests.factories import lead_of, make_member, make_project
+from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
+from tests.retrieval.test_views import at, words
+
+pytestmark = pytest.mark.django_db
+
+BLOCKS = {f"b{number:02}": f"text {number}" for number in range(30)}
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project, BLOCKS)
+
+
+@pytest.fixture
+def run(project, snapshot):
+    rows = [(query, f"b{place:02}", float(20 - place)) for query in ("Q01", "Q02", "Q03") for place in range(12)]
+    return import_lines(project, snapshot, trec(rows)).run
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def described(snapshot, run, **fields):
+    return {"name": "Mine", "snapshot": snapshot.pk, "runs": [run.pk], "depth": "10", **fields}
+
+
+def test_the_form_describes_a_plan(lead, project, snapshot, run):
+    fields = {"method": "bandit", "pairs": "9", "each": "all", "random": "3", "edge": "1", "easy": "2", "seed": "7"}
+
+    lead.post(at("new_pool", project), described(snapshot, run, **fields))
+
+    plan = plan_of(Pool.objects.get().plan)
+    wanted = PoolPlan("bandit", pairs=9, each=False, random=3, edge=1, easy=2, seed=7, edge_runs=(run.pk,))
+    assert plan == wanted
+
+
+def test_left_open_the_form_means_the_plain_union(lead, project, snapshot, run):
+    lead.post(at("new_pool", project), described(snapshot, run))
+
+    assert Pool.objects.get().plan is None
+
+
+def test_a_budget_of_nothing_is_refused_where_it_is_typed(lead, project, snapshot, run):
+    answer = lead.post(at("new_pool", project), described(snapshot, run, method="rrf"))
+
+    assert answer.status_code == 400
+    assert "Say how many pairs the budget is." in words(answer)
+    assert not Pool.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"method": "rrf", "pairs": "4"}, "<b>12</b> pairs at most"),
+        ({"method": "rrf", "pairs": "4", "each": "all"}, "<b>4</b> pairs at most"),
+        ({"random": "5", "easy": "1"}, "<b>48</b> pairs at most"),
+        ({"random": "5"}, "15 pairs are drawn at random"),
+        ({"random": "500"}, "<b>90</b> pairs at most"),
+        ({"edge": "5"}, "says nothing about the rest"),
+        ({"method": "rrf"}, "Say how many pairs"),
+    ],
+)
+def test_the_estimate_counts_budget_and_draws(lead, project, snapshot, run, fields, said):
+    live = words(lead.get(at("estimate", project), described(snapshot, run, **fields)))
+
+    assert said in live
+
+
+def test_a_budget_grows_from_its_page_and_a_plain_pool_has_none(lead, project, snapshot, run):
+    plain = make_pool(project, snapshot, name="Plain", run_ids=[run.pk])
+    pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan("move_to_front", pairs=2))
+    assert "Pairs to add" not in words(lead.get(at("grow_pool", project, plain.pk)))
+    assert "chosen by what has been judged so far" in words(lead.get(at("grow_pool", project, pool.pk)))
+
+    lead.post(at("grow_pool", project, pool.pk), {"depth": "10", "pairs": "1", "random": "2"})
+    run_jobs()
+
+    pool.refresh_from_db()
+    assert pool.entry_count == 3 * 3 + 3 * 2
+
+
+def test_the_pool_tells_how_it_was_chosen_and_what_was_drawn(lead, project, snapshot, run):
+    pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan("rrf", pairs=4, easy=2))
+
+    page = words(lead.get(at("pool", project, pool.pk)))
+
+    assert "A budget of 4 pairs for each query, by fused rank, from the top 10 of 1 run" in page
+    assert '<span>Easy, from far down</span><b class="push">6</b>' in page
+    assert "No random blocks were drawn" in page
+
+
+def test_provenance_shows_drawn_pairs_last(lead, project, snapshot, run):
+    pool = make_pool(project, snapshot, depth=2, run_ids=[run.pk], plan=PoolPlan(random=2))
+
+    page = words(lead.get(at("provenance", project, pool.pk)))
+
+    assert page.count("<td>random</td>") == 2
+    assert page.index(">b01<") < page.index("<td>random</td>")
+
+
+def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
+    lead, project, snapshot, run, monkeypatch, django_assert_num_queries
+):
+    pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
+    pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
+    grades = {(query, version): int(block < "b15") for query, version, block in pairs}
+    monkeypatch.setattr(grading, "_kept", [lambda asked: grades])
+
+    lead.post(at("missing", project, pool.pk))
+    assert "Estimate what First pool misses" in words(lead.get(at("pool", project, pool.pk)))
+    run_jobs()
+
+    page = words(lead.get(at("pool", project, pool.pk)))
+    assert "<dd>15 <small>15 to 15</small></dd>" in page
+    assert "<dd>66.7 % <small>66.7 to 66.7</small></dd>" in page
+    assert "60 judged of 60 random blocks, 15 of them relevant, and 30 relevant blocks in the pool" in page
+    with django_assert_num_queries(9):
+        lead.get(at("pool", project, pool.pk))
+
+
+def test_before_anybody_judged_the_estimate_says_so(lead, project, snapshot, run):
+    pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=2))
+    lead.post(at("missing", project, pool.pk))
+    run_jobs()
+
+    assert "0 of 6 random blocks judged" in words(lead.get(at("pool", project, pool.pk)))
+
+
+def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot, run):
+    pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=2))
+    client.force_login(make_member(project, Role.ANNOTATOR))
+
+    assert "What the pool misses" not in words(client.get(at("pool", project, pool.pk)))
+    assert client.post(at("missing", project, pool.pk)).status_code == 403

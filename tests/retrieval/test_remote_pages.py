@@ -1,0 +1,174 @@
+from html import unescape
+
+import pytest
+from django.test import override_settings
+from django.urls import reverse
+
+from apps.accounts.secrets import save_secret
+from apps.retrieval.models import System
+from tests.elsewhere import TEXTS, TOLD
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
+from tests.retrieval.test_asking import http, make_remote_system
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
+
+PACE = {
+    "at_once": "4", "per_second": "0", "tries": "2", "first_wait": "0.01", "connect": "1", "read": "1", "whole": "2",
+    "stop_after": "5",
+}  # fmt: skip
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project, TEXTS)
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def page_of(project, kind="http"):
+    return reverse("retrieval:new_remote", args=[project.slug]) + f"?kind={kind}"
+
+
+def words(answer):
+    return " ".join(unescape(answer.content.decode()).split())
+
+
+def filled(port, snapshot, path="search", **changes):
+    return {
+        **PACE,
+        "name": "Search, staging",
+        "url": f"http://127.0.0.1:{port}/{path}",
+        "method": "POST",
+        "body": '{"q": {{query}}}',
+        "ids": "hits[*].doc.id",
+        "scores": "hits[*].score",
+        "strip": "doc:",
+        "headers": "X-Team: search\n",
+        "auth_kind": "none",
+        "question": "red key",
+        "snapshot": snapshot.pk,
+        **changes,
+    }
+
+
+def test_a_trial_shows_ids_and_time_before_anything_is_made(lead, project, snapshot, port):
+    page = words(lead.post(page_of(project), {**filled(port, snapshot), "try": "yes"}))
+
+    assert "2 results in" in page
+    assert "every id is a block of this snapshot" in page
+    assert "red key opens the red door" in page
+    assert not System.objects.exists()
+
+
+def test_a_trial_names_ids_that_are_no_block(lead, project, snapshot, port):
+    values = filled(port, snapshot, "unknown", scores="")
+
+    page = words(lead.post(page_of(project), {**values, "try": "yes"}))
+
+    assert "2 of the ids are no block" in page
+    assert "nowhere</span><b>no block</b>" in page
+
+
+def test_a_trial_that_fails_says_why_and_tells_nothing_of_the_answer(lead, project, snapshot, port):
+    page = words(lead.post(page_of(project), {**filled(port, snapshot, "broken"), "try": "yes"}))
+
+    assert "The server answered 500." in page
+    assert TOLD not in page
+
+
+def test_a_trial_does_not_reach_inside(lead, project, snapshot, port):
+    with override_settings(OUTBOUND_ALLOW=()):
+        page = words(lead.post(page_of(project), {**filled(port, snapshot), "try": "yes"}))
+
+    assert "lies inside the network of this server" in page
+
+
+def test_a_trial_needs_a_question(lead, project, snapshot, port):
+    answer = lead.post(page_of(project), {**filled(port, snapshot, question=""), "try": "yes"})
+
+    assert answer.status_code == 400
+    assert "Write a question to try." in words(answer)
+
+
+def test_a_system_is_made_run_and_its_pace_changed_from_pages(lead, project, snapshot, port):
+    made = lead.post(page_of(project), filled(port, snapshot))
+    system = System.objects.get()
+    page = words(lead.get(made.url))
+    assert "hits[*].doc.id" in page
+    assert "4 at once, as fast as it answers, 2 tries, 2 s each" in page
+    assert "X-Team: search" in page
+
+    lead.post(made.url, {"snapshot": snapshot.pk, "depth": "10"})
+    assert system.runs.count() == 1
+
+    changed = lead.post(reverse("retrieval:pace", args=[project.slug, system.pk]), {**PACE, "per_second": "2.5"})
+    assert changed.url == made.url
+    assert "at most 2.5 times a second" in words(lead.get(made.url))
+
+
+def test_a_cluster_is_described_from_its_page(lead, project, snapshot, port):
+    values = {
+        **PACE, "name": "Cluster", "url": f"http://127.0.0.1:{port}", "index": "spring", "query": "match",
+        "search_fields": "text", "ids": "_id", "auth_kind": "none", "question": "red key", "snapshot": snapshot.pk,
+    }  # fmt: skip
+
+    assert "2 results in" in words(lead.post(page_of(project, "opensearch"), {**values, "try": "yes"}))
+    lead.post(page_of(project, "opensearch"), values)
+
+    assert System.objects.get().config["engine"]["fields"] == ["text"]
+
+
+def test_what_is_wrong_is_said_in_the_form(lead, project, snapshot, port):
+    wrong = lead.post(page_of(project), filled(port, snapshot, ids="hits.id"))
+    header = lead.post(page_of(project), filled(port, snapshot, headers="no colon"))
+
+    assert (wrong.status_code, header.status_code) == (400, 400)
+    assert "needs [*]" in words(wrong)
+    assert "is no header" in words(header)
+
+
+def test_secrets_are_chosen_by_name(lead, project, snapshot, port):
+    save_secret(project=project, name="search-key", value="sesame-1", actor=lead_of(project), at=AT)
+    values = filled(port, snapshot, auth_kind="bearer", auth_secret="search-key")
+
+    lead.post(page_of(project), values)
+
+    system = System.objects.get()
+    assert system.config["engine"]["auth"]["secret"] == "search-key"
+    page = words(lead.get(reverse("retrieval:system", args=[project.slug, system.pk])))
+    assert "with the secret search-key, as a Bearer token" in page
+    assert "sesame" not in page + words(lead.get(page_of(project)))
+
+
+def test_unknown_ids_stand_on_the_page_of_the_run(lead, project, snapshot, port):
+    run = make_run(project, snapshot, make_remote_system(project, http(port, "unknown", scores="")))
+
+    page = words(lead.get(reverse("retrieval:run", args=[project.slug, run.pk])))
+
+    assert "<b>6</b> returned ids, of 3 queries, are no block of the snapshot." in page
+    assert '<td class="id digest">nowhere</td>' in page
+    assert "<b>3</b> ids came again" in page
+
+
+def test_only_leads_describe_systems_elsewhere(client, project, snapshot, port):
+    client.force_login(make_member(project, "annotator"))
+
+    assert client.get(page_of(project)).status_code == 403
+    assert client.post(page_of(project), {**filled(port, snapshot), "try": "yes"}).status_code == 403
+
+
+def test_a_system_that_karat_runs_has_no_pace(lead, project):
+    system = make_system(project)
+
+    assert lead.get(reverse("retrieval:pace", args=[project.slug, system.pk])).status_code == 409
