@@ -11,20 +11,28 @@ from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.judging.readers import QRELS_COLUMNS, GradeMap, JudgementRow, read_judgements
+from apps.judging.ratings import RatingColumns
+from apps.judging.readers import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
+from apps.judging.resolution import resolve
 from apps.queries.models import Query
 
 AT_ONCE = 500
 
 
 class Graded(NamedTuple):
-    """One imported judgement, by our keys."""
+    """One imported judgement, by our keys. `rater` is who gave it, in a file that holds several."""
 
     line: int
     query_id: int
     version_id: int
     grade: int
     note: str
+    rater: str = ""
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Query and block version."""
+        return self.query_id, self.version_id
 
 
 class Draft(NamedTuple):
@@ -32,6 +40,7 @@ class Draft(NamedTuple):
 
     `skipped` counts rows that the grade map leaves out, `unknown` rows that name a query or block that is not
     here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
+    `rulings` are the final grades that more than half of a pair's raters do not stand behind.
     """
 
     rows: list[Graded]
@@ -41,6 +50,13 @@ class Draft(NamedTuple):
     errors: ErrorList
     is_spoilt: bool
     digest: str
+    rulings: dict[tuple[int, int], int] = {}
+    unsettled: int = 0
+
+    @property
+    def raters(self) -> list[str]:
+        """The raters of the file, by name; none where the importer stands for all."""
+        return sorted({row.rater for row in self.rows if row.rater})
 
     @property
     def mark(self) -> str:
@@ -56,8 +72,12 @@ class Draft(NamedTuple):
 class _Reader:
     """Matches rows to the project's queries and the snapshot's blocks, a chunk at a time."""
 
-    def __init__(self, project: Project, snapshot: Snapshot, source: Source) -> None:
+    def __init__(self, project: Project, snapshot: Snapshot, source: Source, columns: Columns) -> None:
         self.project = project
+        self.names = ("query_id", "doc_id")
+        self.by_text = False
+        if isinstance(columns, RatingColumns):
+            self.names, self.by_text = (columns.query, columns.doc_id), columns.by_text
         self.snapshot = snapshot
         self.source = source
         self.errors = ErrorList()
@@ -67,6 +87,9 @@ class _Reader:
         self.unknown = 0
         self.is_spoilt = False
         self.queries: dict[str, int | None] = {}
+        self.doubtful: set[str] = set()
+        self.finals: dict[tuple[int, int], int] = {}
+        self.told: set[tuple[int, str]] = set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
         blocks = self._blocks({row.doc_id for row in chunk})
@@ -78,30 +101,47 @@ class _Reader:
             query, version = self.queries[row.query_id], blocks.get(row.doc_id)
             if query is None or version is None:
                 self._unknown(row, query, version)
-            elif row.grade not in self.project.grades:
-                self._fault(row, "grade", str(row.grade), "is not on the scale of this project; map it")
+            elif off := [grade for grade in (row.grade, row.final) if grade not in (None, *self.project.grades)]:
+                self._fault(row, "grade", str(off[0]), "is not on the scale of this project; map it")
             else:
-                self.rows.append(Graded(row.line, query, version, row.grade, row.notes))
-                self.lines.append(f"{row.query_id}\t{row.doc_id}\t{row.grade}")
+                self._keep(row, query, version, row.grade)
+
+    def _keep(self, row: JudgementRow, query: int, version: int, grade: int) -> None:
+        self.rows.append(Graded(row.line, query, version, grade, row.notes, row.rater))
+        parts = [row.query_id, row.doc_id, *([row.rater] if row.rater else []), str(grade)]
+        self.lines.append("\t".join(parts))
+        if row.final is not None and (query, version) not in self.finals:
+            self.finals[(query, version)] = row.final
+            self.lines.append(f"{row.query_id}\t{row.doc_id}\t\t{row.final}")
 
     def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
         self.unknown += 1
+        query_column, doc_column = self.names
         if query is None:
-            self._fault(row, "query_id", row.query_id, "is no query of this project", spoils=False)
+            which = "is what two queries ask; name the queries by id" if row.query_id in self.doubtful else ""
+            self._fault(row, query_column, row.query_id, which or "is no query of this project", spoils=False)
         if version is None:
-            self._fault(row, "doc_id", row.doc_id, "is no block of this snapshot", spoils=False)
+            self._fault(row, doc_column, row.doc_id, "is no block of this snapshot", spoils=False)
 
     def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
-        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {said}"))
+        """Name a mistake once for its line, however many raters the line holds."""
         self.is_spoilt = self.is_spoilt or spoils
+        if (row.line, f"{field}{value}") in self.told:
+            return
+        self.told.add((row.line, f"{field}{value}"))
+        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {said}"))
 
     def _learn_queries(self, ids: set[str]) -> None:
         new = [outside_id for outside_id in ids if outside_id not in self.queries]
         if not new:
             return
-        found = Query.objects.filter(project=self.project, outside_id__in=new)
-        known = dict(found.values_list("outside_id", "pk"))
-        self.queries.update({outside_id: known.get(outside_id) for outside_id in new})
+        name = "text" if self.by_text else "outside_id"
+        known: dict[str, int] = {}
+        for written, pk in Query.objects.filter(project=self.project, **{f"{name}__in": new}).values_list(name, "pk"):
+            if written in known:
+                self.doubtful.add(written)
+            known[written] = pk
+        self.queries.update({each: None if each in self.doubtful else known.get(each) for each in new})
 
     def _blocks(self, ids: set[str]) -> dict[str, int]:
         found = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
@@ -114,11 +154,11 @@ def read_draft(
     project: Project,
     snapshot: Snapshot,
     format: str,
-    columns: Sequence[str] = QRELS_COLUMNS,
+    columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
 ) -> Draft:
     """Read a file of judgements against a snapshot. Nothing is raised: what is wrong is in the draft's errors."""
-    reader = _Reader(project, snapshot, source)
+    reader = _Reader(project, snapshot, source, columns)
     row_errors = ErrorList()
     try:
         rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
@@ -133,6 +173,7 @@ def read_draft(
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file holds no judgement"))
         reader.is_spoilt = True
+    rulings, unsettled = _rulings(reader.rows, reader.finals)
     return Draft(
         rows=reader.rows,
         skipped=reader.skipped,
@@ -141,7 +182,19 @@ def read_draft(
         errors=errors,
         is_spoilt=reader.is_spoilt or bool(row_errors),
         digest=digest_of_lines([snapshot.digest, *sorted(reader.lines)]),
+        rulings=rulings,
+        unsettled=unsettled,
     )
+
+
+def _rulings(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
+    """The final grades that the ratings do not already add up to, and how many pairs nothing settles."""
+    answers: dict[tuple[int, int], list[int | None]] = {}
+    for row in rows:
+        answers.setdefault(row.pair, []).append(row.grade)
+    settled = {pair: resolve(given, planned=len(given)).grade for pair, given in answers.items()}
+    unsettled = sum(grade is None and pair not in finals for pair, grade in settled.items())
+    return {pair: final for pair, final in finals.items() if settled[pair] != final}, unsettled
 
 
 def _chunks(rows: Iterable[JudgementRow]) -> Iterator[list[JudgementRow]]:

@@ -4,6 +4,7 @@ from django.db import models
 class RoundKind(models.TextChoices):
     JUDGING = "judging", "judging"
     IMPORTED = "imported", "imported"
+    PROPAGATED = "propagated", "carried over"
 
 
 class RoundState(models.TextChoices):
@@ -33,3 +34,9 @@ class ErrorType(models.TextChoices):
     UNREADABLE = "unreadable", "unreadable block"
     SLIP = "slip", "slip"
     AMBIGUITY = "ambiguity", "real ambiguity"
+    NOT_RECORDED = "not_recorded", "not recorded"
+
+    @classmethod
+    def told(cls) -> list[tuple[str, str]]:
+        """What an adjudicator chooses from: that nothing was recorded is said of decisions taken elsewhere alone."""
+        return [choice for choice in cls.choices if choice[0] != cls.NOT_RECORDED]

@@ -1,26 +1,26 @@
 """The slow work of judging: giving every pair of a round its seats."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import islice
 
 from apps.accounts.models import User
 from apps.audit.actions import record
+from apps.common.bulk import insert_rows
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
-from apps.judging.enums import RoundState
-from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.enums import RoundState, SeatState
+from apps.judging.models import KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.order import seeded_number
-from apps.judging.plan import Plan
-from apps.retrieval.models import PoolEntry
+from apps.judging.plan import seat_number
+from apps.judging.planned import pilot_queries, plan_of
+from apps.judging.remits import Remit, fits
+from apps.judging.selectors.plans import facts_of, judges_by_query, pairs_of_round
+from apps.queries.models import Query
 
 CHUNK = 5_000
 ROWS = 500
-
-
-def plan_of(round_: Round) -> Plan:
-    """Read the round's plan back from its row."""
-    return Plan(overlap=round_.overlap_share, judges=round_.judges, seed=round_.seed)
+FIRST_PASS = 1
+SEAT_COLUMNS = ("round_id", "entry_id", "query_id", "number", "pass_number", "state")
 
 
 @job_kind("judging.open_round", title="Open a judging round")
@@ -40,36 +40,73 @@ def open_round_job(ctx: JobContext) -> dict | None:
 
 
 def seat_counts(round_: Round) -> list[int]:
-    """Plan the number of seats of each pair of the pool, in the order of the entries' keys."""
-    pairs = PoolEntry.objects.filter(pool_id=round_.pool_id).order_by("pk")
-    ids = pairs.values_list("query__outside_id", "version__block__outside_id")
-    return plan_of(round_).seats(ids.iterator(chunk_size=CHUNK))
+    """Plan the number of seats of each pair of the round, in the order of the entries' keys."""
+    ids = pairs_of_round(round_).values_list("query__outside_id", "version__block__outside_id")
+    return plan_of(round_).seats(ids.iterator(chunk_size=CHUNK), _judges_of_pilot(round_))
+
+
+def _judges_of_pilot(round_: Round) -> dict[str, int]:
+    """How many people judge each query of the pilot, by its outside id."""
+    queries = Query.objects.filter(pk__in=pilot_queries(round_))
+    outside = dict(queries.values_list("pk", "outside_id"))
+    return {outside[pk]: len(people) for pk, people in judges_by_query(queries, _remits(round_)).items()}
+
+
+def _remits(round_: Round) -> dict[int, Remit | None]:
+    return dict(RoundAnnotator.objects.filter(round=round_).values_list("annotator", "only"))
 
 
 def create_seats(round_: Round, counts: list[int], start: int = 0, end: int | None = None) -> None:
-    """Write exactly the planned seats of the pairs in [start, end) of the pool."""
-    entries = PoolEntry.objects.filter(pool_id=round_.pool_id).order_by("pk").values_list("pk", "query_id")
-    rows = iter(entries[start:end].iterator(chunk_size=CHUNK))
-    seats = _seats(round_, rows, counts, start)
-    while batch := list(islice(seats, ROWS)):
-        Seat.objects.bulk_create(batch)
+    """Write exactly the planned seats of the pairs in [start, end) of the round."""
+    entries = pairs_of_round(round_).values_list("pk", "query_id")
+    # Read before writing: a COPY leaves its connection to nothing else.
+    rows = list(entries[start:end])
+    insert_rows(Seat, SEAT_COLUMNS, _seats(round_, rows, counts, start))
 
 
-def _seats(round_: Round, rows: Iterator[tuple[int, int]], counts: list[int], start: int) -> Iterator[Seat]:
+def _seats(
+    round_: Round, rows: Iterable[tuple[int, int]], counts: list[int], start: int
+) -> Iterator[tuple[int, int, int, int, int, str]]:
     for position, (entry_id, query_id) in enumerate(rows, start):
         for number in range(1, counts[position] + 1):
-            yield Seat(round=round_, entry_id=entry_id, query_id=query_id, number=number)
+            yield round_.pk, entry_id, query_id, number, FIRST_PASS, SeatState.OPEN.value
+
+
+def create_checks(round_: Round, shared: int) -> None:
+    """Reserve the known pairs for everybody who may judge them, spread over an even share of the `shared` seats."""
+    known = KnownAnswer.objects.filter(round=round_).order_by("entry")
+    query_of: dict[int, int] = dict(known.values_list("entry_id", "entry__query_id"))
+    if not query_of:
+        return
+    facts = facts_of(Query.objects.filter(pk__in=query_of.values()))
+    remits = _remits(round_)
+    share = shared // len(remits)
+    seats = []
+    for place, (person, remit) in enumerate(sorted(remits.items()), 1):
+        own = [entry for entry, query in query_of.items() if fits(remit, facts[query])]
+        for entry, due in plan_of(round_).checks_after(own, person, share).items():
+            number, query = seat_number(0, place), query_of[entry]
+            seats.append(
+                Seat(
+                    round=round_, entry_id=entry, query_id=query, number=number, pass_number=0,
+                    reserved_for_id=person, due_after=due,
+                )
+            )  # fmt: skip
+    Seat.objects.bulk_create(seats, batch_size=ROWS)
 
 
 def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
-    """Give everybody a query to start from, and open the round."""
+    """Give everybody a query to start from and their checks, and open the round."""
     queries = list(Seat.objects.filter(round=round_).order_by("query_id").values_list("query_id", flat=True).distinct())
+    shared = Seat.objects.filter(round=round_).count()
+    create_checks(round_, shared)
     for place in RoundAnnotator.objects.filter(round=round_):
         place.cursor = first_query(queries, round_.seed, place.annotator_id)
         place.save(update_fields=["cursor"])
     round_.state = RoundState.OPEN
     round_.opened_at = at
-    round_.save(update_fields=["state", "opened_at"])
+    round_.plan = {**(round_.plan or {}), "seats": shared}
+    round_.save(update_fields=["state", "opened_at", "plan"])
     record(
         project=round_.project,
         actor=actor,

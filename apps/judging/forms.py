@@ -3,17 +3,10 @@ from typing import Any
 
 from django import forms
 
-from apps.accounts.enums import Role
-from apps.accounts.models import Project, User
-from apps.accounts.selectors import members_of
 from apps.common.forms import KaratForm
+from apps.judging import keymap
 from apps.judging.actions import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
-from apps.judging.guidelines import GradeText
-from apps.judging.models import Guideline
-from apps.judging.plan import Plan
-from apps.retrieval.enums import PoolKind, PoolState
-from apps.retrieval.models import Pool
 
 
 class GradeForm(forms.Form):
@@ -24,6 +17,7 @@ class GradeForm(forms.Form):
     grade = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     cant_judge = forms.ChoiceField(required=False, choices=[("", ""), *CantJudgeReason.choices])
     note = forms.CharField(required=False, max_length=10_000)
+    spans = forms.JSONField(required=False)
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -38,119 +32,55 @@ class GradeForm(forms.Form):
     def answer(self) -> Answer:
         """The validated answer, for the action."""
         data = self.cleaned_data
-        return Answer(grade=data["grade"], cant_judge=data["cant_judge"], note=data["note"])
+        spans = data["spans"] or []
+        return Answer(grade=data["grade"], cant_judge=data["cant_judge"], note=data["note"], spans=spans)
 
 
-class PoolField(forms.ModelChoiceField):
-    def label_from_instance(self, pool: Pool) -> str:
-        return f"{pool.name}: {pool.entry_count:,} pairs on {pool.snapshot}"
+class KeysForm(KaratForm):
+    """A key for each act of the judging screen; `choose_keys` decides whether they go together."""
 
-
-class RoundForm(KaratForm):
-    """A plan: which pool, who, and how often a pair is judged."""
-
-    pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
-    annotators = forms.ModelMultipleChoiceField(
-        User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Annotators"
-    )
-    overlap = forms.FloatField(
-        label="Overlap",
-        min_value=0,
-        max_value=100,
-        initial=20,
-        help_text="Percent of the pairs that several people judge; agreement is read from these. 100 is all of them.",
-        error_messages={
-            "min_value": "Overlap is a share of the pairs: 0 to 100 %%.",
-            "max_value": "Overlap is a share of the pairs: 0 to 100 %%.",
-        },
-    )
-    judges = forms.IntegerField(
-        label="Judges on an overlapping pair", min_value=2, max_value=9, initial=2, help_text="The others get one."
-    )
-    name = forms.CharField(max_length=120, required=False, help_text="“Round” and its number when left open.")
-    seed = forms.IntegerField(
-        min_value=0,
-        max_value=2**62,
-        help_text="The choice of pairs follows from their ids and this number, so it can be repeated.",
-    )
-    lease_minutes = forms.IntegerField(
-        label="Minutes a pair is held", min_value=5, max_value=24 * 60, initial=30, help_text="Then others may get it."
-    )
-
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        pools = Pool.objects.filter(project=project, state=PoolState.COMPLETE, entry_count__gt=0)
-        self.pools = pools.exclude(kind=PoolKind.IMPORTED).select_related("snapshot").order_by("-pk")
-        people = members_of(project, Role.ANNOTATOR)
-        self.fields["pool"].queryset = self.pools  # type: ignore[attr-defined]
-        self.fields["annotators"].queryset = people  # type: ignore[attr-defined]
-        self.fields["annotators"].initial = list(people)
-        self.fields["pool"].initial = self.pools.first()
-
-    def plan(self) -> Plan:
-        """The plan that was asked for; call on a valid form."""
-        data = self.cleaned_data
-        return Plan(overlap=data["overlap"] / 100, judges=data["judges"], seed=data["seed"])
-
-
-class GuidelineForm(KaratForm):
-    """The general words and, for each grade of the scale, a name, a definition and examples, one a line."""
-
-    markdown = forms.CharField(
-        label="What holds for every grade",
+    digits_are_free = forms.BooleanField(
         required=False,
-        max_length=20_000,
-        strip=True,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Markdown: **bold**, *emphasis*, lists, links. Shown under the grades.",
+        label="Let digits stand for other things than their grade",
+        help_text="Otherwise 2 is always grade 2, which is what hands expect.",
     )
 
-    def __init__(self, *args: Any, scale: Sequence[dict[str, Any]], latest: Guideline | None, **kwargs: Any) -> None:
-        self.grades = [entry["grade"] for entry in scale]
-        known = {entry["grade"]: entry for entry in (latest.grades if latest else [])}
-        start: dict[str, str] = {"markdown": latest.markdown if latest else ""}
-        for entry in scale:
-            told = known.get(entry["grade"], {})
-            start[f"name_{entry['grade']}"] = told.get("name", entry["name"])
-            start[f"definition_{entry['grade']}"] = told.get("definition", "")
-            start[f"examples_{entry['grade']}"] = "\n".join(told.get("examples", []))
-        kwargs.setdefault("initial", start)
+    def __init__(self, *args: Any, scale: Sequence[dict[str, Any]], chosen: dict[str, str], **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"digits_are_free": keymap.frees_digits(chosen)})
         super().__init__(*args, **kwargs)
-        for grade in self.grades:
-            self._add_fields(grade)
-
-    def _add_fields(self, grade: int) -> None:
-        css = {"class": "input"}
-        self.fields[f"name_{grade}"] = forms.CharField(label="Name", max_length=60, widget=forms.TextInput(attrs=css))
-        self.fields[f"definition_{grade}"] = forms.CharField(
-            label="Given when", max_length=2_000, widget=forms.Textarea(attrs={"rows": 2, **css})
-        )
-        self.fields[f"examples_{grade}"] = forms.CharField(
-            label="Examples",
-            required=False,
-            max_length=10_000,
-            widget=forms.Textarea(attrs={"rows": 5, "class": "input serif"}),
-            help_text="One a line. 5 to 10 let judges tell the grades apart.",
-        )
+        now = keymap.keys_of(chosen)
+        names = {f"grade_{entry['grade']}": f"{entry['grade']}, {entry['name']}" for entry in scale}
+        self.acts = keymap.acts_for(entry["grade"] for entry in scale)
+        for act in self.acts:
+            # One character at most as it is typed; several code points may make one, and the action says so.
+            attrs = {
+                "class": "input cap", "maxlength": 4, "autocomplete": "off", "autocapitalize": "none",
+                "spellcheck": "false", "data-cap": "",
+            }  # fmt: skip
+            self.fields[act.name] = forms.CharField(
+                label=names.get(act.name, act.words), initial=now[act.name], widget=forms.TextInput(attrs=attrs),
+                error_messages={"required": f"It needs a key. Usually it is {act.usual}."},
+            )  # fmt: skip
 
     @property
-    def by_grade(self) -> list[tuple[int, list[forms.BoundField]]]:
-        """The fields of each grade, highest first."""
-        names = ("name", "definition", "examples")
-        return [(grade, [self[f"{name}_{grade}"] for name in names]) for grade in sorted(self.grades, reverse=True)]
+    def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under their headings."""
+        parts: dict[str, list[forms.BoundField]] = {"Grades": [], "Can’t judge": [], "The rest": []}
+        reasons = {"cant_judge", *CantJudgeReason.values}
+        for act in self.acts:
+            part = "Grades" if act in keymap.GRADES else "Can’t judge" if act.name in reasons else "The rest"
+            parts[part].append(self[act.name])
+        return list(parts.items())
 
-    def grade_texts(self) -> list[GradeText]:
-        """What was written of each grade, lowest first; call on a valid form."""
-        data = self.cleaned_data
-        return [
-            GradeText(
-                grade=grade,
-                name=data[f"name_{grade}"].strip(),
-                definition=data[f"definition_{grade}"].strip(),
-                examples=[line.strip() for line in data[f"examples_{grade}"].splitlines() if line.strip()],
-            )
-            for grade in sorted(self.grades)
-        ]
+    @property
+    def keys(self) -> dict[str, str]:
+        """The key of each act; call on a valid form."""
+        return {act.name: self.cleaned_data[act.name] for act in self.acts}
+
+    def blame(self, faults: dict[str, str]) -> None:
+        """Put each refusal beside its key."""
+        for name, sentence in faults.items():
+            self.add_error(name, sentence)
 
 
 class AdjudicationForm(KaratForm):
@@ -160,7 +90,7 @@ class AdjudicationForm(KaratForm):
 
     grade = forms.ChoiceField(error_messages={"required": "Choose a grade, or that the pair can’t be judged."})
     error_type = forms.ChoiceField(
-        choices=ErrorType.choices, error_messages={"required": "Say what made the judges differ."}
+        choices=ErrorType.told(), error_messages={"required": "Say what made the judges differ."}
     )
     reason = forms.CharField(
         max_length=4_000,

@@ -1,35 +1,40 @@
-"""The text of a guideline as safe HTML, and what one must say. No database."""
+"""What a guideline must say of each grade, and what one version says differently from another. No database."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypedDict
 
-import nh3
-from markdown_it import MarkdownIt
+from apps.common.worddiff import Piece, word_diff
 
 FEW_EXAMPLES = 5
 MANY_EXAMPLES = 10
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
-_TAGS = {
-    *("p", "br", "hr", "h2", "h3", "h4", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote"),
-    *("a", "table", "thead", "tbody", "tr", "th", "td"),
-}
+
+class Example(TypedDict):
+    """A pair that got the grade: what was asked, what the block says, and why that is the grade. Text alone may do."""
+
+    query: str
+    text: str
+    why: str
 
 
 class GradeText(TypedDict):
-    """What a guideline says of one grade."""
+    """What a guideline says of one grade. An example that is a text alone is written as that text."""
 
     grade: int
     name: str
     definition: str
-    examples: list[str]
+    examples: list[str | Example]
 
 
-def to_html(markdown: str) -> str:
-    """Render a guideline's Markdown. Raw HTML is shown as text; links leave without a referrer."""
-    html = _MARKDOWN.render(markdown)
-    html = html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")
-    return nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"})
+class GradeChange(NamedTuple):
+    """What two versions say differently of one grade; `examples` holds those that changed, came or went."""
+
+    grade: int
+    name: list[Piece]
+    definition: list[Piece]
+    examples: list[list[Piece]]
+    is_touched: bool
 
 
 def fault(grades: Any, scale: Sequence[int]) -> str | None:
@@ -41,9 +46,36 @@ def fault(grades: Any, scale: Sequence[int]) -> str | None:
             return f"Grade {entry['grade']} has no name."
         if not str(entry.get("definition", "")).strip():
             return f"Grade {entry['grade']} has no definition. Say when it is given."
-        if not all(isinstance(example, str) and example.strip() for example in entry.get("examples", [])):
+        if not all(_is_example(example) for example in entry.get("examples", [])):
             return f"An example of grade {entry['grade']} is empty."
     return None
+
+
+def _is_example(example: Any) -> bool:
+    if isinstance(example, dict):
+        parts = [example.get(part, "") for part in ("query", "text", "why")]
+        return set(example) <= {"query", "text", "why"} and all(isinstance(p, str) for p in parts) and bool(parts[1])
+    return isinstance(example, str) and bool(example.strip())
+
+
+def as_example(example: str | Example) -> Example:
+    """Any example with its three parts, those it lacks empty."""
+    if isinstance(example, str):
+        return Example(query="", text=example, why="")
+    return Example(query=example.get("query", ""), text=example["text"], why=example.get("why", ""))
+
+
+def as_stored(example: Example) -> str | Example:
+    """An example as a guideline keeps it."""
+    return example if example["query"] or example["why"] else example["text"]
+
+
+def in_words(example: str | Example) -> str:
+    """An example as one text, for people to compare."""
+    parts = as_example(example)
+    asked = f"{parts['query']} " if parts["query"] else ""
+    because = f" ({parts['why']})" if parts["why"] else ""
+    return f"{asked}“{parts['text']}”{because}"
 
 
 def few_examples(grades: Sequence[GradeText]) -> list[int]:
@@ -54,3 +86,34 @@ def few_examples(grades: Sequence[GradeText]) -> list[int]:
 def highest_first(grades: Sequence[GradeText]) -> list[GradeText]:
     """Order a guideline's grades as people read them: what answers all comes first."""
     return sorted(grades, key=lambda entry: entry["grade"], reverse=True)
+
+
+def changes(before: Sequence[GradeText], after: Sequence[GradeText]) -> list[GradeChange]:
+    """What is said differently of each grade of the newer version, highest first. A new grade is all insertion."""
+    old = {entry["grade"]: entry for entry in before}
+    return [_change(old.get(entry["grade"]), entry) for entry in highest_first(after)]
+
+
+def _change(old: GradeText | None, new: GradeText) -> GradeChange:
+    was: GradeText = old or {"grade": new["grade"], "name": "", "definition": "", "examples": []}
+    name = word_diff(was["name"], new["name"])
+    definition = word_diff(was["definition"], new["definition"])
+    examples = _examples_changed(was["examples"], new["examples"])
+    is_touched = bool(examples) or any(piece.kind != "same" for piece in (*name, *definition))
+    return GradeChange(new["grade"], name, definition, examples, is_touched)
+
+
+def _examples_changed(old: Sequence[str | Example], new: Sequence[str | Example]) -> list[list[Piece]]:
+    """Word differences of the examples that are not in both, first against first; an order alone is no change."""
+    gone = [in_words(example) for example in old if example not in new]
+    come = [in_words(example) for example in new if example not in old]
+    return [pieces for was, now in zip_longest(gone, come, fillvalue="") for pieces in _side_by_side(was, now)]
+
+
+def _side_by_side(was: str, now: str) -> list[list[Piece]]:
+    """One difference where the words are mostly the same, or else the one gone and the other come."""
+    pieces = word_diff(was, now)
+    same = sum(len(piece.text) for piece in pieces if piece.kind == "same")
+    if 2 * same >= max(len(was), len(now)):
+        return [pieces]
+    return [word_diff(*pair) for pair in ((was, ""), ("", now)) if any(pair)]

@@ -17,7 +17,7 @@ from apps.corpus.selectors import snapshot_in, snapshots_in
 from apps.judging.actions import import_judgements
 from apps.judging.drafting import Draft, read_draft
 from apps.judging.models import Round
-from apps.judging.readers import FORMATS, QRELS_COLUMNS, parse_columns, parse_grade_map
+from apps.judging.readers import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 
 NEW, HERE = "new", "unchanged"
 
@@ -30,8 +30,12 @@ class JudgementImportForm(ImportForm):
     columns = forms.CharField(
         label="Columns",
         required=False,
-        max_length=200,
-        help_text=f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}. Name one skip to pass it over.",
+        max_length=2_000,
+        help_text=(
+            f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}; name one skip to pass it over. Of"
+            " ratings, when not query_id, doc_id, annotator, grade: query=query_text, docid=doc_id, first=rater,"
+            " second=rater, agreed=final."
+        ),
     )
     grades = forms.CharField(
         label="Grade map",
@@ -57,8 +61,8 @@ class JudgementImportForm(ImportForm):
         return _parsed(written, parse_grade_map) if written else ""
 
     def clean_columns(self) -> str:
-        written = self.cleaned_data["columns"]
-        return _parsed(written, parse_columns) if written else ""
+        written, form = self.cleaned_data["columns"], self.cleaned_data.get("format", "")
+        return _parsed(written, lambda text: columns_of(form, text)) if written else ""
 
 
 def _parsed(written: str, parse: Any) -> str:
@@ -118,13 +122,13 @@ def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
 
 
 def _draft(project: Project, source: Source, options: dict[str, Any]) -> Draft:
-    written, columns = options.get("grades", ""), options.get("columns", "")
+    written = options.get("grades", "")
     return read_draft(
         source,
         project=project,
         snapshot=_snapshot(project, options),
         format=options["format"],
-        columns=parse_columns(columns) if columns else QRELS_COLUMNS,
+        columns=columns_of(options["format"], options.get("columns", "")),
         grades=parse_grade_map(written) if written else None,
     )
 
@@ -137,6 +141,8 @@ def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) ->
     if word == NEW and draft.by_grade:
         grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in draft.by_grade.items())
         plan.notes.append(f"{draft.queries:,} queries; {grades}.")
+    if word == NEW and draft.raters:
+        plan.notes += _raters_notes(draft)
     if draft.skipped:
         plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
     errors = ErrorList()
@@ -147,3 +153,14 @@ def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) ->
         errors.total = draft.errors.total
     plan.take_errors(errors)
     return plan
+
+
+def _raters_notes(draft: Draft) -> list[str]:
+    shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
+    notes = [f"{len(draft.raters)} raters, kept under the names of the file: {shown}."]
+    if draft.rulings:
+        said = "final grades are not what more than half of the raters gave; they come in as decisions."
+        notes.append(f"{len(draft.rulings):,} {said}")
+    if draft.unsettled:
+        notes.append(f"{draft.unsettled:,} pairs have neither a majority nor a final grade; they will wait for a lead.")
+    return notes

@@ -38,6 +38,7 @@ class Round(models.Model):
     overlap_share = models.FloatField(default=0.2, help_text="Share of pairs judged by `judges` people, 0 to 1.")
     judges = models.PositiveSmallIntegerField(default=2, help_text="Judgements a pair of the overlap gets.")
     seed = models.BigIntegerField(default=0)
+    plan = models.JSONField(null=True, help_text="The rest of the plan, as `plan.Plan` writes it.")
     lease_minutes = models.PositiveIntegerField(default=30)
     origin = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -64,6 +65,7 @@ class RoundAnnotator(models.Model):
     round = models.ForeignKey(Round, models.PROTECT, related_name="annotators")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     cursor = models.BigIntegerField(default=0)
+    only = models.JSONField(null=True, help_text="What they may judge; empty: every pair of the round.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["round", "annotator"], name="round_annotator_once")]
@@ -72,21 +74,72 @@ class RoundAnnotator(models.Model):
         return f"{self.annotator_id} in {self.round_id}"
 
 
+class KnownAnswer(models.Model):
+    """A pair whose grade is known: everybody of the round meets it, blindly, and nobody's answer is exported."""
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="known_answers")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="+")
+    grade = models.SmallIntegerField()
+    origin = models.CharField(max_length=300, help_text="Where the grade is known from.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "entry"], name="known_answer_once")]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} is {self.grade}"
+
+
+class PilotDecision(models.Model):
+    """The gate between the pilot of a round and the rest of it: passed on agreement, or opened by a lead."""
+
+    round = models.OneToOneField(Round, models.PROTECT, related_name="pilot_decision")
+    alpha = models.FloatField(null=True, help_text="Ordinal α over the pilot; empty where it is undefined.")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    reason = models.TextField(blank=True, help_text="Why a lead opened the round all the same.")
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="pilot_decision_of_a_lead_has_a_reason", condition=Q(decided_by=None) | ~Q(reason="")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"pilot of {self.round_id}"
+
+
+class KeyMap(models.Model):
+    """The keys a person chose for the judging screen; who has no row has the usual ones."""
+
+    person = models.OneToOneField(settings.AUTH_USER_MODEL, models.PROTECT, related_name="key_map")
+    keys = models.JSONField(help_text="For each act that was given another key: act and key.")
+
+    def __str__(self) -> str:
+        return f"keys of {self.person_id}"
+
+
 class Seat(models.Model):
     """One place for one judgement of one pair. The seats of a pair are exactly what the plan asked for.
 
-    open: anybody of the round may lease it; leased: held by `annotator` until `lease_expires_at`; done: judged
-    and fixed. A lapsed lease goes back to open with the next claim of anybody.
+    open: anybody of the round may lease it, or only `reserved_for`, where that is set; leased: held by `annotator`
+    until `lease_expires_at`; done: judged and fixed. A lapsed lease goes back to open with the next claim of anybody.
     """
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="seats")
     entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="seats")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField(help_text="From 1 to the judgements this pair gets.")
-    pass_number = models.PositiveSmallIntegerField(default=1, help_text="2 and up: the same pair again, blindly.")
+    pass_number = models.PositiveSmallIntegerField(
+        default=1, help_text="0: a check against a known answer. 2 and up: the same pair again, blindly."
+    )
     state = models.CharField(max_length=8, choices=SeatState.choices, default=SeatState.OPEN)
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     lease_expires_at = models.DateTimeField(null=True)
+    reserved_for = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    due_after = models.PositiveIntegerField(
+        null=True, help_text="A reserved seat is offered once its person has judged so many pairs of the round."
+    )
 
     class Meta:
         constraints = [
@@ -106,6 +159,7 @@ class Seat(models.Model):
         indexes = [
             models.Index(fields=["round", "state", "query"], name="judging_seat_open"),
             models.Index(fields=["round", "annotator", "state"], name="judging_seat_mine"),
+            models.Index(fields=["round", "reserved_for", "state"], name="judging_seat_reserved"),
         ]
 
     def __str__(self) -> str:
@@ -148,7 +202,10 @@ class Judgement(models.Model):
                 condition=Q(grade__isnull=False, cant_judge="") | (Q(grade=None) & ~Q(cant_judge="")),
             ),
         ]
-        indexes = [models.Index(fields=["round", "entry"], name="judgement_of_pair")]
+        indexes = [
+            models.Index(fields=["round", "entry"], name="judgement_of_pair"),
+            models.Index(fields=["round", "annotator", "given_at"], name="judgement_of_person"),
+        ]
 
     def __str__(self) -> str:
         return f"judgement {self.pk}"

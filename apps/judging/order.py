@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 
+PRIME = 2_147_483_647
 _TOP = 1 << 63
 
 
@@ -25,3 +26,24 @@ def seeded_number(seed: int, *parts: str | int) -> int:
 def shuffled(items: Iterable[Item], *, seed: int, who: str | int, key: Callable[[Item], str | int]) -> list[Item]:
     """Order items the way this annotator sees them: seeded, different for everyone, the same every time."""
     return sorted(items, key=lambda item: (seeded_number(seed, who, key(item)), key(item)))
+
+
+class OwnOrder(NamedTuple):
+    """The order in which a person meets the pairs of a query: one that a database can compute as well.
+
+    `rank` squares a line over a prime field, so it looks random, is the same every time, and never leaves 63 bits.
+    """
+
+    factor: int
+    shift: int
+
+    def rank(self, entry: int) -> int:
+        """Where a pair stands; of two in one place the lower key comes first."""
+        line = ((entry % PRIME) * self.factor + self.shift) % PRIME
+        return line * line % PRIME
+
+
+def own_order(seed: int, who: int) -> OwnOrder:
+    """Draw the order of this person under the seed."""
+    factor = 1 + seeded_number(seed, "factor", who) % (PRIME - 1)
+    return OwnOrder(factor, seeded_number(seed, "shift", who) % PRIME)

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 _BREAK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _WORD = re.compile(r"[^\W_]+")
+# Whole runs of stops at once, so that a million dots take no longer than a million letters.
+_SENTENCE = re.compile(r"\S.*?(?:(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|(?<=[。！？])|$)", re.DOTALL)
 _FEW = 7
+_SHORT = 3_000
 _AFTER = 3
+_LONG = 700
+_ENOUGH = 200
+_MOST = 2_000
 
 
 class Paragraph(NamedTuple):
@@ -28,6 +35,7 @@ class Passage(NamedTuple):
     paragraphs: list[Paragraph]
     best: int
     shown: range
+    focus: tuple[int, int] | None
 
     @property
     def before(self) -> int:
@@ -55,14 +63,28 @@ def paragraphs(text: str) -> list[Paragraph]:
 def passage(text: str, query: str) -> Passage:
     """Choose the paragraph that shares most words with the query, rarer words counting more.
 
-    The first of equals wins; a text of up to seven paragraphs is shown whole. Only query and text are looked
-    at: no system, rank or score can shine through.
+    The first of equals wins; a text of up to seven paragraphs that is not long is shown whole. The focus is the
+    paragraph, or in a long one the sentences to begin with; None for a text without words. Only query and text are
+    looked at: no system, rank or score can shine through.
     """
     parts = paragraphs(text)
     best = _best(parts, query)
-    if len(parts) <= _FEW:
-        return Passage(parts, best, range(len(parts)))
-    return Passage(parts, best, range(best, min(len(parts), best + 1 + _AFTER)))
+    focus = _focus(parts[best], query) if parts else None
+    if len(parts) <= _FEW and len(text) <= _SHORT:
+        return Passage(parts, best, range(len(parts)), focus)
+    return Passage(parts, best, range(best, min(len(parts), best + 1 + _AFTER)), focus)
+
+
+def _focus(part: Paragraph, query: str) -> tuple[int, int]:
+    """The paragraph; of a long one its best sentence, with those after it until there is enough to read."""
+    if len(part.text) <= _LONG:
+        return part.start, part.end
+    matches = islice(_SENTENCE.finditer(part.text), _MOST)
+    found = [Paragraph(part.start + match.start(), match.group()) for match in matches]
+    best = _best(found, query)
+    start = found[best].start
+    end = next((sentence.end for sentence in found[best:] if sentence.end - start >= _ENOUGH), found[-1].end)
+    return start, end
 
 
 def _best(parts: Sequence[Paragraph], query: str) -> int:

@@ -1,4 +1,4 @@
-"""Reading judgement files: TREC qrels, other files of blank-divided columns, and the flat CSV layout.
+"""Reading judgement files: TREC qrels, other blank-divided columns, the flat CSV layout, and ratings of several.
 
 Two things about such a file cannot be seen in it and are never guessed: which column is which, and what its
 grades mean here. Some scales run downwards, some hold codes for "do not count this row"; a wrong guess runs
@@ -13,10 +13,13 @@ from apps.common.errors import InputError
 from apps.common.fields import Fields
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source, read_csv, read_lines
+from apps.judging.ratings import Rating, RatingColumns, parse_rating_columns, read_ratings
 
+RATINGS = "ratings"
 FORMATS = {
     "qrels": "TREC qrels, or other columns divided by blanks",
     "csv": "CSV (query_id, query_text, doc_id, doc_title, grade, split, notes)",
+    RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
 }
 QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
 COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
@@ -29,7 +32,10 @@ GradeMap = Mapping[str, int | None]
 
 
 class JudgementRow(NamedTuple):
-    """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out."""
+    """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out.
+
+    `query_id` is the query's text where the columns say so. `rater` and `final` are of files with several raters.
+    """
 
     line: int
     query_id: str
@@ -39,6 +45,18 @@ class JudgementRow(NamedTuple):
     doc_title: str = ""
     split: str = ""
     notes: str = ""
+    rater: str = ""
+    final: int | None = None
+
+
+Columns = Sequence[str] | RatingColumns
+
+
+def columns_of(format: str, written: str) -> Columns:
+    """What was written of a file's columns, for this form of file. Raises ValueError with a sentence."""
+    if format == RATINGS:
+        return parse_rating_columns(written)
+    return parse_columns(written) if written else QRELS_COLUMNS
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
@@ -74,14 +92,18 @@ def read_judgements(
     errors: ErrorList,
     *,
     format: str,
-    columns: Sequence[str] = QRELS_COLUMNS,
+    columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
 ) -> Iterator[JudgementRow]:
-    """The judged pairs in file order; a pair may stand in the file only once.
+    """The judged pairs in file order; a pair may stand in the file only once, and once for each of several raters.
 
     Without a grade map, grades are whole numbers and taken as they stand. `columns` is for the form that is
-    divided by blanks.
+    divided by blanks, and for ratings.
     """
+    if isinstance(columns, RatingColumns):
+        found = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
+        yield from map(_rated, found)
+        return
     rows = _read_columns(source, errors, columns) if format == "qrels" else _read_flat(source, errors)
     first_lines: dict[tuple[str, str], int] = {}
     for line, values in rows:
@@ -126,12 +148,24 @@ def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
     )
 
 
-def _grade(fields: Fields, grades: GradeMap | None) -> int | None:
-    written = fields.text("grade", required=True).strip()
+def _rated(rating: Rating) -> JudgementRow:
+    return JudgementRow(
+        line=rating.line,
+        query_id=rating.query,
+        doc_id=rating.doc_id,
+        grade=rating.grade,
+        notes=rating.notes,
+        rater=rating.rater,
+        final=rating.final,
+    )
+
+
+def _grade(fields: Fields, grades: GradeMap | None, column: str = "grade") -> int | None:
+    written = fields.text(column, required=True).strip()
     if grades is not None:
         if written not in grades:
-            raise fields.wrong("grade", f"the grade map says nothing about {written}")
+            raise fields.wrong(column, f"the grade map says nothing about {written}")
         return grades[written]
     if not _WHOLE.match(written):
-        raise fields.wrong("grade", f"{written} is not a whole number; map it to one of our grades")
+        raise fields.wrong(column, f"{written} is not a whole number; map it to one of our grades")
     return int(written)

@@ -23,6 +23,7 @@ class Resolution(StrEnum):
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
     ADJUDICATED = "adjudicated"
+    CARRIED = "carried"
     UNRESOLVED = "unresolved"
 
 
@@ -77,6 +78,43 @@ def _resolve_complete(answers: Sequence[int | None]) -> Resolved:
     if votes < len(answers):
         return Resolved(state, Resolution.MAJORITY, top)
     return Resolved(state, Resolution.SINGLE if votes == 1 else Resolution.UNANIMOUS, top)
+
+
+class Rule(StrEnum):
+    """How a round may settle pairs that no majority settles. A lead accepts one; a mean is none of them."""
+
+    MAJORITY = "majority"
+    NEAR_MEDIAN = "near-median"
+    LOWER = "lower"
+
+
+def settled_by(rule: Rule, answers: Sequence[int | None]) -> int | None:
+    """The grade that a rule gives a trivial disagreement, or None where somebody has to decide.
+
+    Only grades that lie close are trivial, and an answer that can't judge makes nothing trivial.
+    """
+    if rule is Rule.NEAR_MEDIAN:
+        return near_median(answers)
+    if rule is Rule.LOWER:
+        return lower_of_neighbours(answers)
+    return None
+
+
+def near_median(answers: Sequence[int | None]) -> int | None:
+    """The middle one of an odd number of grades of which none is more than one grade away from it, or None."""
+    grades = sorted(answer for answer in answers if answer is not None)
+    if len(grades) < len(answers) or len(grades) % 2 == 0:
+        return None
+    middle = grades[len(grades) // 2]
+    return middle if grades[-1] - middle <= 1 and middle - grades[0] <= 1 else None
+
+
+def lower_of_neighbours(answers: Sequence[int | None]) -> int | None:
+    """The lower of the grades when all of them lie within one of each other, or None."""
+    grades = [answer for answer in answers if answer is not None]
+    if not grades or len(grades) < len(answers) or max(grades) - min(grades) > 1:
+        return None
+    return min(grades)
 
 
 def spread(answers: Sequence[int | None]) -> float:

@@ -34,6 +34,51 @@ def plan_refusal(annotators: int, most_judges: int) -> str | None:
     return None
 
 
+def only_new_refusal(*, is_opening: bool) -> str | None:
+    """Say why it can't be told yet which pairs of a pool are new."""
+    if is_opening:
+        return "Another round of this pool is still being opened. Wait until its pairs are laid out."
+    return None
+
+
+def pairs_refusal(pairs: int, checks: int) -> str | None:
+    """Say why a plan leaves nothing to judge."""
+    if pairs:
+        return None
+    if checks:
+        return "Every pair that is left is known already and serves as a check. Ask for fewer checks."
+    return "Every pair of this pool was planned by an earlier round. There is nothing new to judge."
+
+
+def too_few_known(asked: int, known: int) -> str:
+    """Say that earlier rounds know fewer pairs than a plan asks for as checks."""
+    there = "is 1 pair" if known == 1 else f"are {known or 'no'} pairs"
+    return (
+        f"The plan asks for {asked} checks, and there {there} on these texts that a closed round has decided or"
+        " judged alike. Ask for fewer, or name known pairs yourself."
+    )
+
+
+def remits_refusal(unjudged: int, example: str, judges: int) -> str | None:
+    """Say why who may judge what leaves queries without enough judges; `example` is the outside id of one."""
+    if not unjudged:
+        return None
+    many = "1 query is" if unjudged == 1 else f"{unjudged:,} queries are"
+    people = "anybody" if judges == 1 else f"{judges} people"
+    return f"By who may judge what, {many} not open to {people}: {example} is one. Let more people judge it."
+
+
+def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None:
+    """Say why a lead can't open the rest of this round in spite of its pilot."""
+    if refusal := grading_refusal(round_):
+        return refusal
+    if not is_waiting:
+        return "No pilot holds this round back. All of its pairs are handed out."
+    if not reason:
+        return "Opening a round in spite of its pilot needs a reason in words."
+    return None
+
+
 def grading_refusal(round_: Round) -> str | None:
     """Say why nobody can grade in this round now."""
     if round_.state == RoundState.OPENING:

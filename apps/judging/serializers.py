@@ -24,6 +24,9 @@ class JudgementInput(serializers.Serializer):
     away_ms = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=MOST_TIME_MS
     )
+    again = serializers.BooleanField(
+        required=False, default=True, help_text="False: only if you have not graded this pair yet, here or elsewhere."
+    )
     idempotency_key = serializers.CharField(max_length=64, min_length=1)
 
     def answer(self) -> Answer:
@@ -36,6 +39,7 @@ class JudgementInput(serializers.Serializer):
             spans=values["spans"] or [],
             active_ms=values["active_ms"],
             away_ms=values["away_ms"],
+            is_again=values["again"],
         )
 
 

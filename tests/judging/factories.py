@@ -20,11 +20,13 @@ _numbers = itertools.count(1)
 _keys = itertools.count(1)
 
 
-def make_snapshot(project: Project, *, blocks: int = 4) -> Snapshot:
+def make_snapshot(project: Project, *, blocks: int = 4, names: list[str] | None = None) -> Snapshot:
+    names = names or [f"b{b:05}" for b in range(blocks)]
+    blocks = len(names)
     lead, n = lead_of(project), next(_numbers)
     corpus = Corpus.objects.create(project=project, slug=f"c{n}", name=f"Corpus {n}", created_by=lead, created_at=AT)
     document = Document.objects.create(corpus=corpus, outside_id="handbook", title="Security handbook")
-    rows = [Block(corpus=corpus, document=document, outside_id=f"b{b:05}") for b in range(blocks)]
+    rows = [Block(corpus=corpus, document=document, outside_id=name) for name in names]
     Block.objects.bulk_create(rows)
     versions = [_version(block, position) for position, block in enumerate(rows)]
     BlockVersion.objects.bulk_create(versions)
@@ -98,6 +100,8 @@ def make_round(
     blocks: int = 4,
     annotators: list[User] | int = 2,
     pool: Pool | None = None,
+    known=(),
+    remits=None,
     **plan,
 ) -> Round:
     project = project or make_project()
@@ -110,6 +114,8 @@ def make_round(
         guideline=make_guideline(project),
         annotators=annotators,
         plan=Plan(**{"seed": 7, **plan}),
+        known=known,
+        remits=remits,
         at=AT,
     )
 

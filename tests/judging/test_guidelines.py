@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from apps.judging.guidelines import few_examples, to_html
+from apps.common.markdown import to_html
+from apps.judging.guidelines import as_example, as_stored, changes, fault, few_examples, in_words
 
 
 def test_markdown_becomes_plain_structure():
@@ -53,3 +54,68 @@ def test_grades_with_few_examples_are_named():
     ]
 
     assert few_examples(grades) == [1]
+
+
+SHOWN = {"query": "Which cipher?", "text": "Backups use AES.", "why": "no mode"}
+
+
+def grade_text(grade=1, **more):
+    return {"grade": grade, "name": "Related", "definition": "Same subject.", "examples": [], **more}
+
+
+@pytest.mark.parametrize("example", ["A line.", SHOWN, {**SHOWN, "query": "", "why": ""}, {"text": "Alone."}])
+def test_an_example_is_a_text_or_a_pair_with_its_why(example):
+    assert fault([grade_text(examples=[example])], [1]) is None
+
+
+@pytest.mark.parametrize("example", ["", "  ", {}, {"query": "q"}, {**SHOWN, "text": ""}, {**SHOWN, "grade": "2"}, 7])
+def test_an_example_without_its_text_or_with_more_is_no_example(example):
+    assert fault([grade_text(examples=[example])], [1]) == "An example of grade 1 is empty."
+
+
+@pytest.mark.parametrize("example", ["A line.", SHOWN])
+def test_examples_are_kept_as_they_were_written(example):
+    assert as_stored(as_example(example)) == example
+
+
+def test_an_example_reads_as_one_text():
+    assert in_words(SHOWN) == "Which cipher? “Backups use AES.” (no mode)"
+    assert in_words("A line.") == "“A line.”"
+
+
+def test_only_what_is_said_differently_is_a_change():
+    before = [grade_text(0), grade_text(1, examples=["a", "b"]), grade_text(2)]
+    after = [
+        grade_text(0),
+        grade_text(1, examples=["b", "a"]),
+        grade_text(2, definition="Same narrow subject.", examples=["c"]),
+    ]
+
+    two, one, zero = changes(before, after)
+
+    assert [change.is_touched for change in (two, one, zero)] == [True, False, False]
+    assert [piece for piece in two.definition if piece.kind != "same"] == [("ins", " narrow")]
+    assert two.examples == [[("ins", "“c”")]]
+    assert one.examples == []
+
+
+def test_an_example_that_was_reworded_shows_its_words():
+    before, after = [grade_text(examples=["Names the mode."])], [grade_text(examples=["Names the mode only."])]
+
+    (change,) = changes(before, after)
+
+    assert [(piece.kind, piece.text) for piece in change.examples[0] if piece.kind != "same"] == [("ins", " only")]
+
+
+def test_another_example_in_the_place_of_one_is_not_mixed_with_it():
+    before, after = [grade_text(examples=["Names the mode."])], [grade_text(examples=["Lists three regions, no more."])]
+
+    (change,) = changes(before, after)
+
+    assert [[piece.kind for piece in pieces] for pieces in change.examples] == [["del"], ["ins"]]
+
+
+def test_a_grade_that_is_new_is_all_insertion():
+    (change,) = changes([], [grade_text(4)])
+
+    assert {piece.kind for piece in (*change.name, *change.definition)} == {"ins"}

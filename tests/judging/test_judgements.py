@@ -206,3 +206,18 @@ def test_a_seat_never_holds_two_judgements_even_by_raw_sql(round_, mara, seat):
             sef.pk,
             first.pk,
         )
+
+
+def test_a_first_word_is_refused_where_the_person_spoke_already():
+    round_ = make_round()
+    mara = people_of(round_)[0]
+    seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
+    give(seat, mara, 3, key="one", is_again=False)
+
+    with pytest.raises(Refusal) as refused:
+        give(seat, mara, 1, key="two", is_again=False)
+
+    assert refused.value.code == "graded_elsewhere"
+    assert "You said grade 3" in refused.value.sentence
+    assert give(seat, mara, 3, key="one", is_again=False).grade == 3
+    assert give(seat, mara, 1, key="two").supersedes.grade == 3

@@ -44,3 +44,41 @@ def test_an_empty_text_has_no_paragraphs():
     found = passage("", "cipher")
 
     assert (found.paragraphs, found.best, found.before, found.after) == ([], 0, 0, 0)
+
+
+def test_the_focus_of_a_short_paragraph_is_all_of_it():
+    found = passage("One.\n\nThe cipher. And more.", "cipher")
+
+    assert found.focus == (6, 27)
+
+
+def test_a_long_paragraph_is_read_from_its_best_sentence_on():
+    before = "Nothing of use stands here at all. " * 30
+    text = f"{before}The cipher is AES. It is used for every copy. " + "The rest is about doors and badges. " * 30
+
+    start, end = passage(text, "Which cipher?").focus
+
+    assert text[start:].startswith("The cipher is AES.")
+    assert text[start:end].endswith("badges.")
+    assert end - start < 250
+
+
+def test_few_but_long_paragraphs_are_opened_at_the_best():
+    text = "\n\n".join(["filler " * 300, "the cipher " * 20, "more " * 300])
+
+    found = passage(text, "cipher")
+
+    assert (found.before, found.after) == (1, 0)
+
+
+@given(st.text(alphabet="ab. \n\t!é😀。", max_size=60), st.integers(1, 40))
+def test_the_focus_lies_in_the_best_paragraph(text, times):
+    found = passage(text * times, "ab")
+    if found.focus is None:
+        assert not found.paragraphs
+        return
+    start, end = found.focus
+    part = found.paragraphs[found.best]
+
+    assert part.start <= start < end <= part.end
+    assert (text * times)[start:end].strip()

@@ -4,7 +4,18 @@ from itertools import product
 
 import pytest
 
-from apps.judging.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
+from apps.judging.resolution import (
+    PairState,
+    Resolution,
+    Resolved,
+    Rule,
+    Ruling,
+    lower_of_neighbours,
+    near_median,
+    resolve,
+    settled_by,
+    spread,
+)
 
 ANSWERS = (0, 1, 2, 3, None)
 PARTLY = Resolved(PairState.PARTLY, Resolution.UNRESOLVED, None)
@@ -81,3 +92,59 @@ def test_more_answers_than_seats_are_an_error():
 )
 def test_spread_orders_disagreements(answers, expected):
     assert spread(answers) == expected
+
+
+NEAR_MEDIANS = [
+    ([], None),
+    ([2], 2),
+    ([1, 2], None),
+    ([0, 1, 2], 1),
+    ([3, 1, 2], 2),
+    ([0, 0, 1], 0),
+    ([0, 1, 1], 1),
+    ([0, 1, 3], None),
+    ([0, 2, 3], None),
+    ([0, 0, 2], None),
+    ([0, 1, None], None),
+    ([0, 1, 2, None], None),
+    ([0, 1, 1, 2], None),
+    ([0, 1, 1, 2, 2], 1),
+    ([0, 1, 1, 2, 3], None),
+]
+
+
+@pytest.mark.parametrize(("answers", "expected"), NEAR_MEDIANS)
+def test_the_middle_of_an_odd_number_of_near_grades_settles(answers, expected):
+    assert near_median(answers) == expected
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [([], None), ([1, 2], 1), ([3, 2], 2), ([0, 0], 0), ([1, 3], None), ([1, None], None), ([2, 3, 3, 2], 2)],
+)
+def test_the_lower_of_two_neighbours_settles(answers, expected):
+    assert lower_of_neighbours(answers) == expected
+
+
+@pytest.mark.parametrize("judges", [1, 2, 3, 4, 5])
+def test_no_rule_gives_a_grade_that_nobody_gave_or_one_far_from_any(judges):
+    for answers in product(ANSWERS, repeat=judges):
+        for rule in Rule:
+            grade = settled_by(rule, answers)
+
+            assert settled_by(rule, answers[::-1]) == grade
+            assert grade is None or grade in answers
+            if grade is not None:
+                assert None not in answers
+                assert max(abs(answer - grade) for answer in answers) <= 1
+
+
+def test_a_rule_never_overturns_a_majority():
+    for answers in product(ANSWERS, repeat=3):
+        majority = resolve(answers, planned=3).grade
+
+        assert near_median(answers) in {None, majority} or majority is None
+
+
+def test_the_majority_alone_settles_nothing_more():
+    assert [settled_by(Rule.MAJORITY, answers) for answers in ([0, 1], [0, 1, 2], [2, 2, 3])] == [None, None, None]

@@ -5,6 +5,7 @@ import pytest
 from apps.accounts import actions as accounts
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats, close_round
+from apps.judging.models import Seat
 from apps.judging.resolution import Resolution
 from apps.judging.selectors import (
     by_person,
@@ -12,14 +13,17 @@ from apps.judging.selectors import (
     label_matrix,
     own_progress,
     resolved_grades,
+    round_summaries,
     stuck,
     totals,
     waiting_for,
 )
+from apps.judging.selectors.known import Known
 from apps.judging.strip import ticks
+from apps.queries.models import Query
 from apps.retrieval.blinding import has_pairs_to_judge
-from tests.factories import AT, lead_of, make_member
-from tests.judging.factories import give, judge_all, later, make_round, people_of
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -141,6 +145,64 @@ def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
     judge_all(round_, mara)
     assert own_progress(round_, mara)[:2] == (2, 2)
     assert own_progress(round_, sef)[:2] == (7, 7)
+
+
+def test_ones_own_goal_takes_in_what_is_reserved_and_leaves_out_what_may_not_be_judged():
+    project = make_project()
+    mara, sef = make_member(project, Role.ANNOTATOR, name="Mara"), make_member(project, Role.ANNOTATOR, name="Sef")
+    pool = make_pool(project, queries=2, blocks=5)
+    first = pool.entries.order_by("pk").first()
+    known = [Known(first.query_id, first.version_id, 3, "an earlier round")]
+    Query.objects.filter(pk=first.query_id).update(domain="security")
+
+    round_ = make_round(
+        project, pool=pool, annotators=[mara, sef], overlap=0.0, known=known, remits={sef.pk: {"domain": ["security"]}}
+    )
+
+    assert round_.plan["seats"] == Seat.objects.filter(round=round_, reserved_for=None).count()
+    assert totals(round_).planned == Seat.objects.filter(round=round_).count() == round_.plan["seats"] + 2
+    assert [(row.planned, row.done) for row in round_summaries(project)] == [(totals(round_).planned, 0)]
+    judge_all(round_, mara)
+    left = Seat.objects.filter(round=round_).exclude(state="done").count()
+    assert own_progress(round_, sef)[:2] == (0, left)
+
+
+def test_a_round_from_before_its_seats_were_written_down_is_counted():
+    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    mara = people_of(round_)[0]
+    round_.plan = None
+
+    assert totals(round_)[:3] == (9, 0, 0)
+    assert own_progress(round_, mara)[:2] == (0, 5)
+
+
+def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries, monkeypatch):
+    round_ = make_round(queries=3, blocks=9, overlap=1.0)
+    mara = people_of(round_)[0]
+    for seat in claim_seats(round_=round_, annotator=mara, n=4, at=AT):
+        give(seat, mara, active_ms=60_000)
+    monkeypatch.setattr("apps.judging.selectors.progress.LOOK", 5)
+
+    with django_assert_num_queries(6) as asked:
+        assert own_progress(round_, mara) == (4, 27, 60_000)
+
+    assert all(
+        "annotator_id" in query["sql"] or "reserved_for_id" in query["sql"]
+        for query in asked
+        if "_seat" in query["sql"]
+    )
+
+
+def test_whoever_has_done_their_share_goes_on_as_long_as_there_are_pairs(monkeypatch):
+    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    mara = people_of(round_)[0]
+    for seat in claim_seats(round_=round_, annotator=mara, n=6, at=AT):
+        give(seat, mara)
+
+    assert own_progress(round_, mara)[:2] == (6, 9)
+    monkeypatch.setattr("apps.judging.selectors.progress.LOOK", 2)
+    monkeypatch.setattr("apps.judging.selectors.progress.MOST_EXTRA", 1)
+    assert own_progress(round_, mara)[:2] == (6, 7)
 
 
 def test_a_seat_is_stuck_when_everybody_who_still_judges_has_been_on_its_pair():

@@ -52,11 +52,11 @@ def test_a_lead_finds_every_round(client, round_, django_assert_num_queries):
     address = reverse("judging:index", args=[round_.project.slug])
     client.get(address)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         client.get(address)
     for _ in range(2):
         make_round(round_.project)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         assert client.get(address).content.decode().count("<tr>") == 4
 
 
@@ -94,9 +94,10 @@ def test_the_judging_page_is_the_same_whatever_somebody_else_said(client):
         crawl = [page(client, "judge", round_), page(client, "pairs", round_)]
         crawl.append(client.get(reverse("judging:index", args=[round_.project.slug])))
         assert not any(b"secret" in answer.content for answer in crawl)
-        pages.append([len(answer.content) // 200 for answer in crawl])
+        pages.append([len(answer.content) for answer in crawl])
 
-    assert pages[0] == pages[1] == pages[2]
+    # Keys in addresses grow by a digit now and then; another's grade or note would take more room.
+    assert all(max(lengths) - min(lengths) < 60 for lengths in zip(*pages, strict=True))
 
 
 def test_the_plain_form_takes_a_grade_once(client, round_):
@@ -308,7 +309,8 @@ def test_the_guideline_is_written_read_and_versioned(client):
     new = reverse("judging:guideline_new", args=[project.slug])
     data = {"markdown": "Take the **lower** one. <script>alert(1)</script> [x](javascript:alert(1))"}
     for grade in range(4):
-        data |= {f"name_{grade}": f"G{grade}", f"definition_{grade}": f"When {grade}.", f"examples_{grade}": "a\n\nb"}
+        data |= {f"name_{grade}": f"G{grade}", f"definition_{grade}": f"When {grade}."}
+        data |= {f"example_{grade}_1_text": "a", f"example_{grade}_3_text": "b", f"example_{grade}_3_why": "since"}
 
     assert client.get(new).status_code == 200
     answer = client.post(new, data, follow=True)
@@ -318,7 +320,8 @@ def test_the_guideline_is_written_read_and_versioned(client):
     assert "<script>alert" not in text
     assert "javascript:" not in text.split('class="guideline-text"')[1].split("</div>")[0].replace("(javascript:", "")
     assert Guideline.objects.get().grades[2] == {
-        "grade": 2, "name": "G2", "definition": "When 2.", "examples": ["a", "b"],
+        "grade": 2, "name": "G2", "definition": "When 2.",
+        "examples": ["a", {"query": "", "text": "b", "why": "since"}],
     }  # fmt: skip
     assert client.post(new, data).status_code == 400
 

@@ -4,6 +4,9 @@ from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline
 from apps.judging.actions.imports import Imported, ImportRefused, import_judgements
 from apps.judging.actions.judgements import Answer, JudgementRefused, give_judgement
+from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
+from apps.judging.actions.pilots import PilotRefused, open_after_pilot
+from apps.judging.actions.query_seats import claim_query_seats
 from apps.judging.actions.rounds import RoundRefused, close_round, open_round
 from apps.judging.actions.seats import SeatsRefused, claim_seats, release_seats
 
@@ -14,14 +17,20 @@ __all__ = [
     "ImportRefused",
     "Imported",
     "JudgementRefused",
+    "KeysRefused",
+    "PilotRefused",
     "RoundRefused",
     "SeatsRefused",
     "adjudicate",
+    "choose_keys",
+    "claim_query_seats",
     "claim_seats",
     "close_round",
     "give_judgement",
     "import_judgements",
+    "open_after_pilot",
     "open_round",
     "publish_guideline",
     "release_seats",
+    "reset_keys",
 ]

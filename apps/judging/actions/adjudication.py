@@ -37,7 +37,7 @@ def adjudicate(
     resolved = _check(round_, entry, adjudicator)
     if not reason.strip():
         raise AdjudicationRefused("A decision needs its reason in words.", code="reason_missing")
-    if error_type not in ErrorType.values:
+    if error_type not in dict(ErrorType.told()):
         raise AdjudicationRefused("Say what made the judges differ.", code="error_type_missing")
     if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
         raise AdjudicationRefused(fault, code="not_an_answer")

@@ -1,16 +1,19 @@
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
 
+from apps.accounts.actions import stand_in
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
 from apps.judging.drafting import Draft, Graded
-from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
+from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
+from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -44,9 +47,10 @@ def import_judgements(
 ) -> Imported:
     """Take in judgements made elsewhere, whole or not at all, as a closed round on a pool of their pairs.
 
-    The importer stands as the annotator, and `origin` says where the file came from. The same judgements on
-    the same snapshot again change nothing. Rows that name an unknown query or block stop the import unless
-    `skip_unknown` leaves them out. Raises InputErrors with everything that does not fit.
+    The importer stands as the annotator, or for each rater of a file with several somebody who only bears its name;
+    final grades that the ratings do not add up to become decisions. `origin` says where the file came from. The same
+    judgements on the same snapshot again change nothing. Rows that name an unknown query or block stop the import,
+    unless `skip_unknown` leaves them out. Raises InputErrors with everything that does not fit.
     """
     if draft.is_spoilt or (draft.unknown and not skip_unknown):
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
@@ -58,17 +62,15 @@ def import_judgements(
         return Imported(same, is_new=False)
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
     round_ = _add_round(project, snapshot, draft, name.strip() or "Imported judgements", origin, actor, at)
-    _store(round_, draft.rows, actor, at)
-    _complete(round_, draft, at)
+    people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in draft.raters}
+    entries = _store(round_, draft.rows, people or {"": actor}, at)
+    _decide(round_, entries, draft, actor, at)
+    _complete(round_, len(entries), at)
     lock_queries(sorted({row.query_id for row in draft.rows}), at=at)
-    record(
-        project=project,
-        actor=actor,
-        action="judgements.imported",
-        obj=round_,
-        after={"judgements": len(draft.rows), "skipped": draft.skipped, "origin": origin},
-        at=at,
-    )
+    after = {"judgements": len(draft.rows), "skipped": draft.skipped, "origin": origin}
+    if people:
+        after |= {"raters": draft.raters, "decisions": len(draft.rulings)}
+    record(project=project, actor=actor, action="judgements.imported", obj=round_, after=after, at=at)
     return Imported(round_, is_new=True)
 
 
@@ -85,59 +87,94 @@ def _add_round(
         created_by=actor,
         created_at=at,
     )
+    ratings = Counter(row.pair for row in draft.rows)
+    shared = sum(n > 1 for n in ratings.values())
     round_ = Round.objects.create(
         project=project,
         pool=pool,
         number=number,
         name=name[:NAME_LENGTH],
         kind=RoundKind.IMPORTED,
-        overlap_share=0,
-        judges=1,
+        overlap_share=shared / len(ratings),
+        judges=max(ratings.values()),
         origin=origin,
         created_by=actor,
         created_at=at,
     )
-    RoundAnnotator.objects.create(round=round_, annotator=actor)
     queries = sorted({row.query_id for row in draft.rows})
     PoolQuery.objects.bulk_create((PoolQuery(pool=pool, query_id=pk) for pk in queries), batch_size=ROWS)
     return round_
 
 
-def _store(round_: Round, rows: list[Graded], actor: User, at: datetime) -> None:
+def _store(
+    round_: Round, rows: Sequence[Graded], people: Mapping[str, User], at: datetime
+) -> dict[tuple[int, int], PoolEntry]:
+    """Write pairs, seats and judgements; each rater of a pair sits on a seat of their own."""
+    places = [RoundAnnotator(round=round_, annotator=person) for person in people.values()]
+    RoundAnnotator.objects.bulk_create(places)
+    pairs = dict.fromkeys(row.pair for row in rows)
+    new = [PoolEntry(pool=round_.pool, query_id=query, version_id=version) for query, version in pairs]
+    entries = dict(zip(pairs, PoolEntry.objects.bulk_create(new, batch_size=ROWS), strict=True))
+    taken: Counter[tuple[int, int]] = Counter()
     for start in range(0, len(rows), ROWS):
         batch = rows[start : start + ROWS]
-        entries = PoolEntry.objects.bulk_create(
-            PoolEntry(pool=round_.pool, query_id=row.query_id, version_id=row.version_id) for row in batch
-        )
-        seats = Seat.objects.bulk_create(
-            Seat(
+        seats = [_seat(round_, entries[row.pair], people[row.rater], row, taken) for row in batch]
+        judgements = [_judgement(round_, seat, row, at) for seat, row in zip(seats, batch, strict=True)]
+        Seat.objects.bulk_create(seats)
+        Judgement.objects.bulk_create(judgements)
+    return entries
+
+
+def _seat(round_: Round, entry: PoolEntry, person: User, row: Graded, taken: Counter[tuple[int, int]]) -> Seat:
+    taken[row.pair] += 1
+    return Seat(
+        round=round_,
+        entry=entry,
+        query_id=row.query_id,
+        number=taken[row.pair],
+        state=SeatState.DONE,
+        annotator=person,
+    )
+
+
+def _judgement(round_: Round, seat: Seat, row: Graded, at: datetime) -> Judgement:
+    return Judgement(
+        round=round_,
+        seat=seat,
+        entry=seat.entry,
+        annotator=seat.annotator,
+        grade=row.grade,
+        note=row.note,
+        idempotency_key=f"import-{round_.pk}-{row.line}",
+        given_at=at,
+    )
+
+
+def _decide(
+    round_: Round, entries: Mapping[tuple[int, int], PoolEntry], draft: Draft, actor: User, at: datetime
+) -> None:
+    """Put the final grades of the file on record where the ratings do not add up to them."""
+    reason = f"The final grade that came with the ratings. {round_.origin}"
+    Adjudication.objects.bulk_create(
+        (
+            Adjudication(
                 round=round_,
-                entry=entry,
-                query_id=entry.query_id,
-                number=1,
-                state=SeatState.DONE,
-                annotator=actor,
-            )
-            for entry in entries
-        )
-        Judgement.objects.bulk_create(
-            Judgement(
-                round=round_,
-                seat=seat,
-                entry=seat.entry,
-                annotator=actor,
-                grade=row.grade,
-                note=row.note,
-                idempotency_key=f"import-{round_.pk}-{row.line}",
+                entry=entries[pair],
+                adjudicator=actor,
+                grade=grade,
+                reason=reason,
+                error_type=ErrorType.NOT_RECORDED,
                 given_at=at,
             )
-            for seat, row in zip(seats, batch, strict=True)
-        )
+            for pair, grade in sorted(draft.rulings.items())
+        ),
+        batch_size=ROWS,
+    )
 
 
-def _complete(round_: Round, draft: Draft, at: datetime) -> None:
+def _complete(round_: Round, pairs: int, at: datetime) -> None:
     pool = round_.pool
-    pool.state, pool.entry_count, pool.completed_at = PoolState.COMPLETE, len(draft.rows), at
+    pool.state, pool.entry_count, pool.completed_at = PoolState.COMPLETE, pairs, at
     pool.save(update_fields=["state", "entry_count", "completed_at"])
     round_.state, round_.opened_at, round_.closed_at = RoundState.CLOSED, at, at
     round_.save(update_fields=["state", "opened_at", "closed_at"])

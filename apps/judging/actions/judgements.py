@@ -3,10 +3,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.accounts.models import User
 from apps.common.errors import Forbidden, Refusal
 from apps.judging import rules
+from apps.judging.actions.follow_ups import follow_up, wait_for_others
+from apps.judging.actions.seats import may_be_given
 from apps.judging.enums import SeatState
 from apps.judging.evidence import parse_spans, spans_refusal, stored
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
@@ -24,7 +27,10 @@ class NotYourSeat(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person says of a pair: a grade, or a reason why it can't be judged."""
+    """What a person says of a pair: a grade, or a reason why it can't be judged.
+
+    Without `is_again` it is meant as their first word on the pair, and refused when they have graded it already.
+    """
 
     grade: int | None = None
     cant_judge: str = ""
@@ -32,6 +38,7 @@ class Answer:
     spans: Any = field(default_factory=list)
     active_ms: int | None = None
     away_ms: int | None = None
+    is_again: bool = True
 
 
 @transaction.atomic
@@ -41,7 +48,8 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
     The same key again returns the judgement it made, whatever has happened since. A second grade by the same
     person is a new row that supersedes the first. A grade for a lease that lapsed is still taken as long as
     the pair has an empty seat; when others have filled them all it is refused, for a pair never collects more
-    judgements than planned.
+    judgements than planned. What the plan asks for after it, the pair again, the end of a pilot or one more judge,
+    is part of the same transaction.
     """
     places = RoundAnnotator.objects.select_for_update(of=("self",)).select_related("round__project")
     place = places.filter(round=seat.round_id, annotator=annotator).first()
@@ -50,16 +58,25 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
     if earlier := Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).first():
         return _same_answer(earlier, seat, answer)
     _check(place.round, seat, answer)
-    own = _own_seat(seat, annotator)
+    wait_for_others(place.round, seat)
+    own = _own_seat(place, seat)
     judged = own.state == SeatState.DONE
     if reason := _state_refusal(place.round, own, judged=judged):
         raise JudgementRefused(reason, code="grade_not_possible")
     before = Judgement.objects.get(seat=own, superseded_by=None) if judged else None
+    if before and not answer.is_again:
+        raise JudgementRefused(_elsewhere(before), code="graded_elsewhere")
     judgement = _write(place.round, own, annotator, answer, idempotency_key, before, at)
     if not judged:
         own.state, own.annotator, own.lease_expires_at = SeatState.DONE, annotator, None
         own.save(update_fields=["state", "annotator", "lease_expires_at"])
+    follow_up(place.round, judgement, is_first=not judged, at=at)
     return judgement
+
+
+def _elsewhere(before: Judgement) -> str:
+    told = "that it can’t be judged" if before.grade is None else f"grade {before.grade}"
+    return f"You said {told} of this pair already, in another window. That stands; undo goes back to it."
 
 
 def _check(round_: Round, seat: Seat, answer: Answer) -> None:
@@ -76,17 +93,21 @@ def _state_refusal(round_: Round, seat: Seat, *, judged: bool) -> str | None:
     return rules.regrade_refusal(round_, is_adjudicated=settled)
 
 
-def _own_seat(seat: Seat, annotator: User) -> Seat:
+def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:
     """Lock the seat of this pair that is this person's, or else a free one that nobody is about to take.
 
     The person's own row is locked already, and a free seat is never waited for: so no two requests wait for
     each other.
     """
     pair = Seat.objects.filter(round=seat.round_id, entry=seat.entry_id, pass_number=seat.pass_number)
-    if own := pair.select_for_update().filter(annotator=annotator).first():
+    if own := pair.select_for_update().filter(annotator=place.annotator_id).first():
         return own
-    if free := pair.select_for_update(skip_locked=True).filter(state=SeatState.OPEN).order_by("pk").first():
-        return free
+    if not may_be_given(place, seat.query_id):
+        raise JudgementRefused("This pair is not open to you. Go on with those you are given.", code="seat_not_open")
+    theirs = Q(reserved_for=None) | Q(reserved_for=place.annotator_id)
+    free = pair.filter(theirs, state=SeatState.OPEN).order_by("pk")
+    if found := free.select_for_update(skip_locked=True).first():
+        return found
     raise JudgementRefused(
         "This pair was given to somebody else while it lay here. Your grade is not needed any more.",
         code="seat_lapsed",

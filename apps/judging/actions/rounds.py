@@ -1,5 +1,6 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -11,12 +12,17 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.jobs.actions import enqueue
 from apps.judging import rules
+from apps.judging.actions.checks import entries_for, take_up
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution import create_seats, finish_opening, seat_counts
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
 from apps.judging.plan import Plan
+from apps.judging.remits import Remit
+from apps.judging.selectors.known import Known, known_pairs
+from apps.judging.selectors.plans import judges_by_query, pairs_of_round, pilot_of
+from apps.queries.models import Query
 from apps.retrieval.actions import lock_queries
-from apps.retrieval.models import Pool
+from apps.retrieval.models import Pool, PoolEntry
 
 MOST_PAIRS_AT_ONCE = 5_000
 
@@ -37,20 +43,77 @@ def open_round(
     at: datetime,
     name: str = "",
     lease_minutes: int = 30,
+    remits: Mapping[int, Remit] | None = None,
+    known: Sequence[Known] = (),
 ) -> Round:
     """Plan who judges how much of a pool, and create exactly the planned seats.
 
-    Up to 5,000 pairs the round is open at once; beyond that a job opens it.
+    `remits` says of people, by key, what they may judge; who is not named may judge everything. `known` are checks
+    beside those that the plan takes from earlier rounds. Up to 5,000 pairs the round is open at once; beyond that a
+    job opens it.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    locked = Pool.objects.select_for_update(of=("self",), no_key=True).select_related("snapshot").get(pk=pool.pk)
     people = set(members_of(project, Role.ANNOTATOR).filter(pk__in=[user.pk for user in annotators]))
-    refusal = rules.open_round_refusal(pool, guideline, len(people))
-    preview = plan.preview(pool.entry_count)
-    most = plan.judges if preview.repeated else 1
-    if reason := refusal or rules.plan_refusal(len(people), most):
+    own = {person.pk: (remits or {}).get(person.pk) for person in sorted(people, key=lambda person: person.pk)}
+    others = Round.objects.filter(pool=pool, state=RoundState.OPENING)
+    is_early = plan.only_new and rules.only_new_refusal(is_opening=others.exists())
+    if reason := rules.open_round_refusal(pool, guideline, len(people)) or is_early:
         raise RoundRefused(reason, code="round_not_possible")
+    checks = _checks(locked, plan, known)
+    round_ = _create_round(project, actor, locked, guideline, plan, name, lease_minutes, at)
+    take_up(round_, entries_for(locked, checks), checks)
+    pairs = pairs_of_round(round_).count()
+    repeats = plan.preview(pairs).repeated > 0
+    if reason := rules.pairs_refusal(pairs, len(checks)) or _people_refusal(locked, own, plan.judges if repeats else 1):
+        raise RoundRefused(reason, code="round_not_possible")
+    RoundAnnotator.objects.bulk_create(
+        RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
+    )
+    lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
+    after = {"pool": pool.pk, "seed": plan.seed, "annotators": list(own), "plan": round_.plan, "checks": len(checks)}
+    record(project=project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
+    if pairs > MOST_PAIRS_AT_ONCE:
+        params = {"round_id": round_.pk}
+        enqueue(kind="judging.open_round", params=params, project=project, actor=actor, at=at)
+        return round_
+    create_seats(round_, seat_counts(round_))
+    finish_opening(round_, actor=actor, at=at)
+    return round_
+
+
+def _checks(pool: Pool, plan: Plan, known: Sequence[Known]) -> list[Known]:
+    """The known pairs of the round: those given, and as many from earlier rounds as the plan asks for."""
+    given = {pair[:2]: pair for pair in known}
+    found = known_pairs(pool.snapshot, plan.checks, seed=plan.seed)
+    if len(found) < plan.checks:
+        raise RoundRefused(rules.too_few_known(plan.checks, len(found)), code="too_few_known")
+    return list(({pair[:2]: pair for pair in found} | given).values())
+
+
+def _people_refusal(pool: Pool, remits: Mapping[int, Remit | None], most: int) -> str | None:
+    if reason := rules.plan_refusal(len(remits), most):
+        return reason
+    if not any(remits.values()):
+        return None
+    queries = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    short = sorted(pk for pk, people in judges_by_query(queries, remits).items() if len(people) < most)
+    example = Query.objects.get(pk=short[0]).outside_id if short else ""
+    return rules.remits_refusal(len(short), example, most)
+
+
+def _create_round(
+    project: Project,
+    actor: User,
+    pool: Pool,
+    guideline: Guideline | None,
+    plan: Plan,
+    name: str,
+    lease_minutes: int,
+    at: datetime,
+) -> Round:
     number = next_number(project)
-    round_ = Round.objects.create(
+    return Round.objects.create(
         project=project,
         pool=pool,
         guideline=guideline,
@@ -59,29 +122,18 @@ def open_round(
         overlap_share=plan.overlap,
         judges=plan.judges,
         seed=plan.seed,
+        plan=_written(pool, plan),
         lease_minutes=lease_minutes,
         created_by=actor,
         created_at=at,
     )
-    RoundAnnotator.objects.bulk_create(
-        RoundAnnotator(round=round_, annotator=person) for person in sorted(people, key=lambda p: p.pk)
-    )
-    lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
-    record(
-        project=project,
-        actor=actor,
-        action="round.planned",
-        obj=round_,
-        after={"pool": pool.pk, "seed": plan.seed, "annotators": sorted(p.pk for p in people)},
-        at=at,
-    )
-    if pool.entry_count > MOST_PAIRS_AT_ONCE:
-        params = {"round_id": round_.pk}
-        enqueue(kind="judging.open_round", params=params, project=project, actor=actor, at=at)
-        return round_
-    create_seats(round_, seat_counts(round_))
-    finish_opening(round_, actor=actor, at=at)
-    return round_
+
+
+def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
+    """The plan as the round keeps it, with what it saw of the pool: the queries of its pilot and the last pair."""
+    last = PoolEntry.objects.filter(pool=pool).aggregate(top=Max("pk"))["top"]
+    queries = [query.pk for query in pilot_of(pool, plan)]
+    return {**plan.to_json(), "pilot_queries": queries, "last_entry": last}
 
 
 def next_number(project: Project) -> int:
@@ -92,7 +144,8 @@ def next_number(project: Project) -> int:
 @transaction.atomic
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Seats that nobody filled stay empty, and pairs resolve on the answers they have."""
-    round_ = Round.objects.select_for_update(of=("self",)).select_related("project").get(pk=round_id)
+    rounds = Round.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    round_ = rounds.get(pk=round_id)
     if reason := rules.close_refusal(round_):
         raise RoundRefused(reason, code="round_not_closable")
     seats = Seat.objects.filter(round=round_)

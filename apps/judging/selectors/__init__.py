@@ -1,5 +1,7 @@
 """Everything that is read in judging; other apps import from here."""
 
+from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, check_results, repeats, steadiness
+from apps.judging.selectors.keys import chosen_keys, keys_for
 from apps.judging.selectors.pairs import (
     LabelMatrix,
     Pair,
@@ -22,6 +24,7 @@ from apps.judging.selectors.progress import (
     Waiting,
     by_person,
     by_query,
+    held_now,
     own_progress,
     recent_pairs,
     round_summaries,
@@ -30,7 +33,7 @@ from apps.judging.selectors.progress import (
     totals,
     waiting_for,
 )
-from apps.judging.selectors.reading import Reading, reading, readings
+from apps.judging.selectors.reading import Reading, earlier_seats, reading, readings
 from apps.judging.selectors.rounds import (
     entries_in,
     entry_in,
@@ -47,24 +50,32 @@ from apps.judging.selectors.rounds import (
 )
 
 __all__ = [
+    "CheckResult",
     "LabelMatrix",
     "OwnProgress",
     "Pair",
     "PersonProgress",
     "QueryProgress",
     "Reading",
+    "Repeat",
     "ResolvedPair",
     "RoundSummary",
+    "Steadiness",
     "Totals",
     "Waiting",
     "adjudicable",
     "adjudicated",
     "by_person",
     "by_query",
+    "check_results",
+    "chosen_keys",
+    "earlier_seats",
     "entries_in",
     "entry_in",
     "guideline_in",
     "guidelines_in",
+    "held_now",
+    "keys_for",
     "label_matrix",
     "latest_guideline",
     "live_judgements",
@@ -77,6 +88,7 @@ __all__ = [
     "reading",
     "readings",
     "recent_pairs",
+    "repeats",
     "resolved_grades",
     "resolved_pairs",
     "round_in",
@@ -85,6 +97,7 @@ __all__ = [
     "rounds_of",
     "rounds_to_adjudicate",
     "seat_in",
+    "steadiness",
     "stuck",
     "totals",
     "waiting_for",

@@ -8,7 +8,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
-from apps.judging.enums import RoundState, SeatState
+from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
 from apps.judging.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.retrieval.models import PoolEntry
@@ -110,6 +110,8 @@ def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
         if key is None or not (pair.judgements or pair.decision):
             continue
         state, resolution, grade = pair.resolved
+        if round_.kind == RoundKind.PROPAGATED:
+            resolution = Resolution.CARRIED
         yield ResolvedPair(*key, round_.pk, state, resolution, grade, len(pair.judgements))
 
 
@@ -117,7 +119,8 @@ def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[Resolved
     """What may go into a gold version: one line for each query and block version that was judged.
 
     `source` is a round, several, or a snapshot, which stands for all rounds on it. Where rounds overlap the
-    later one counts, unless it has not finished a pair that an earlier one settled. A pair whose grade is None
+    later one counts, unless it has not finished a pair that an earlier one settled; a grade that was carried over
+    counts where nobody judged the pair itself. A pair whose grade is None
     is unresolved and needs a lead; one that a lead ruled out as not judgeable is left out: no row is none.
     """
     found: dict[tuple[int, int], ResolvedPair] = {}
@@ -138,8 +141,8 @@ def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
     if isinstance(source, Round):
         return [source]
     if isinstance(source, Snapshot):
-        return list(Round.objects.filter(pool__snapshot=source).order_by("number"))
-    return sorted(source, key=lambda round_: round_.number)
+        source = Round.objects.filter(pool__snapshot=source)
+    return sorted(source, key=lambda round_: (round_.kind != RoundKind.PROPAGATED, round_.number))
 
 
 def label_matrix(round_: Round) -> LabelMatrix:

@@ -1,19 +1,26 @@
 """How far a round is: for a lead by person and query, for an annotator their own, for home what waits."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Avg, Count, Max, Min, Q
+from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, roles_of
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
+from apps.judging.planned import gate, plan_of, seats_at_opening
 from apps.judging.selectors.pairs import adjudicable, live_judgements
+from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.rounds import open_rounds_of, rounds_in
+from apps.queries.models import Query
+from apps.retrieval.models import PoolQuery
 
 MOST_EXTRA = 200
+LOOK = 2 * MOST_EXTRA
+PACE_OF = 200
 
 
 def minutes(milliseconds: float | None) -> str:
@@ -93,22 +100,32 @@ class Waiting(NamedTuple):
 
 def totals(round_: Round) -> Totals:
     """Count the seats of a round."""
-    counts = Seat.objects.filter(round=round_).aggregate(
-        planned=Count("pk"),
-        done=Count("pk", filter=Q(state=SeatState.DONE)),
-        held=Count("pk", filter=Q(state=SeatState.LEASED)),
-    )
-    return Totals(**counts)
+    seats = Seat.objects.filter(round=round_)
+    return Totals(_planned(round_), seats.filter(state=SeatState.DONE).count(), held_now(round_))
+
+
+def held_now(round_: Round) -> int:
+    """How many seats of a round somebody holds at this moment."""
+    return Seat.objects.filter(round=round_, state=SeatState.LEASED).count()
+
+
+def _planned(round_: Round) -> int:
+    """Count the seats of a round: those it opened with, and those that were reserved for somebody since.
+
+    Only a round that may call for extra judges, or that was opened before this number was kept, has every seat
+    counted.
+    """
+    seats = Seat.objects.filter(round=round_)
+    opened_with = seats_at_opening(round_)
+    if opened_with is None or plan_of(round_).extra_bar is not None:
+        return seats.count()
+    return opened_with + seats.filter(reserved_for__isnull=False).count()
 
 
 def by_person(round_: Round) -> list[PersonProgress]:
     """Everybody who was asked to judge, by name."""
-    held = dict(
-        Seat.objects.filter(round=round_, state=SeatState.LEASED)
-        .values_list("annotator")
-        .annotate(n=Count("pk"))
-        .order_by()
-    )
+    leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
+    held = Counter(leased.values_list("annotator_id", flat=True))
     given: dict[int, dict[str, Any]] = {
         row["annotator"]: dict(row)
         for row in live_judgements(round_)
@@ -125,7 +142,7 @@ def by_person(round_: Round) -> list[PersonProgress]:
     none: dict[str, Any] = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
     rows = [(person, given.get(person.pk, none)) for person in people]
     return [
-        PersonProgress(person, row["done"], held.get(person.pk, 0), row["cant"], row["mean_ms"], row["last"])
+        PersonProgress(person, row["done"], held[person.pk], row["cant"], row["mean_ms"], row["last"])
         for person, row in rows
     ]
 
@@ -137,17 +154,22 @@ def _places(round_: Round) -> list[RoundAnnotator]:
 
 def by_query(round_: Round) -> list[QueryProgress]:
     """Every query of the round, in the order of the queries."""
-    rows = (
-        Seat.objects.filter(round=round_)
-        .values("query_id", "query__outside_id", "query__text")
-        .annotate(
-            planned=Count("pk"),
-            done=Count("pk", filter=Q(state=SeatState.DONE)),
-            held=Count("pk", filter=Q(state=SeatState.LEASED)),
+    counts: dict[int, dict[str, int]] = {}
+    rows = Seat.objects.filter(round=round_).values_list("state", "query_id").annotate(n=Count("pk")).order_by()
+    for state, query_id, n in rows:
+        counts.setdefault(query_id, {})[state] = n
+    queries = Query.objects.filter(project=round_.project_id).order_by("pk")
+    return [
+        QueryProgress(
+            outside_id,
+            text,
+            sum(counts[pk].values()),
+            counts[pk].get(SeatState.DONE, 0),
+            counts[pk].get(SeatState.LEASED, 0),
         )
-        .order_by("query_id")
-    )
-    return [QueryProgress(r["query__outside_id"], r["query__text"], r["planned"], r["done"], r["held"]) for r in rows]
+        for pk, outside_id, text in queries.values_list("pk", "outside_id", "text")
+        if pk in counts
+    ]
 
 
 class RoundSummary(NamedTuple):
@@ -161,29 +183,42 @@ class RoundSummary(NamedTuple):
 
 def round_summaries(project: Project) -> list[RoundSummary]:
     """Every round of the project, newest first, in a fixed number of statements."""
-    seats = {
-        row["round"]: row
-        for row in Seat.objects.filter(round__project=project)
-        .values("round")
-        .annotate(planned=Count("pk"), done=Count("pk", filter=Q(state=SeatState.DONE)))
-        .order_by()
-    }
-    people = dict(
-        RoundAnnotator.objects.filter(round__project=project).values_list("round").annotate(n=Count("pk")).order_by()
-    )
-    none = {"planned": 0, "done": 0}
-    counted = [(round_, seats.get(round_.pk, none)) for round_ in rounds_in(project)]
-    return [RoundSummary(r, row["planned"], row["done"], people.get(r.pk, 0)) for r, row in counted]
+    rounds = list(rounds_in(project))
+    seats = Seat.objects.filter(round__in=rounds)
+    uncounted = [r for r in rounds if seats_at_opening(r) is None or plan_of(r).extra_bar is not None]
+    every = _by_round(Seat.objects.filter(round__in=uncounted))
+    reserved = _by_round(seats.filter(reserved_for__isnull=False))
+    done = _by_round(seats.filter(state=SeatState.DONE))
+    people = _by_round(RoundAnnotator.objects.filter(round__in=rounds))
+    return [
+        RoundSummary(
+            round_,
+            every.get(round_.pk, 0)
+            if round_ in uncounted
+            else (seats_at_opening(round_) or 0) + reserved.get(round_.pk, 0),
+            done.get(round_.pk, 0),
+            people.get(round_.pk, 0),
+        )
+        for round_ in rounds
+    ]
+
+
+def _by_round(rows: QuerySet) -> dict[int, int]:
+    return dict(rows.values_list("round").annotate(n=Count("pk")).order_by())
 
 
 def stuck(round_: Round) -> int:
-    """Count the open seats that nobody can fill: everybody of the round who still judges has been on their pair."""
+    """Count the open seats that nobody can fill.
+
+    Everybody of the round who still judges has been on their pair, or whom they are reserved for judges no more.
+    """
     asked = set(RoundAnnotator.objects.filter(round=round_).values_list("annotator", flat=True))
     able = asked & set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
     if able == asked and len(able) >= round_.judges:
         return 0
+    seats = Seat.objects.filter(round=round_)
     full = (
-        Seat.objects.filter(round=round_)
+        seats.filter(reserved_for=None)
         .values("entry", "pass_number")
         .annotate(
             taken=Count("pk", filter=Q(annotator__in=able)),
@@ -191,23 +226,62 @@ def stuck(round_: Round) -> int:
         )
         .filter(taken__gte=len(able), open__gt=0)
     )
-    return sum(row["open"] for row in full)
+    left_behind = seats.filter(state=SeatState.OPEN, reserved_for__isnull=False).exclude(reserved_for__in=able)
+    return sum(row["open"] for row in full) + left_behind.count()
 
 
 def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is an even share of the round, as long as it can be reached."""
-    mine = live_judgements(round_).filter(annotator=annotator)
-    row = mine.aggregate(done=Count("pk"), mean_ms=Avg("active_ms"))
+    """An annotator's own work. The goal is an even share of the round and what is reserved for them.
+
+    The goal shrinks to what they can still be given when that is less, and whoever has reached it is shown up to 200
+    pairs more. Nothing is counted further ahead, so that the page takes no longer in a larger round.
+    """
+    mine = Seat.objects.filter(round=round_, annotator=annotator)
+    done = mine.filter(state=SeatState.DONE).count()
+    reserved = Seat.objects.filter(round=round_, reserved_for=annotator).count()
+    goal = max(0, even_share(round_) + reserved - done)
+    left = _left_for(round_, annotator)
+    to_go = goal or MOST_EXTRA if left is None else min(goal or left, left)
+    return OwnProgress(done, done + to_go, _usual_time(round_, annotator))
+
+
+def even_share(round_: Round) -> int:
+    """What each person would judge if all judged as much of what the round opened with."""
+    opened_with = seats_at_opening(round_)
+    if opened_with is None:
+        opened_with = Seat.objects.filter(round=round_, reserved_for=None).count()
     people = RoundAnnotator.objects.filter(round=round_).count() or 1
-    share = -(-Seat.objects.filter(round=round_).count() // people)
-    wanted = max(share - row["done"], MOST_EXTRA)
-    taken = Seat.objects.filter(round=round_, annotator=annotator).values("entry")
-    free = Seat.objects.filter(round=round_).filter(
-        Q(state=SeatState.OPEN) & ~Q(entry__in=taken) | Q(state=SeatState.LEASED, annotator=annotator)
-    )
-    left = len(set(free.values_list("entry_id", flat=True)[: 2 * wanted]))
-    goal = share - row["done"] if row["done"] < share else left
-    return OwnProgress(row["done"], row["done"] + min(goal, left), row["mean_ms"])
+    return -(-opened_with // people)
+
+
+def _left_for(round_: Round, annotator: User) -> int | None:
+    """Count the pairs this person holds or can still be given; None where there are more than is looked at."""
+    place = RoundAnnotator.objects.filter(round=round_, annotator=annotator).first()
+    if place is None:
+        return 0
+    seats = Seat.objects.filter(round=round_)
+    taken = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
+    ready = seats.filter(state=SeatState.OPEN)
+    if (pilot := gate(round_)) is not None:
+        ready = ready.filter(query__in=pilot)
+    if place.only is not None:
+        within = PoolQuery.objects.filter(query_in_remit(place.only), pool=round_.pool_id)
+        ready = ready.filter(query__in=within.values("query"))
+    free = ready.filter(~Exists(taken), reserved_for=None).order_by("query_id").values_list("entry_id", flat=True)
+    found = list(free.filter(query_id__gte=place.cursor)[:LOOK])
+    found += free.filter(query_id__lt=place.cursor)[: LOOK - len(found)]
+    if len(found) >= LOOK:
+        return None
+    held = seats.filter(annotator=annotator, state=SeatState.LEASED).count()
+    return len(set(found)) + held + ready.filter(reserved_for=annotator).count()
+
+
+def _usual_time(round_: Round, annotator: User) -> float | None:
+    """The mean time of the last 200 pairs that were timed."""
+    mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
+    last = mine.order_by("-given_at", "-pk").values_list("active_ms", flat=True)[:PACE_OF]
+    times = [time for time in last if time is not None]
+    return sum(times) / len(times) if times else None
 
 
 def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:
@@ -238,5 +312,6 @@ def waiting_for(user: User, project: Project) -> Waiting:
 
 def rounds_to_adjudicate(project: Project) -> list[Round]:
     """Rounds whose pairs may need a lead, oldest first."""
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING)
+    several = Q(kind=RoundKind.JUDGING) | Q(kind=RoundKind.IMPORTED, judges__gt=1)
+    rounds = Round.objects.filter(several, project=project)
     return list(rounds.exclude(state=RoundState.OPENING).order_by("number"))

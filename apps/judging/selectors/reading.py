@@ -4,8 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django.db.models import Q
+
+from apps.accounts.models import User
 from apps.corpus.models import BlockVersion
-from apps.judging.models import Judgement, Seat
+from apps.judging.groups import Place, groups
+from apps.judging.models import Judgement, Round, Seat
 from apps.judging.passages import passage
 from apps.queries.models import Query
 
@@ -20,6 +24,14 @@ class Reading(NamedTuple):
     best: tuple[int, int] | None
     shown: tuple[int, int]
     judgement: Judgement | None
+    group: str = ""
+
+    @property
+    def given(self) -> str:
+        """What this person said of it, as the script writes it: the grade, x for can't judge, or nothing."""
+        if self.judgement is None:
+            return ""
+        return "x" if self.judgement.grade is None else str(self.judgement.grade)
 
     @property
     def spans(self) -> list[list[int]]:
@@ -45,29 +57,49 @@ class Reading(NamedTuple):
         return bool(self.version.text.strip())
 
 
-def readings(seats: Sequence[Seat], *, annotator_id: int) -> list[Reading]:
-    """The pairs of these seats, in the order given, with the person's own judgement where there is one."""
+def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None) -> list[Reading]:
+    """The pairs of these seats, in the order given, with the person's own judgement where there is one.
+
+    With the round's seed they are told apart by the groups in which all pairs of a query are shown.
+    """
     pks = [seat.pk for seat in seats]
     rows = Seat.objects.filter(pk__in=pks).select_related("query", "entry__version__block__document")
     full = {seat.pk: seat for seat in rows}
     given = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
     own = {judgement.seat_id: judgement for judgement in given}
-    return [reading(full[pk], own.get(pk)) for pk in pks]
+    places = [Place(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
+    named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
+    return [reading(full[pk], own.get(pk), named.get(pk, "")) for pk in pks]
 
 
-def reading(seat: Seat, judgement: Judgement | None = None) -> Reading:
+def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int) -> list[Seat]:
+    """The pairs this person graded last, latest first; with `before`, those graded before that seat's grade.
+
+    A grade that was changed counts from its change. Empty for a seat that this person has not graded.
+    """
+    mine = Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
+    if before is not None:
+        last = mine.filter(seat=before).values_list("given_at", "pk").first()
+        if last is None:
+            return []
+        mine = mine.filter(Q(given_at__lt=last[0]) | Q(given_at=last[0], pk__lt=last[1]))
+    rows = mine.select_related("seat").order_by("-given_at", "-pk")[:n]
+    return [row.seat for row in rows]
+
+
+def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> Reading:
     """Lay out one pair: the paragraph to read first, and how much of the text is open at once."""
     version = seat.entry.version
     found = passage(version.text, f"{seat.query.text} {seat.query.intent}")
     parts = found.paragraphs
-    best = (parts[found.best].start, parts[found.best].end) if parts else None
     shown = (parts[found.shown.start].start, parts[found.shown.stop - 1].end) if parts else (0, 0)
     return Reading(
         seat_id=seat.pk,
         query=seat.query,
         version=version,
         document=str(version.block.document),
-        best=best,
+        best=found.focus,
         shown=shown,
         judgement=judgement,
+        group=group,
     )

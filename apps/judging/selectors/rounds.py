@@ -28,14 +28,13 @@ def round_in(project: Project, pk: int) -> Round:
 
 def own_round(user: User, project: Project, pk: int) -> Round:
     """The round if this person was asked to judge in it, or Http404."""
-    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline")
+    rounds = Round.objects.select_related("project", "guideline")
     return get_object_or_404(rounds, project=project, pk=pk, annotators__annotator=user)
 
 
 def seat_in(round_: Round, pk: int) -> Seat:
     """The seat, or Http404."""
-    seats = Seat.objects.select_related("entry__version", "query")
-    return get_object_or_404(seats, round=round_, pk=pk)
+    return get_object_or_404(Seat, round=round_, pk=pk)
 
 
 def entry_in(round_: Round, pk: int) -> PoolEntry:

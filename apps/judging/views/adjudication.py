@@ -12,13 +12,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.enums import ErrorType
 from apps.judging.forms import AdjudicationForm
-from apps.judging.guidelines import highest_first, to_html
+from apps.judging.guidelines import highest_first
 from apps.judging.models import Judgement, Round
 from apps.judging.order import shuffled
+from apps.judging.resolution import Rule, settled_by
 from apps.judging.selectors import Pair
 from apps.judging.views import user_of
 from apps.retrieval.models import PoolEntry
@@ -51,15 +53,22 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = selectors.round_in(project, pk)
     pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
-    rows = [Row(pair, entries[pair.entry_id], _voices(round_, pair, "")) for pair in pairs[:SHOWN]]
+    rows = [Row(pair, entries[pair.entry_id], voices(round_, pair, "")) for pair in pairs[:SHOWN]]
     context = {
         "section": "Judging",
         "round": round_,
         "rows": rows,
         "waiting": len(pairs),
         "decisions": selectors.adjudicated(round_)[:SHOWN],
+        "decided": selectors.adjudicated(round_).count(),
+        "trivial": _trivial(pairs),
     }
     return render(request, "judging/queue.html", context)
+
+
+def _trivial(pairs: list[Pair]) -> int:
+    """Count the pairs that one rule or another would settle."""
+    return sum(any(settled_by(rule, pair.answers) is not None for rule in Rule) for pair in pairs)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -106,13 +115,13 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
         "round": round_,
         "entry": row,
         "pair": found,
-        "voices": _voices(round_, found, row.version.text),
+        "voices": voices(round_, found, row.version.text),
         "spans": marked,
         "form": form,
         "waiting": len(waiting),
         "after": next((p.entry_id for p in waiting if p.entry_id != found.entry_id), None),
         "scale": round_.project.scale,
-        "error_types": list(zip(ERROR_KEYS, ErrorType.choices, strict=True)),
+        "error_types": list(zip(ERROR_KEYS, ErrorType.told(), strict=True)),
         "guideline": guideline,
         "grades": highest_first(guideline.grades) if guideline else [],
         "guideline_html": mark_safe(to_html(guideline.markdown)) if guideline else "",
@@ -122,7 +131,7 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
     }
 
 
-def _voices(round_: Round, found: Pair, text: str) -> list[Voice]:
+def voices(round_: Round, found: Pair, text: str) -> list[Voice]:
     """The answers under letters; which judge is A changes from pair to pair."""
     mixed = shuffled(found.judgements, seed=round_.seed, who=f"voices {found.entry_id}", key=lambda j: j.annotator_id)
     return [

@@ -1,5 +1,6 @@
-"""The judging screen: one pair at a time, as a page that works by itself and as the ground for the script."""
+"""The judging screen: one pair or all of a query, as a page that works by itself and as the ground for the script."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from django.contrib import messages
@@ -14,35 +15,61 @@ from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
+from apps.common.markdown import to_html
 from apps.judging import rules, selectors
-from apps.judging.actions import claim_seats, give_judgement, release_seats
+from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
 from apps.judging.api import USUAL_PAIRS
 from apps.judging.enums import CantJudgeReason, SeatState
 from apps.judging.forms import GradeForm
-from apps.judging.guidelines import highest_first, to_html
-from apps.judging.models import Round
+from apps.judging.guidelines import highest_first
+from apps.judging.models import Round, Seat
+from apps.judging.planned import gate
 from apps.judging.selectors import Reading
 from apps.judging.strip import ticks
 from apps.judging.views import user_of
 
-REASON_KEYS = "qwer"
 SHOWN_EXAMPLES = 1
+EARLIER = 5
+MOST_KNOWN = 200
+BY_PAIR, BY_QUERY = "pair", "query"
+VIEW = "judging_view"
 
 
 @require_safe
 @member_view(Role.ANNOTATOR)
 def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The next pair, or the one named by `seat` that this person graded before."""
+    """The next pair, or the one named by `seat` that this person graded before.
+
+    `view` chooses between one pair at a time and all pairs of a query, until it is chosen again.
+    """
     round_ = selectors.own_round(user_of(request), project, pk)
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Judging"})
-    now = timezone.now()
-    seats = claim_seats(round_=round_, annotator=user_of(request), n=USUAL_PAIRS, at=now)
-    readings = selectors.readings(seats, annotator_id=user_of(request).pk)
+    view = _view_of(request)
+    readings = _readings(request, round_, _claim(request, round_, view, USUAL_PAIRS), view)
     again = _own_reading(request, round_)
-    if not readings and again is None:
+    if again is None and all(reading.judgement for reading in readings):
         return render(request, "judging/done.html", _done_context(request, round_))
-    return render(request, "judging/judge.html", _context(request, round_, readings, again))
+    return render(request, "judging/judge.html", _context(request, round_, readings, again) | {"view": view})
+
+
+def _view_of(request: HttpRequest) -> str:
+    asked = request.GET.get("view")
+    if asked in (BY_PAIR, BY_QUERY) and request.session.get(VIEW, BY_PAIR) != asked:
+        request.session[VIEW] = asked
+    return BY_QUERY if request.session.get(VIEW) == BY_QUERY else BY_PAIR
+
+
+def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]:
+    now = timezone.now()
+    if view == BY_QUERY:
+        return claim_query_seats(round_=round_, annotator=user_of(request), at=now)
+    return claim_seats(round_=round_, annotator=user_of(request), n=n, at=now)
+
+
+def _readings(request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str) -> list[Reading]:
+    seed = round_.seed if view == BY_QUERY else None
+    return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed)
 
 
 def _own_reading(request: HttpRequest, round_: Round) -> Reading | None:
@@ -52,14 +79,16 @@ def _own_reading(request: HttpRequest, round_: Round) -> Reading | None:
     row = selectors.seat_in(round_, int(seat[:12]))
     if row.annotator_id != user_of(request).pk or row.state != SeatState.DONE:
         return None
-    return selectors.readings([row], annotator_id=user_of(request).pk)[0]
+    return _readings(request, round_, [row], BY_QUERY)[0]
 
 
 def _context(request: HttpRequest, round_: Round, readings: list[Reading], again: Reading | None) -> dict[str, object]:
     progress = selectors.own_progress(round_, user_of(request))
-    recent = selectors.recent_pairs(round_, user_of(request), 1)
-    reading = again or readings[0]
+    reading = again or next(reading for reading in readings if reading.judgement is None)
+    before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)
+    last = selectors.readings(before, annotator_id=user_of(request).pk)
     grades = round_.guideline.grades if round_.guideline else []
+    keys = selectors.keys_for(user_of(request))
     return {
         "round": round_,
         "section": "Judging",
@@ -68,38 +97,54 @@ def _context(request: HttpRequest, round_: Round, readings: list[Reading], again
         "progress": progress,
         "place": min(progress.done + (0 if again else 1), progress.total),
         "ticks": ticks(progress.done, progress.total),
-        "last": None if again else (recent[0] if recent else None),
-        "scale": round_.project.scale,
+        "last": last[0] if last else None,
+        "scale": [{**entry, "key": keys.get(f"grade_{entry['grade']}", "")} for entry in round_.project.scale],
         "grades": highest_first(grades),
         "guideline_html": mark_safe(to_html(round_.guideline.markdown)) if round_.guideline else "",
         "limit": f":{SHOWN_EXAMPLES}",
         "more": sum(max(0, len(entry["examples"]) - SHOWN_EXAMPLES) for entry in grades),
-        "reasons": list(zip(REASON_KEYS, CantJudgeReason.choices, strict=True)),
+        "keys": keys,
+        "reasons": [(keys[value], value, label) for value, label in CantJudgeReason.choices],
         "key": uuid4().hex,
     }
 
 
 def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
-    recent = selectors.recent_pairs(round_, user_of(request), 1)
+    recent = selectors.earlier_seats(round_, user_of(request), before=None, n=1)
     return {
         "round": round_,
         "section": "Judging",
         "progress": selectors.own_progress(round_, user_of(request)),
         "last": recent[0] if recent else None,
-        "held_by_others": selectors.totals(round_).held,
+        "undo_key": selectors.keys_for(user_of(request))["undo"],
+        "is_in_pilot": gate(round_) is not None,
+        "held_by_others": selectors.held_now(round_),
     }
 
 
 @require_GET
 @member_view(Role.ANNOTATOR)
 def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The next pairs as fragments that lie ready in the page."""
+    """The next pairs as fragments that lie ready in the page. Those in `has` are held on, not sent again."""
     round_ = selectors.own_round(user_of(request), project, pk)
+    view = BY_QUERY if request.GET.get("view") == BY_QUERY else BY_PAIR
     asked = request.GET.get("n", "")
     n = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 3 else USUAL_PAIRS
-    seats = claim_seats(round_=round_, annotator=user_of(request), n=n, at=timezone.now())
-    readings = selectors.readings(seats, annotator_id=user_of(request).pk)
-    return render(request, "judging/_pairs.html", {"readings": readings})
+    known = set(request.GET.get("has", "").split(",", MOST_KNOWN))
+    readings = _readings(request, round_, _claim(request, round_, view, n), view)
+    fresh = [reading for reading in readings if str(reading.seat_id) not in known]
+    return render(request, "judging/_pairs.html", {"readings": fresh})
+
+
+@require_GET
+@member_view(Role.ANNOTATOR)
+def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What this person graded before the grade of `seat`, latest first, for undo to go back to."""
+    round_ = selectors.own_round(user_of(request), project, pk)
+    asked = request.GET.get("seat", "")
+    before = int(asked[:12]) if asked.isascii() and asked.isdigit() else None
+    seats = selectors.earlier_seats(round_, user_of(request), before=before, n=EARLIER)
+    return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY)})
 
 
 @require_POST

@@ -8,14 +8,11 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common import charts
-from apps.judging import rules, selectors
+from apps.judging import selectors
 from apps.judging.actions import close_round
-from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Round
+from apps.judging.enums import RoundState
+from apps.judging.selectors import own_work
 from apps.judging.views import user_of
-
-SHOWN_QUERIES = 500
 
 
 @require_safe
@@ -39,33 +36,17 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @require_safe
-@member_view(Role.LEAD)
-def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """One round for its leads: how far it is by person and by query, and what waits. No grade is shown here."""
-    round_ = selectors.round_in(project, pk)
-    totals = selectors.totals(round_)
-    queries = selectors.by_query(round_)
+@member_view(Role.ANNOTATOR)
+def mine(request: HttpRequest, project: Project) -> HttpResponse:
+    """A person's own work: how fast, how steady, and how their grades held. Nobody else's is on it."""
+    user = user_of(request)
     context = {
         "section": "Judging",
-        "round": round_,
-        "totals": totals,
-        "meter": charts.meter("Judgements given", totals.done, totals.planned),
-        "people": selectors.by_person(round_),
-        "queries": queries[:SHOWN_QUERIES],
-        "unshown": max(0, len(queries) - SHOWN_QUERIES),
-        "query_count": len(queries),
-        "stuck": selectors.stuck(round_) if round_.state == RoundState.OPEN else 0,
-        "waiting": _waiting(round_, request),
-        "close_refusal": rules.close_refusal(round_),
-        "is_imported": round_.kind == RoundKind.IMPORTED,
+        "weeks": own_work.own_weeks(user, project),
+        "rounds": own_work.own_rounds(user, project),
+        "decisions": own_work.own_decisions(user, project),
     }
-    return render(request, "judging/round.html", context)
-
-
-def _waiting(round_: Round, request: HttpRequest) -> int:
-    if round_.kind == RoundKind.IMPORTED or round_.state == RoundState.OPENING:
-        return 0
-    return len(selectors.adjudicable(round_, user_of(request)))
+    return render(request, "judging/mine.html", context)
 
 
 @require_POST

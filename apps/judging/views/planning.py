@@ -12,11 +12,12 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
-from apps.judging.forms import RoundForm
-from apps.judging.plan import Preview
+from apps.judging.round_form import RoundForm
+from apps.judging.selectors.plans import Pace, pace_of, preview_of
 from apps.judging.views import user_of
 
 LARGEST_SEED = 2**31
+HOUR_MS = 3_600_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,6 +40,8 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
                 plan=form.plan(),
                 name=form.cleaned_data["name"],
                 lease_minutes=form.cleaned_data["lease_minutes"],
+                remits=form.remits(),
+                known=form.known_pairs(),
                 at=timezone.now(),
             )
             return redirect("judging:round", slug=project.slug, pk=round_.pk)
@@ -75,13 +78,31 @@ def _preview(form: RoundForm) -> dict[str, object]:
     if plan is None:
         return {"preview": None, "plan_refusal": None}
     data = form.cleaned_data
-    people = len(data["annotators"])
-    found: Preview = plan.preview(data["pool"].entry_count)
+    remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
+    people = len(remits)
+    found = preview_of(data["pool"], plan, remits, form.known_pairs())
     most = plan.judges if found.repeated else 1
+    refusal = rules.pairs_refusal(found.pairs, found.checks) or (rules.plan_refusal(people, most) if people else None)
     return {
         "preview": found,
         "people": people,
         "share": -(-found.judgements // people) if people else None,
-        "plan_refusal": rules.plan_refusal(people, most) if people else None,
-        "judges": plan.judges,
+        "hours": hours(found.judgements, pace_of(form.project)),
+        "plan_refusal": refusal,
+        "plan": plan,
     }
+
+
+def hours(judgements: int, pace: Pace) -> str:
+    """Say how long so many judgements take all people together: at the measured pace, or from the usual one."""
+    low, high = (_hours(judgements * each / HOUR_MS) for each in (pace.low, pace.high))
+    if pace.is_measured:
+        return f"about {low} at the pace measured here"
+    return f"{low} to {high} at the usual 2 to 3 minutes a pair"
+
+
+def _hours(number: float) -> str:
+    if number < 1:
+        minutes = max(1, round(number * 60))
+        return "1 minute" if minutes == 1 else f"{minutes} minutes"
+    return f"{number:,.1f} hours" if number < 10 else f"{round(number):,} hours"

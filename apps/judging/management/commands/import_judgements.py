@@ -1,4 +1,5 @@
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -6,7 +7,7 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors import snapshots_in
-from apps.judging.readers import FORMATS, QRELS_COLUMNS, parse_columns, parse_grade_map
+from apps.judging.readers import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.retrieval.selectors import snapshot_named
 
 
@@ -21,7 +22,10 @@ class Command(ImportCommand):
         )
         parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
         parser.add_argument(
-            "--columns", default="", help=f"columns of a file divided by blanks (default: {' '.join(QRELS_COLUMNS)})"
+            "--columns",
+            default="",
+            help=f"columns of a file divided by blanks (default: {' '.join(QRELS_COLUMNS)}), or of ratings, such as"
+            " query=query_text,docid=doc_id,first=rater,second=rater,agreed=final",
         )
         parser.add_argument("--grades", default="", help="grade map, such as 1=3,2=2,3=1,-1=skip")
         parser.add_argument("--name", default="", help="name of the round")
@@ -30,7 +34,8 @@ class Command(ImportCommand):
         )
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
-        for name, parse in (("grades", parse_grade_map), ("columns", parse_columns)):
+        of_form = partial(columns_of, options["format"])
+        for name, parse in (("grades", parse_grade_map), ("columns", of_form)):
             try:
                 if options[name]:
                     parse(options[name])

@@ -1,0 +1,41 @@
+from collections.abc import Mapping
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.common.errors import Refusal
+from apps.judging import keymap
+from apps.judging.models import KeyMap
+
+
+class KeysRefused(Refusal):
+    """Keys cannot be chosen like this. `faults` has the sentence for each act."""
+
+    faults: dict[str, str]
+
+
+@transaction.atomic
+def choose_keys(*, person: User, keys: Mapping[str, str], digits_are_free: bool = False) -> dict[str, str]:
+    """Give acts of the judging screen the keys this person wants, and return the key of every act.
+
+    Acts that are not named keep the key they have, unless it was given to another one. No event is recorded: keys
+    are a person's own, and nothing that is judged depends on them.
+    """
+    person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    wanted = {name: keymap.tidy(key) for name, key in keys.items()}
+    if faults := keymap.faults(wanted, digits_are_free=digits_are_free):
+        refusal = KeysRefused(next(iter(faults.values())), code="keys_not_possible")
+        refusal.faults = faults
+        raise refusal
+    row = KeyMap.objects.filter(person=person).first()
+    taken = set(wanted.values())
+    kept = {name: key for name, key in (row.keys if row else {}).items() if name not in wanted and key not in taken}
+    chosen = kept | keymap.chosen_from(wanted)
+    KeyMap.objects.update_or_create(person=person, defaults={"keys": chosen})
+    return keymap.keys_of(chosen)
+
+
+@transaction.atomic
+def reset_keys(*, person: User) -> None:
+    """Give every act its usual key back."""
+    KeyMap.objects.filter(person=person).delete()

@@ -1,0 +1,30 @@
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.judging import rules
+from apps.judging.models import PilotDecision, Round
+from apps.judging.planned import gate, pilot_queries
+from apps.judging.selectors.pilots import alpha_over
+
+
+class PilotRefused(Refusal):
+    """A pilot cannot be decided."""
+
+
+@transaction.atomic
+def open_after_pilot(*, round_id: int, actor: User, reason: str, at: datetime) -> PilotDecision:
+    """Open the rest of a round whatever its pilot says, with the lead's reason on record."""
+    rounds = Round.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    round_ = rounds.get(pk=round_id)
+    reason = reason.strip()
+    if refusal := rules.pilot_refusal(round_, is_waiting=gate(round_) is not None, reason=reason):
+        raise PilotRefused(refusal, code="pilot_not_open")
+    alpha = alpha_over(round_, pilot_queries(round_))
+    decision = PilotDecision.objects.create(round=round_, alpha=alpha, decided_by=actor, reason=reason, decided_at=at)
+    after = {"alpha": alpha, "reason": reason}
+    record(project=round_.project, actor=actor, action="round.pilot_opened", obj=round_, after=after, at=at)
+    return decision

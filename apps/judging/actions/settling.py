@@ -1,0 +1,80 @@
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.judging.enums import ErrorType
+from apps.judging.models import Adjudication, Round, Seat
+from apps.judging.resolution import Rule
+from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
+
+ROWS = 500
+IN_WORDS = {
+    Rule.NEAR_MEDIAN: "the middle grade of an odd number, none more than one grade away from it",
+    Rule.LOWER: "the lower grade, all of them within one of each other",
+}
+
+
+class SettlingRefused(Refusal):
+    """Pairs cannot be settled by a rule."""
+
+
+@transaction.atomic
+def settle_bulk(
+    *,
+    round_: Round,
+    rule: Rule,
+    error_type: str,
+    adjudicator: User,
+    seen: str,
+    at: datetime,
+    words: str = "",
+) -> list[Adjudication]:
+    """Decide every pair of the round that the rule settles: one decision for each, whose reason names the rule.
+
+    `seen` is the mark of the pairs that the lead was shown; when a pair has come or gone since, nothing is settled.
+    Pairs the lead judged are left to others. The seats are locked, so that no judge changes a grade meanwhile.
+    """
+    if rule not in IN_WORDS:
+        raise SettlingRefused("The majority settles what it can by itself. Choose another rule.", code="rule_unknown")
+    if rule_of(round_) not in (Rule.MAJORITY, rule):
+        said = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
+        raise SettlingRefused(said, code="other_rule_planned")
+    if error_type not in dict(ErrorType.told()):
+        raise SettlingRefused("Say what made the judges differ.", code="error_type_missing")
+    found = _locked(round_, adjudicator, rule)
+    if not found:
+        raise SettlingRefused("No pair that waits falls under this rule.", code="nothing_to_settle")
+    if mark_of(found) != seen:
+        said = "The pairs under this rule have changed since you looked. Nothing was settled; look at them again."
+        raise SettlingRefused(said, code="pairs_changed")
+    reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(found)} pairs." + (f" {words.strip()}" if words else "")
+    decisions = Adjudication.objects.bulk_create(
+        (
+            Adjudication(
+                round=round_,
+                entry_id=each.pair.entry_id,
+                adjudicator=adjudicator,
+                grade=each.grade,
+                reason=reason,
+                error_type=error_type,
+                given_at=at,
+            )
+            for each in found
+        ),
+        batch_size=ROWS,
+    )
+    after = {"rule": rule, "pairs": len(found), "error_type": error_type, "reason": reason, "mark": seen}
+    record(project=round_.project, actor=adjudicator, action="pairs.settled", obj=round_, after=after, at=at)
+    return decisions
+
+
+def _locked(round_: Round, adjudicator: User, rule: Rule) -> list[Trivial]:
+    """The pairs under the rule as they stand once their seats are locked."""
+    entries = sorted(each.pair.entry_id for each in trivial(round_, adjudicator, rule))
+    for start in range(0, len(entries), ROWS):
+        seats = Seat.objects.select_for_update().filter(round=round_, entry__in=entries[start : start + ROWS])
+        list(seats.order_by("pk").values_list("pk", flat=True))
+    return trivial(round_, adjudicator, rule)

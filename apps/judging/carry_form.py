@@ -1,0 +1,11 @@
+from django import forms
+
+from apps.common.forms import KaratForm
+from apps.judging.selectors.carrying import CarryRule
+
+
+class CarryForm(KaratForm):
+    """Which rule carries grades over, and the mark of the pairs that were seen."""
+
+    rule = forms.ChoiceField(choices=[(rule, rule) for rule in CarryRule])
+    seen = forms.CharField(max_length=64)

@@ -1,0 +1,148 @@
+"""Reading ratings of several people from one table: a column for each rater, or a row for each rating.
+
+A heading says nothing certain about its column, so the columns are named: `docid=doc_id, ann=rater, final=final`.
+Raters are places in a file, not people here; they keep the name the file gives them. An empty cell is no rating.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.fields import Fields
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source, read_csv
+
+ROLES = frozenset({"query_id", "query_text", "doc_id", "rater", "annotator", "grade", "final", "notes"})
+NAME_LENGTH = 120
+MOST_RATERS = 50
+Grade = Callable[[Fields, str], int | None]
+
+
+class RatingColumns(NamedTuple):
+    """Which column of the file holds what. `raters` maps columns to names; empty where each row is one rating."""
+
+    query: str
+    by_text: bool
+    doc_id: str
+    raters: Mapping[str, str]
+    annotator: str
+    grade: str
+    final: str
+    notes: str
+
+    @property
+    def required(self) -> list[str]:
+        """Every column that was named and so has to be there."""
+        named = (self.query, self.doc_id, self.annotator, self.grade, self.final, self.notes)
+        return [*(name for name in named if name), *self.raters]
+
+
+class Rating(NamedTuple):
+    """One cell: what a rater gave a pair, None where the grade map leaves it out, and the pair's final grade."""
+
+    line: int
+    query: str
+    doc_id: str
+    rater: str
+    grade: int | None
+    final: int | None
+    notes: str
+
+
+USUAL = RatingColumns("query_id", False, "doc_id", {}, "annotator", "grade", "", "")
+
+
+def parse_rating_columns(text: str) -> RatingColumns:
+    """`query=query_text, docid=doc_id, a=rater, b=rater:Berta, final_rating=final` as columns of the file.
+
+    Nothing written: a row for each rating, with our own headings. Raises ValueError with a sentence.
+    """
+    if not text.strip():
+        return USUAL
+    found: dict[str, list[str]] = {}
+    raters: dict[str, str] = {}
+    for part in text.split(","):
+        column, equals, role = (piece.strip() for piece in part.rpartition("="))
+        role, _, name = (piece.strip() for piece in role.partition(":"))
+        if not equals or not column or role not in ROLES or (name and role != "rater"):
+            known = ", ".join(sorted(ROLES))
+            raise ValueError(f"'{part.strip()}' is not of the form column=role; roles are {known}, and rater:name")
+        if role == "rater":
+            raters[column] = (name or column)[:NAME_LENGTH]
+        found.setdefault(role, []).append(column)
+    return _checked(found, raters)
+
+
+def _checked(found: dict[str, list[str]], raters: dict[str, str]) -> RatingColumns:
+    for role, columns in found.items():
+        if role != "rater" and len(columns) > 1:
+            raise ValueError(f"{role} is named twice: {', '.join(columns)}")
+    if ("query_id" in found) == ("query_text" in found):
+        raise ValueError("name one column that holds the query, as query_id or as query_text")
+    if "doc_id" not in found:
+        raise ValueError("no column is named as doc_id")
+    if raters and ("annotator" in found or "grade" in found):
+        raise ValueError("ratings stand in a column for each rater, or in annotator and grade, not both")
+    if raters and (len(raters) != len(set(raters.values())) or not 2 <= len(raters) <= MOST_RATERS):
+        raise ValueError(f"name from 2 to {MOST_RATERS} raters, each by a name of its own")
+    if not raters and not {"annotator", "grade"} <= found.keys():
+        raise ValueError("name a column for each rater, or one as annotator and one as grade")
+    one = {role: columns[0] for role, columns in found.items()}
+    return RatingColumns(
+        query=one.get("query_id") or one["query_text"],
+        by_text="query_text" in found,
+        doc_id=one["doc_id"],
+        raters=raters,
+        annotator=one.get("annotator", ""),
+        grade=one.get("grade", ""),
+        final=one.get("final", ""),
+        notes=one.get("notes", ""),
+    )
+
+
+def read_ratings(source: Source, errors: ErrorList, *, columns: RatingColumns, grade: Grade) -> Iterator[Rating]:
+    """The ratings in file order. A rater rates a pair once, and a pair has one final grade.
+
+    `grade(fields, column)` reads a cell that is not empty; a row with a mistake in any of its cells is left out
+    whole. Columns that were not named are passed over.
+    """
+    first_lines: dict[tuple[str, str, str], int] = {}
+    finals: dict[tuple[str, str], int | None] = {}
+    for line, values in read_csv(source, errors, required=columns.required):
+        fields = Fields(source, line, values)
+        try:
+            row = _row(fields, columns, grade)
+            for rating in row:
+                pair = (rating.query, rating.doc_id)
+                first = first_lines.setdefault((*pair, rating.rater), line)
+                if first != line:
+                    said = f"{rating.rater} rates the pair twice for query {rating.query}, first in line {first}"
+                    raise fields.wrong(columns.doc_id, said)
+                if finals.setdefault(pair, rating.final) != rating.final:
+                    raise fields.wrong(columns.final, f"the pair has another final grade before line {line}")
+        except InputError as error:
+            errors.add(error)
+            continue
+        yield from row
+
+
+def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
+    read_query = fields.text(columns.query, required=True) if columns.by_text else fields.outside_id(columns.query)
+    doc_id = fields.outside_id(columns.doc_id)
+    final = grade(fields, columns.final) if _is_filled(fields, columns.final) else None
+    notes = fields.text(columns.notes) if columns.notes else ""
+    if columns.raters:
+        cells = [(name, column) for column, name in columns.raters.items() if _is_filled(fields, column)]
+    else:
+        fields.text(columns.grade, required=True)
+        cells = [(fields.text(columns.annotator, required=True, limit=NAME_LENGTH).strip(), columns.grade)]
+    if not cells:
+        raise fields.wrong(columns.doc_id, "nobody rated this pair")
+    return [
+        Rating(fields.line, read_query.strip(), doc_id, name, grade(fields, column), final, notes)
+        for name, column in cells
+    ]
+
+
+def _is_filled(fields: Fields, column: str) -> bool:
+    return bool(column) and bool(fields.text(column).strip())

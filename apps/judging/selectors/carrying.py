@@ -1,0 +1,128 @@
+"""Pairs of a pool for which a text that is the same was judged, and what a rule would carry over to them."""
+
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Judgement, Round
+from apps.judging.selectors.pairs import pairs_of
+from apps.retrieval.models import Pool, PoolEntry
+from apps.retrieval.sameness import Stand
+from apps.retrieval.sampling import SAME
+
+AT_ONCE = 5_000
+
+Key = tuple[int, int]
+"""A query and a block version."""
+
+
+class CarryRule(StrEnum):
+    """To which texts a grade is carried over. A lead chooses; none applies by itself."""
+
+    EXACT = "exact"
+    NEAR = "near"
+
+
+class Carried(NamedTuple):
+    """A pair, the block version that was judged for it, and the grade it would get."""
+
+    entry: PoolEntry
+    judged: int
+    is_exact: bool
+    grade: int
+
+
+class Carry(NamedTuple):
+    """What can be carried over in a pool now: first the exact texts, then the near ones; and what can't.
+
+    `unsettled` wait for the grade of the text that is judged for them, `done` have that grade already, and `own` were
+    judged themselves, which counts more.
+    """
+
+    exact: list[Carried]
+    near: list[Carried]
+    unsettled: int
+    done: int
+    own: int
+
+    def under(self, rule: CarryRule) -> list[Carried]:
+        """The pairs that the rule gives a grade."""
+        return self.exact if rule is CarryRule.EXACT else [*self.exact, *self.near]
+
+
+def carry_of(pool: Pool) -> Carry:
+    """Tell what can be carried over in this pool. Only closed rounds settle: grades of open ones may still change."""
+    entries = list(PoolEntry.objects.filter(pool=pool, drawn__how=SAME).select_related("query").order_by("pk"))
+    stands = [(entry, _stand(entry)) for entry in entries]
+    grades = _settled(pool, {(entry.query_id, stand.text) for entry, stand in stands})
+    carried = _carried(pool)
+    judged = _judged_themselves(pool)
+    waiting = []
+    unsettled = done = 0
+    for entry, stand in stands:
+        grade = grades.get((entry.query_id, stand.text))
+        if entry.pk in judged:
+            continue
+        if grade is None:
+            unsettled += 1
+        elif carried.get(entry.pk) == grade:
+            done += 1
+        else:
+            waiting.append(Carried(entry, stand.text, stand.is_exact, grade))
+    exact, near = [each for each in waiting if each.is_exact], [each for each in waiting if not each.is_exact]
+    return Carry(exact, near, unsettled, done, own=len(judged))
+
+
+def _stand(entry: PoolEntry) -> Stand:
+    drawn = entry.drawn or {}
+    return Stand(drawn["as"], drawn["exact"])
+
+
+def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
+    """The settled grades of these pairs in the closed rounds on the pool's texts; of several the latest counts."""
+    entries: dict[int, dict[int, Key]] = {}
+    for pk, of_pool, *key in _entries_of(pool, wanted):
+        entries.setdefault(of_pool, {})[pk] = (key[0], key[1])
+    rounds = Round.objects.filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
+    found: dict[Key, int | None] = {}
+    for round_ in rounds.order_by("number"):
+        own = entries[round_.pool_id]
+        for part in _parts(sorted(own)):
+            found.update({own[pair.entry_id]: pair.resolved.grade for pair in pairs_of(round_, part)})
+    return {key: grade for key, grade in found.items() if grade is not None}
+
+
+def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int, int, int]]:
+    """Key, pool, query and version of the entries of these pairs, in whichever pool on the same texts."""
+    queries = sorted({query for query, _ in wanted})
+    for part in _parts(queries):
+        rows = PoolEntry.objects.filter(pool__snapshot=pool.snapshot_id, query__in=part)
+        for row in rows.values_list("pk", "pool_id", "query_id", "version_id").iterator(chunk_size=AT_ONCE):
+            if row[2:] in wanted:
+                yield row
+
+
+def _carried(pool: Pool) -> dict[int, int]:
+    """The grade that each pair of the pool was given by the latest carrying over."""
+    rows = Judgement.objects.filter(round__pool=pool, round__kind=RoundKind.PROPAGATED, grade__isnull=False)
+    given = rows.order_by("round__number").values_list("entry_id", "grade")
+    return {entry: grade for entry, grade in given if grade is not None}
+
+
+def _judged_themselves(pool: Pool) -> set[int]:
+    """The pairs that stand for the same text as another and were judged all the same, in any round on these texts."""
+    given = Judgement.objects.filter(
+        round__pool__snapshot=pool.snapshot_id,
+        pass_number=1,
+        entry__query=OuterRef("query"),
+        entry__version=OuterRef("version"),
+    ).exclude(round__kind=RoundKind.PROPAGATED)
+    rows = PoolEntry.objects.filter(Exists(given), pool=pool, drawn__how=SAME)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _parts(keys: list[int]) -> Iterable[list[int]]:
+    return (keys[start : start + 500] for start in range(0, len(keys), 500))

@@ -1,0 +1,63 @@
+"""Pairs whose grade is known: decided by a lead, or by everybody alike, in an earlier round on the same texts."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.db.models import Count, F, Max, Min
+
+from apps.corpus.models import Snapshot
+from apps.judging.enums import RoundState
+from apps.judging.models import Adjudication, Round
+from apps.judging.order import seeded_number
+from apps.judging.selectors.pairs import live_judgements
+
+ENOUGH = 20
+
+
+class Known(NamedTuple):
+    """A query and a text with the grade they are known to have, and where it is known from."""
+
+    query_id: int
+    version_id: int
+    grade: int
+    origin: str
+
+
+def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[Known]:
+    """Choose `n` known pairs by a hash of their ids under the seed; fewer where no more are known.
+
+    Rounds are asked newest first, until there are twenty times as many to choose from. A pair that several rounds
+    know counts as the newest says.
+    """
+    if n <= 0:
+        return []
+    found: dict[tuple[int, int], Known] = {}
+    for round_ in Round.objects.filter(pool__snapshot=snapshot, state=RoundState.CLOSED).order_by("-number"):
+        for known in _settled(round_):
+            found.setdefault((known.query_id, known.version_id), known)
+        if len(found) >= ENOUGH * n:
+            break
+    ranked = sorted(found.values(), key=lambda known: (seeded_number(seed, "check", *known[:2]), known[:2]))
+    return ranked[:n]
+
+
+def _settled(round_: Round) -> Iterator[Known]:
+    """Decisions first, then what two or more people graded alike; what a lead ruled out is not known."""
+    decided = Adjudication.objects.filter(round=round_, superseded_by=None)
+    rows = decided.values_list("entry_id", "entry__query_id", "entry__version_id", "grade")
+    seen = set()
+    for entry_id, query_id, version_id, grade in rows.iterator():
+        seen.add(entry_id)
+        if grade is not None:
+            yield Known(query_id, version_id, grade, f"decided in {round_.name}")
+    alike = (
+        live_judgements(round_)
+        .filter(pass_number=1)
+        .values("entry_id", "entry__query_id", "entry__version_id")
+        .annotate(low=Min("grade"), high=Max("grade"), given=Count("pk"), graded=Count("grade"))
+        .filter(given__gt=1, given=F("graded"), low=F("high"))
+        .order_by()
+    )
+    for row in alike.iterator():
+        if row["entry_id"] not in seen:
+            yield Known(row["entry__query_id"], row["entry__version_id"], row["low"], f"all alike in {round_.name}")

@@ -1,0 +1,164 @@
+"""A person's own work in judging, for them alone.
+
+While a round is open it tells nothing but how much and how fast: a figure that moved with a grade would tell which
+pair came back, or what others said. What a lead decided is shown once the round is closed, and never of a pair that
+the person may still be given in another one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, NamedTuple
+
+from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import TruncWeek
+
+from apps.accounts.models import Project, User
+from apps.common.intervals import wilson
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Adjudication, Judgement, KnownAnswer, Round, RoundAnnotator
+from apps.judging.selectors.progress import minutes
+from apps.judging.selectors.rounds import rounds_of
+from apps.retrieval.models import PoolEntry
+
+WEEKS = 8
+ROUNDS = 30
+SHOWN = 50
+
+
+class Share(NamedTuple):
+    """`hits` of `n`, with Wilson's interval; nothing is said where n is 0."""
+
+    hits: int = 0
+    n: int = 0
+
+    @property
+    def value(self) -> float | None:
+        """The share, None for none of none."""
+        return self.hits / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval."""
+        return wilson(self.hits, self.n)
+
+
+class Week(NamedTuple):
+    """One week of a person's work."""
+
+    begins: date
+    pairs: int
+    mean_ms: float | None
+    timed_ms: int | None
+
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"."""
+        return minutes(self.mean_ms)
+
+    @property
+    def hours(self) -> float | None:
+        """The time at work, in hours."""
+        return self.timed_ms / 3_600_000 if self.timed_ms else None
+
+
+class OwnRound(NamedTuple):
+    """What a person did in a round and, once it is closed, how it held: None before that."""
+
+    round: Round
+    pairs: int
+    mean_ms: float | None
+    repeats: Share | None
+    decisions: Share | None
+    checks: Share | None
+
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"."""
+        return minutes(self.mean_ms)
+
+
+def own_grades(user: User, project: Project) -> QuerySet[Judgement]:
+    """This person's answers that stand, of every pass."""
+    return Judgement.objects.filter(
+        annotator=user, round__project=project, round__kind=RoundKind.JUDGING, superseded_by=None
+    )
+
+
+def own_weeks(user: User, project: Project) -> list[Week]:
+    """The last weeks in which this person judged, latest first."""
+    rows = own_grades(user, project).annotate(week=TruncWeek("given_at")).values_list("week")
+    weeks = rows.annotate(n=Count("pk"), mean=Avg("active_ms"), ms=Sum("active_ms")).order_by("-week")[:WEEKS]
+    return [Week(week.date(), n, mean, ms) for week, n, mean, ms in weeks]
+
+
+def own_rounds(user: User, project: Project) -> list[OwnRound]:
+    """The rounds this person was asked to judge in, newest first, in a fixed number of statements."""
+    rounds = list(rounds_of(user, project)[:ROUNDS])
+    rows = own_grades(user, project).filter(pass_number=1, round__in=rounds).values_list("round")
+    given = {pk: (n, mean) for pk, n, mean in rows.annotate(n=Count("pk"), mean=Avg("active_ms")).order_by()}
+    closed = [round_.pk for round_ in rounds if round_.state == RoundState.CLOSED]
+    told = (_repeats(user, project), _shares(_decided(user, project)), _checks(user, project))
+    return [
+        OwnRound(
+            round_,
+            *given.get(round_.pk, (0, None)),
+            *(shares.get(round_.pk, Share()) if round_.pk in closed else None for shares in told),
+        )
+        for round_ in rounds
+    ]
+
+
+def own_decisions(user: User, project: Project) -> list[Adjudication]:
+    """Decisions that went another way than this person's grade, latest first; their grade stands in `own_grade`."""
+    decided = _decided(user, project).exclude(own_grade=F("grade")).exclude(own_grade=None, grade=None)
+    found = decided.select_related("round", "entry__query", "entry__version__block__document")
+    return list(found.order_by("-pk")[:SHOWN])
+
+
+def _closed(user: User, project: Project) -> QuerySet[Judgement]:
+    return own_grades(user, project).filter(round__state=RoundState.CLOSED)
+
+
+def _decided(user: User, project: Project) -> QuerySet[Any]:
+    """Decisions in force in closed rounds on pairs this person judged and will not be given again."""
+    own = _closed(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
+    still = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
+    same = PoolEntry.objects.filter(
+        pool__in=still.values("round__pool"), query=OuterRef("entry__query"), version=OuterRef("entry__version")
+    )
+    decisions = Adjudication.objects.filter(Exists(own), ~Exists(same), superseded_by=None)
+    return decisions.annotate(own_grade=Subquery(own.values("grade")[:1]))
+
+
+def _shares(decisions: QuerySet[Any]) -> dict[int, Share]:
+    rows = decisions.values_list("round", "own_grade", "grade")
+    return _counted((pk, _is_alike(own, grade)) for pk, own, grade in rows)
+
+
+def _repeats(user: User, project: Project) -> dict[int, Share]:
+    first = own_grades(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
+    again = _closed(user, project).filter(Exists(first), pass_number__gt=1)
+    rows = again.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
+    return _counted((pk, _is_alike(before, grade)) for pk, before, grade in rows)
+
+
+def _checks(user: User, project: Project) -> dict[int, Share]:
+    known = KnownAnswer.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"))
+    checks = _closed(user, project).filter(Exists(known), pass_number=0)
+    rows = checks.annotate(known=Subquery(known.values("grade")[:1])).values_list("round", "known", "grade")
+    return _counted((pk, _is_alike(answer, grade)) for pk, answer, grade in rows)
+
+
+def _is_alike(one: int | None, other: int | None) -> bool:
+    """Whether two answers say the same; that a pair can't be judged is an answer."""
+    return one == other
+
+
+def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, Share]:
+    hits: Counter[int] = Counter()
+    n: Counter[int] = Counter()
+    for pk, is_hit in rows:
+        n[pk] += 1
+        hits[pk] += is_hit
+    return {pk: Share(hits[pk], n[pk]) for pk in n}

@@ -1,0 +1,65 @@
+"""How far queries of a round agree, and how its pilot stands."""
+
+from typing import NamedTuple
+
+from apps.common.alpha import ordinal_alpha
+from apps.judging.enums import RoundState, SeatState
+from apps.judging.models import Judgement, PilotDecision, Round, Seat
+from apps.judging.planned import pilot_queries, plan_of
+
+UNFILLED = (SeatState.OPEN, SeatState.LEASED)
+
+
+class PilotProgress(NamedTuple):
+    """The pilot of a round: its size, how far it is judged, its ordinal α so far, and what came of it."""
+
+    queries: int
+    planned: int
+    done: int
+    alpha: float | None
+    bar: float
+    decision: PilotDecision | None
+    is_waiting: bool
+
+    @property
+    def is_judged(self) -> bool:
+        """True when every seat of the pilot is filled."""
+        return self.done == self.planned
+
+
+def answers_over(round_: Round, queries: list[int]) -> dict[int, list[int | None]]:
+    """The answers that stand to each judged pair of these queries, None for "can't judge"."""
+    seats = Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state=SeatState.DONE)
+    given = Judgement.objects.filter(seat__in=seats, superseded_by=None)
+    answers: dict[int, list[int | None]] = {}
+    for entry_id, grade in given.values_list("entry_id", "grade"):
+        answers.setdefault(entry_id, []).append(grade)
+    return answers
+
+
+def alpha_over(round_: Round, queries: list[int]) -> float | None:
+    """Ordinal α over the grades that stand on the pairs of these queries; None where it is undefined."""
+    return ordinal_alpha(answers_over(round_, queries).values())
+
+
+def is_filled(round_: Round, queries: list[int]) -> bool:
+    """Tell whether nobody has a first grade left to give on these queries."""
+    return not Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state__in=UNFILLED).exists()
+
+
+def pilot_progress(round_: Round) -> PilotProgress | None:
+    """How the pilot of this round stands; None for a round without one."""
+    queries = pilot_queries(round_)
+    if not queries:
+        return None
+    seats = Seat.objects.filter(round=round_, query__in=queries, pass_number=1)
+    decision = PilotDecision.objects.filter(round=round_).select_related("decided_by").first()
+    return PilotProgress(
+        queries=len(queries),
+        planned=seats.count(),
+        done=seats.filter(state=SeatState.DONE).count(),
+        alpha=decision.alpha if decision else alpha_over(round_, queries),
+        bar=plan_of(round_).pilot_bar,
+        decision=decision,
+        is_waiting=decision is None and round_.state == RoundState.OPEN,
+    )

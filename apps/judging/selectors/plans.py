@@ -1,0 +1,139 @@
+"""What planning a round has to know: the pairs it would cover, the pace to expect, and who may judge which query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.accounts.selectors import members_of
+from apps.judging.enums import RoundKind
+from apps.judging.models import Judgement, KnownAnswer, Round, RoundAnnotator, Seat
+from apps.judging.plan import Plan, Preview
+from apps.judging.planned import last_entry, plan_of
+from apps.judging.remits import PROPERTIES, Remit, fits
+from apps.judging.selectors.known import Known, known_pairs
+from apps.queries.models import Query
+from apps.retrieval.models import Pool, PoolEntry
+from apps.retrieval.sampling import SAME
+
+CHECK = "check"
+PASSED_OVER = (CHECK, SAME)
+SAMPLE = 1_000
+ENOUGH = 200
+
+
+class Pace(NamedTuple):
+    """How long a pair takes, in milliseconds: from `low` to `high`; measured, or what is usual."""
+
+    low: float
+    high: float
+    is_measured: bool
+
+
+USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
+
+
+def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) -> QuerySet[PoolEntry]:
+    """The pairs of a pool that a round judges, in the pool's order.
+
+    Not those that only checks brought in, nor those for which a text that is the same is judged, and with `only_new`
+    not those that an earlier round of the pool has planned or taken for a check. With `before`, as that round saw the
+    pool: what came later is left out, and so are its own checks.
+    """
+    entries = PoolEntry.objects.filter(Q(drawn__isnull=True) | ~Q(drawn__how__in=PASSED_OVER), pool=pool)
+    planned = Seat.objects.filter(entry=OuterRef("pk"), pass_number__lte=1)
+    if before is not None:
+        known = KnownAnswer.objects.filter(round=before)
+        entries = entries.exclude(pk__in=known.values("entry"))
+        planned = planned.filter(round__number__lt=before.number)
+        if last := last_entry(before):
+            entries = entries.filter(pk__lte=last)
+    if only_new:
+        entries = entries.filter(~Exists(planned))
+    return entries.order_by("pk")
+
+
+def pairs_of_round(round_: Round) -> QuerySet[PoolEntry]:
+    """The pairs that this round judges, in the pool's order."""
+    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
+
+
+def pilot_of(pool: Pool, plan: Plan) -> list[Query]:
+    """The queries that everybody would judge first."""
+    if not plan.pilot:
+        return []
+    queries = {query.outside_id: query for query in Query.objects.filter(pk__in=pool.pool_queries.values("query"))}
+    return [queries[outside_id] for outside_id in plan.pilot_of(queries)]
+
+
+def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known: Sequence[Known] = ()) -> Preview:
+    """What a plan would come to on this pool, for these people with their remits and checks of the lead's own."""
+    checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
+    entries = pairs_to_plan(pool, only_new=plan.only_new)
+    if checks:
+        rows = entries.filter(query__in={query for query, _ in checks}).values_list("pk", "query_id", "version_id")
+        entries = entries.exclude(pk__in=[pk for pk, *pair in rows if tuple(pair) in checks])
+    pilot = {query.pk for query in pilot_of(pool, plan)}
+    counts = dict(entries.filter(query__in=pilot).order_by().values_list("query").annotate(n=Count("pk")))
+    judges = judges_by_query(Query.objects.filter(pk__in=pilot), remits)
+    return replace(plan, checks=len(checks)).preview(
+        entries.count(),
+        people=len(remits),
+        pilot_pairs=sum(counts.values()),
+        pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
+    )
+
+
+def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
+    """What a remit asks of each query, by key."""
+    fields = ("domain", "query_type", "difficulty", "source__slug")
+    rows = queries.values_list("pk", *fields)
+    return {pk: dict(zip(PROPERTIES, values, strict=True)) for pk, *values in rows}
+
+
+def query_in_remit(remit: Remit | None, prefix: str = "query__") -> Q:
+    """The same as `remits.fits`, for the database: a condition on rows that lead to a query by `prefix`."""
+    found = Q()
+    for name, allowed in (remit or {}).items():
+        field = "source__slug" if name == "source" else name
+        found &= Q(**{f"{prefix}{field}__in": allowed})
+    return found
+
+
+def judges_by_query(queries: QuerySet[Query], remits: Mapping[int, Remit | None]) -> dict[int, list[int]]:
+    """For each query the people, by key, whose remit it lies in."""
+    facts = facts_of(queries)
+    return {pk: [person for person, remit in remits.items() if fits(remit, told)] for pk, told in facts.items()}
+
+
+def judges_left(round_: Round, query_id: int) -> int:
+    """How many people of the round still judge in its project and may judge this query."""
+    able = members_of(round_.project, Role.ANNOTATOR).order_by()
+    places = RoundAnnotator.objects.filter(round=round_, annotator__in=able).values_list("annotator", "only")
+    return len(judges_by_query(Query.objects.filter(pk=query_id), dict(places))[query_id])
+
+
+def pace_of(project: Project) -> Pace:
+    """The median time of a pair in the project's latest rounds, once 200 were timed; until then the usual one."""
+    times: list[int] = []
+    for round_ in Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")[:10]:
+        timed = Judgement.objects.filter(round=round_, active_ms__isnull=False)
+        times += [ms for ms in timed.order_by("entry").values_list("active_ms", flat=True)[:SAMPLE] if ms is not None]
+        if len(times) >= ENOUGH:
+            return Pace(median(times), median(times), is_measured=True)
+    return USUAL_PACE
+
+
+def properties_in(project: Project) -> list[tuple[str, str]]:
+    """What a remit can name in this project: "domain:security" and the like, with how many queries have it."""
+    live = Query.objects.filter(project=project, retired_at=None)
+    found = []
+    for name in PROPERTIES:
+        field = "source__slug" if name == "source" else name
+        counts = live.exclude(**{field: ""}).exclude(**{field: None}).values_list(field).annotate(n=Count("pk"))
+        found += [(f"{name}:{value}", f"{name.replace('_', ' ')} {value}") for value, _ in counts.order_by(field)]
+    return found

@@ -1,0 +1,77 @@
+"""What a new version of a guideline touches: grades that were given under an earlier one."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from apps.audit.models import Event
+from apps.audit.selectors import Filters, events_in
+from apps.corpus.models import Snapshot
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Guideline, Judgement, Round
+from apps.retrieval.models import Pool
+
+KEPT = "guideline.grades_kept"
+
+
+class Touched(NamedTuple):
+    """How many judgements gave a grade on a snapshot under earlier versions of the guideline."""
+
+    snapshot_id: int
+    grade: int
+    judgements: int
+
+
+def earlier_grades(guideline: Guideline) -> QuerySet[Judgement]:
+    """Live grades given under an earlier version, of pairs that nobody has judged under this one or a later one."""
+    found = Judgement.objects.filter(
+        round__project=guideline.project_id,
+        round__kind=RoundKind.JUDGING,
+        guideline__number__lt=guideline.number,
+        superseded_by=None,
+        pass_number=1,
+        grade__isnull=False,
+    )
+    since = Judgement.objects.filter(
+        guideline__project=guideline.project_id, guideline__number__gte=guideline.number, pass_number=1
+    )
+    if not since.exists():
+        return found
+    same = since.filter(entry__query=OuterRef("entry__query"), entry__version=OuterRef("entry__version"))
+    return found.exclude(Exists(same))
+
+
+def touched(guideline: Guideline) -> list[Touched]:
+    """The earlier grades counted by snapshot and grade, the latest snapshot first."""
+    rows = earlier_grades(guideline).values_list("round__pool__snapshot", "grade").annotate(n=Count("pk"))
+    return [Touched(*row) for row in rows.order_by("-round__pool__snapshot", "grade")]
+
+
+def pairs_again(guideline: Guideline, snapshot: Snapshot, grades: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs of the snapshot that got one of these grades under an earlier version: query and block version."""
+    rows = earlier_grades(guideline).filter(round__pool__snapshot=snapshot, grade__in=list(grades))
+    return list(rows.order_by().values_list("entry__query", "entry__version").distinct())
+
+
+def version_before(guideline: Guideline) -> Guideline | None:
+    """The version that this one replaced."""
+    earlier = Guideline.objects.filter(project=guideline.project_id, number__lt=guideline.number)
+    return earlier.order_by("-number").first()
+
+
+def open_under_earlier(guideline: Guideline) -> list[Round]:
+    """Rounds that are judged under an earlier version to their end."""
+    rounds = Round.objects.filter(project=guideline.project_id, guideline__number__lt=guideline.number)
+    return list(rounds.exclude(state=RoundState.CLOSED).select_related("guideline").order_by("number"))
+
+
+def pools_again(guideline: Guideline) -> list[Pool]:
+    """The pools that were made to judge again what this version touches, latest first."""
+    return list(Pool.objects.filter(project=guideline.project_id, plan__again_under=guideline.number).order_by("-pk"))
+
+
+def kept(guideline: Guideline) -> Event | None:
+    """Who decided that the earlier grades stand, and when; None while nobody did."""
+    filters = Filters(action=KEPT, object_id=str(guideline.pk))
+    return events_in(guideline.project, filters).first()

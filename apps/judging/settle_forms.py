@@ -1,0 +1,23 @@
+from django import forms
+
+from apps.common.forms import KaratForm
+from apps.judging.enums import ErrorType
+
+
+class SettleForm(KaratForm):
+    """One decision on many pairs: what made their judges differ, the rule, and which pairs were seen."""
+
+    rule = forms.CharField(widget=forms.HiddenInput)
+    seen = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    error_type = forms.ChoiceField(
+        label="What made them differ",
+        choices=[("", "choose"), *ErrorType.told()],
+        error_messages={"required": "Say what made the judges differ."},
+    )
+    words = forms.CharField(
+        label="In your words",
+        required=False,
+        max_length=1_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Stands behind the rule in the reason of every decision.",
+    )

@@ -1,0 +1,181 @@
+"""A lead's board: who differs where, what is stuck, when it ends; and nothing of it for who still grades."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts import actions as people
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.common.errors import Forbidden
+from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.actions.returning import return_seats_of
+from apps.judging.selectors import board
+from apps.judging.selectors.board import Overlap
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round_():
+    """Two queries of two pairs, judged twice: three differ, one of these because somebody can't judge it."""
+    round_ = make_round(queries=2, blocks=2, overlap=1.0)
+    mara, sef = people_of(round_)
+    for person, grades in ((mara, (0, 2, 1, None)), (sef, (3, 2, 2, 1))):
+        given = dict(zip(entries_of(round_), grades, strict=True))
+        judge_all(round_, person, lambda seat, g=given: g[seat.entry])
+    return round_
+
+
+def entries_of(round_):
+    return list(round_.pool.entries.order_by("pk"))
+
+
+def url(name, round_):
+    return reverse(f"judging:{name}", args=[round_.project.slug, round_.pk])
+
+
+def test_shared_pairs_are_counted_by_query_and_by_person(round_):
+    adjudicate(
+        round_=round_, entry=entries_of(round_)[2], adjudicator=lead_of(round_.project), grade=1, reason="Read.",
+        error_type="slip", at=AT,
+    )  # fmt: skip
+
+    one, two = (row.query.outside_id for row in round_.pool.pool_queries.order_by("query_id"))
+    assert board.overlap_by_query(round_) == {one: Overlap(2, 1, 0), two: Overlap(2, 2, 1)}
+    assert board.overlap_by_person(round_) == {person.pk: Overlap(4, 3) for person in people_of(round_)}
+    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(4, 3, 1)
+
+
+def test_a_grade_that_was_changed_counts_as_it_stands(round_):
+    mara = people_of(round_)[0]
+    give(round_.seats.get(entry=entries_of(round_)[0], annotator=mara), mara, 3)
+
+    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(4, 2, 0)
+
+
+def test_two_who_both_could_not_judge_do_not_differ():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    for person in people_of(round_):
+        judge_all(round_, person, lambda seat: None)
+
+    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(1, 0, 0)
+
+
+def test_a_round_that_nobody_shares_has_nothing_in_common():
+    assert board.overlap_of(board.overlap_by_query(make_round())) == Overlap(0, 0, 0)
+
+
+def test_only_what_was_judged_in_the_last_days_counts_as_lately(round_):
+    mara, sef = people_of(round_)
+
+    lately, by_whom = board.lately(round_, at=later(60))
+    assert (lately.days, lately.judgements, by_whom) == (1, 8, {mara.pk: 4, sef.pk: 4})
+    assert board.lately(round_, at=AT + timedelta(days=30))[0][:2] == (7, 0)
+
+
+def test_seats_held_beyond_their_lease_or_by_somebody_who_left_are_stuck():
+    round_ = make_round(queries=1, blocks=4, annotators=3, overlap=1.0)
+    mara, sef, tobias = people_of(round_)
+    for person in (mara, sef):
+        claim_seats(round_=round_, annotator=person, n=2, at=AT)
+    claim_seats(round_=round_, annotator=tobias, n=2, at=later(29))
+    people.set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
+
+    found = {row.person.pk: (row.held, row.has_left) for row in board.stuck_holders(round_, at=later(31))}
+    early = {row.person.pk for row in board.stuck_holders(round_, at=later(1))}
+
+    assert found == {mara.pk: (2, True), sef.pk: (2, False)}
+    assert early == {mara.pk}
+
+
+def test_a_lead_gives_back_what_somebody_holds_and_it_is_on_record():
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    mara, sef = people_of(round_)
+    claim_seats(round_=round_, annotator=mara, n=4, at=AT)
+
+    n = return_seats_of(round_=round_, holder=mara, actor=lead_of(round_.project), at=AT)
+
+    assert n == 4
+    event = Event.objects.get(action="seats.returned")
+    assert (event.object_id, event.after) == (str(mara.pk), {"round": round_.pk, "seats": 4})
+    assert len(claim_seats(round_=round_, annotator=sef, n=10, at=AT)) == 4
+
+
+def test_giving_back_nothing_leaves_no_trace_and_strangers_hold_nothing(round_):
+    mara = people_of(round_)[0]
+
+    assert return_seats_of(round_=round_, holder=mara, actor=lead_of(round_.project), at=AT) == 0
+    assert not Event.objects.filter(action="seats.returned").exists()
+    with pytest.raises(Forbidden):
+        return_seats_of(round_=round_, holder=make_member(round_.project), actor=lead_of(round_.project), at=AT)
+
+
+def test_the_board_offers_to_give_back_and_does(client):
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    mara = people_of(round_)[0]
+    claim_seats(round_=round_, annotator=mara, n=4, at=AT)
+    client.force_login(lead_of(round_.project))
+
+    assert "longer than a lease lasts" in client.get(url("round", round_)).content.decode()
+    done = client.post(url("give_back", round_), {"person": mara.pk}, follow=True).content.decode()
+
+    assert "4 pairs are free for others again" in done
+    assert "longer than a lease lasts" not in done
+    assert (
+        "Nobody of this round" in client.post(url("give_back", round_), {"person": "x"}, follow=True).content.decode()
+    )
+
+
+def test_a_lead_sees_where_people_differ(round_, client):
+    client.force_login(lead_of(round_.project))
+
+    text = client.get(url("round", round_)).content.decode()
+
+    assert "4 pairs with two judges or more: 3 differ, 0 of these decided by a lead" in text
+
+
+def test_in_a_large_round_differences_are_counted_when_asked_for(round_, client, monkeypatch):
+    monkeypatch.setattr("apps.judging.views.board.COUNTED_AT_ONCE", 7)
+    client.force_login(lead_of(round_.project))
+
+    put_off, asked = client.get(url("round", round_)), client.get(url("round", round_) + "?differ")
+
+    assert (put_off.context["overlap"], asked.context["overlap"]) == (None, Overlap(4, 3, 0))
+    assert "Count where people differ" in put_off.content.decode()
+    assert "Count where people differ" not in asked.content.decode()
+
+
+def test_a_lead_who_grades_in_the_round_does_not_before_it_is_closed(round_, client):
+    mara = people_of(round_)[0]
+    lead = lead_of(round_.project)
+    people.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
+    client.force_login(mara)
+
+    before = client.get(url("round", round_))
+    close_round(round_id=round_.pk, actor=lead, at=AT)
+    after = client.get(url("round", round_))
+
+    assert (before.context["overlap"], after.context["overlap"]) == (None, Overlap(4, 3, 0))
+    assert "3 differ" not in before.content.decode()
+    assert all(row.overlap is None for row in (*before.context["people"], *before.context["queries"]))
+
+
+@pytest.mark.parametrize(("queries", "annotators"), [(1, 2), (3, 4)])
+def test_the_board_asks_the_database_as_often_for_many_as_for_few(
+    queries, annotators, client, django_assert_num_queries
+):
+    project = make_project()
+    pool = make_pool(project, queries=queries, blocks=3)
+    round_ = make_round(project, pool=pool, annotators=annotators, overlap=1.0)
+    for grade, person in enumerate(people_of(round_)[:2]):
+        judge_all(round_, person, lambda seat, g=grade: g)
+    for person in people_of(round_)[2:]:
+        claim_seats(round_=round_, annotator=person, n=1, at=AT)
+    client.force_login(lead_of(project))
+
+    with django_assert_num_queries(31):
+        client.get(url("round", round_))

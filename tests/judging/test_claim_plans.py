@@ -1,0 +1,53 @@
+"""How the database finds the next pair: through indexes, whatever lies in the pool."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import _rank
+from apps.judging.models import RoundAnnotator, Seat
+from apps.judging.order import own_order
+from apps.queries.models import Query
+from tests.factories import AT
+from tests.judging.factories import make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+SEATS = '"judging_seat"'
+SCANS = {"sqlite": ("SCAN judging_seat", "SCAN U0", "SCAN V0"), "postgresql": ("Seq Scan on judging_seat",)}
+
+
+def plan_of_statement(sql):
+    is_sqlite = connection.vendor == "sqlite"
+    with connection.cursor() as cursor:
+        if not is_sqlite:
+            # A table of a test is read through in any case; what is left without an index shows when that is dear.
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(("EXPLAIN QUERY PLAN " if is_sqlite else "EXPLAIN ") + sql)
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize("only", [None, {"domain": ["law"]}])
+def test_no_statement_of_a_claim_reads_through_the_seats(only):
+    round_ = make_round(queries=4, blocks=5, annotators=2, overlap=0.5, pilot=2)
+    mara = people_of(round_)[0]
+    RoundAnnotator.objects.filter(annotator=mara).update(only=only)
+    Query.objects.update(domain="law")
+    Seat.objects.filter(pk=Seat.objects.first().pk).update(reserved_for=mara, due_after=0)
+
+    with CaptureQueriesContext(connection) as found:
+        assert len(claim_seats(round_=round_, annotator=mara, n=8, at=AT)) == 8
+
+    plans = [plan_of_statement(query["sql"]) for query in found.captured_queries if SEATS in query["sql"]]
+    assert len(plans) > 6
+    assert [plan for plan in plans if any(scan in plan for scan in SCANS[connection.vendor])] == []
+
+
+def test_the_database_orders_pairs_as_python_does():
+    round_ = make_round(queries=2, blocks=8, annotators=1, overlap=0.0)
+    own = own_order(round_.seed, people_of(round_)[0].pk)
+
+    by_database = list(Seat.objects.filter(round=round_).order_by(_rank(own), "entry").values_list("entry", flat=True))
+
+    assert by_database == sorted(by_database, key=lambda entry: (own.rank(entry), entry)) != sorted(by_database)

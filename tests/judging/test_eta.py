@@ -1,0 +1,42 @@
+"""The day a round ends, by what was done of late: named only when something was done."""
+
+from datetime import date
+
+import pytest
+
+from apps.judging.eta import Lately, estimate
+
+TODAY = date(2026, 11, 20)
+HOUR = 3_600_000
+
+
+def test_a_round_ends_when_people_go_on_as_they_did():
+    lately = Lately(days=7, judgements=140, timed=140, timed_ms=4 * HOUR)
+
+    found = estimate(50, lately, mean_ms=HOUR / 35, today=TODAY)
+
+    assert (found.days, found.day) == (3, date(2026, 11, 23))
+    assert (round(found.hours, 2), found.whole_hours) == (1.43, 1)
+    assert round(lately.hours_per_day, 3) == 0.571
+
+
+def test_what_was_not_timed_is_taken_to_be_like_the_rest():
+    assert Lately(days=2, judgements=10, timed=5, timed_ms=HOUR).hours_per_day == 1.0
+
+
+@pytest.mark.parametrize(
+    ("timed_ms", "said"), [(0, "0 minutes"), (60_000, "1 minute"), (HOUR, "60 minutes"), (5 * HOUR, "5.0 hours")]
+)
+def test_work_a_day_is_told_in_the_unit_that_people_would_use(timed_ms, said):
+    assert Lately(days=1, judgements=4, timed=4, timed_ms=timed_ms).time_per_day == said
+    assert Lately(days=1, judgements=4, timed=0, timed_ms=0).time_per_day == ""
+
+
+@pytest.mark.parametrize(
+    ("to_go", "judgements", "days", "day"),
+    [(10, 0, None, None), (1, 1, 7, date(2026, 11, 27)), (0, 5, 0, TODAY), (10_000, 1, None, None)],
+)
+def test_no_day_is_named_out_of_nothing_or_beyond_ten_years(to_go, judgements, days, day):
+    found = estimate(to_go, Lately(7, judgements, 0, 0), mean_ms=None, today=TODAY)
+
+    assert (found.days, found.day, found.hours) == (days, day, None)

@@ -1,0 +1,126 @@
+"""The form of a new round: everything a plan can hold, counted before anybody is asked."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.judging.actions import claim_seats
+from apps.judging.models import Round, RoundAnnotator
+from apps.judging.plan import Plan
+from apps.judging.planned import plan_of
+from apps.judging.selectors import plans
+from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of
+from apps.judging.views.planning import hours
+from apps.queries.models import Query
+from apps.retrieval.models import PoolQuery
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import give, make_guideline, make_pool, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    project = make_project()
+    make_guideline(project)
+    return project
+
+
+@pytest.fixture
+def data(project, client):
+    pool = make_pool(project, queries=5, blocks=4)
+    Query.objects.filter(pk=pool.pool_queries.first().query_id).update(domain="law")
+    people = [make_member(project, Role.ANNOTATOR) for _ in range(3)]
+    client.force_login(lead_of(project))
+    return {
+        "pool": pool.pk, "annotators": [p.pk for p in people], "overlap": "25", "judges": "2", "seed": "9",
+        "lease_minutes": "30",
+    }  # fmt: skip
+
+
+def known_line(data, grade="2"):
+    query = Query.objects.filter(pk__in=PoolQuery.objects.filter(pool=data["pool"]).values("query")).first()
+    return f"{query.outside_id},b00000,{grade}"
+
+
+def preview(client, project, data):
+    return client.get(reverse("judging:preview", args=[project.slug]), data).content.decode()
+
+
+def test_the_preview_counts_everything_a_plan_asks_for(client, project, data):
+    said = preview(
+        client, project, {**data, "pilot": "1", "again": "10", "extra_bar": "0.5", "known": known_line(data)}
+    )
+
+    assert "in the pilot" in said
+    assert "<dt>checks</dt><dd>3</dd>" in said
+    assert "come back" in said
+    assert "up to " in said
+    assert "at the usual 2 to 3 minutes a pair" in said
+
+
+def test_a_round_is_opened_with_all_of_it(client, project, data):
+    law = data["annotators"][0]
+    more = {"pilot": "1", "pilot_bar": "0.7", "again": "10", "extra_bar": "0.5", "known": known_line(data)}
+
+    client.post(
+        reverse("judging:new_round", args=[project.slug]),
+        {**data, **more, "overlap": "0", f"remit_{law}": "domain:law"},
+    )
+
+    round_ = Round.objects.get()
+    assert plan_of(round_) == Plan(
+        overlap=0, judges=2, seed=9, again=0.1, pilot=1, pilot_bar=0.7, extra_bar=0.5, most_judges=3
+    )
+    assert len(round_.plan["pilot_queries"]) == 1
+    assert RoundAnnotator.objects.get(annotator=law).only == {"domain": ["law"]}
+    assert list(round_.known_answers.values_list("grade", "origin")) == [(2, "named by a lead, line 1")]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"known": "Q-none,b00000,2"}, "Line 1: there is no query Q-none"),
+        ({"known": "QUERY,b-none,2"}, "there is no block b-none"),
+        ({"known": "QUERY,b00000,9"}, "9 is not on the scale"),
+        ({"known": "QUERY,b00000"}, "with commas between"),
+        ({"known": "QUERY,b00000,2\nQUERY,b00000,1"}, "Line 2: this pair has another grade further up"),
+        ({"checks": "3"}, "there are no pairs on these texts"),
+        ({"extra_bar": "0.5", "most_judges": "2"}, "More judges than an overlapping pair has anyhow"),
+        ({"again": "80"}, "less than or equal to 50"),
+    ],
+)
+def test_what_does_not_fit_is_told_beside_its_field(client, project, data, change, said):
+    if "known" in change:
+        change = {"known": change["known"].replace("QUERY", known_line(data).split(",")[0])}
+
+    answer = client.post(reverse("judging:new_round", args=[project.slug]), {**data, **change})
+
+    assert answer.status_code == 400
+    assert said in answer.content.decode()
+    assert not Round.objects.exists()
+
+
+def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, monkeypatch):
+    round_ = make_round(project, queries=1, blocks=5, annotators=1, overlap=0.0)
+    mara = people_of(round_)[0]
+    for turn, seat in enumerate(claim_seats(round_=round_, annotator=mara, n=5, at=AT)):
+        give(seat, mara, 1, active_ms=[10_000, 20_000, 90_000, 30_000, 40_000][turn])
+    assert pace_of(project) == USUAL_PACE
+
+    monkeypatch.setattr(plans, "ENOUGH", 5)
+
+    assert pace_of(project) == Pace(30_000, 30_000, is_measured=True)
+
+
+@pytest.mark.parametrize(
+    ("judgements", "pace", "said"),
+    [
+        (10, Pace(60_000, 60_000, is_measured=True), "about 10 minutes at the pace measured here"),
+        (1, Pace(60_000, 60_000, is_measured=True), "about 1 minute at the pace measured here"),
+        (120, USUAL_PACE, "4.0 hours to 6.0 hours at the usual 2 to 3 minutes a pair"),
+        (60_000, USUAL_PACE, "2,000 hours to 3,000 hours at the usual 2 to 3 minutes a pair"),
+    ],
+)
+def test_hours_are_said_in_words(judgements, pace, said):
+    assert hours(judgements, pace) == said
