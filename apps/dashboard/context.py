@@ -1,6 +1,6 @@
 """What the shell around every page needs to know."""
 
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from django.urls import resolve, reverse
 
 from apps.accounts.selectors import Member
 from apps.dashboard.paths import path
-from apps.jobs.selectors import worker_notice
+from apps.jobs.selectors import unread_words, worker_notice
 
 NAV = (
     ("Home", "dashboard:home"),
@@ -23,6 +23,7 @@ NAV = (
     ("Versions", "goldsets:list"),
 )
 MENU = (
+    ("Notifications", "notifications:list"),
     ("People", "people:people"),
     ("Settings", "dashboard:settings"),
     ("API tokens", "people:tokens"),
@@ -37,7 +38,10 @@ class Link(NamedTuple):
 
 
 def shell(request: HttpRequest) -> dict:
-    """`shell` for the bar and the menu; `project` and `member` when the page stands inside a project."""
+    """`shell` for the bar and the menu; `project` and `member` when the page stands inside a project.
+
+    What is unread is counted when the bar asks for it: fragments have none.
+    """
     project = getattr(request, "project", None)
     member = getattr(request, "member", None)
     about: dict = {
@@ -47,10 +51,13 @@ def shell(request: HttpRequest) -> dict:
         "nav": [],
         "menu": [],
         "worker_notice": "",
+        "notifications": "",
     }
     if project is None or member is None:
         return {"shell": about}
     about["worker_notice"] = worker_notice()
+    about["notifications"] = path("notifications:list", project)
+    about["unread"] = partial(unread_words, member.user, project)
     about["home"] = path("dashboard:home", project)
     about["nav"] = _links(NAV, member)
     about["menu"] = _links(MENU, member)

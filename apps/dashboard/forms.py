@@ -4,8 +4,9 @@ from typing import Any
 
 from django import forms
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, default_policies
 from apps.common.forms import KaratForm
+from apps.triples.checks import CAN_WARN
 
 MOST_GRADES = 6
 
@@ -18,7 +19,7 @@ class SettingsForm(KaratForm):
         label="Longest copied run",
         min_value=2,
         max_value=50,
-        help_text="Words in a row that a question may share with its block before the bench stops it.",
+        help_text="Words in a row that a question may share with its block before the bench warns.",
     )
     near_duplicate_limit = forms.FloatField(
         label="Near-duplicate questions",
@@ -26,11 +27,55 @@ class SettingsForm(KaratForm):
         max_value=1,
         help_text="Likeness from 0.5 to 1 from which the bench warns that nearly the same question exists.",
     )
+    blocking_checks = forms.MultipleChoiceField(
+        label="Checks that block",
+        required=False,
+        choices=list(CAN_WARN.items()),
+        widget=forms.CheckboxSelectMultiple(),
+        help_text="A check that is not ticked only warns: the author says why it is all right, and goes on.",
+    )
+    review_assignment = forms.ChoiceField(
+        label="Who reviews",
+        choices=[("load", "Given at once, to who has least to do"), ("pull", "Taken from a queue, one at a time")],
+        widget=forms.RadioSelect(),
+        help_text="Never the author or a co-author. A change counts from the next triple that is submitted.",
+    )
+    review_lease_hours = forms.IntegerField(
+        label="A seat taken from the queue is held",
+        min_value=1,
+        max_value=720,
+        help_text="After that it goes back to the queue, unless it has answered.",
+    )
+    escalation_days = forms.IntegerField(
+        label="Waits too long after",
+        min_value=1,
+        max_value=365,
+        help_text="Leads see on their board, and are told, what has waited longer.",
+    )
+    review_guideline = forms.CharField(
+        label="Guideline for reviewers",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="In Markdown, shown beside every review. Empty: Karat’s own three questions.",
+    )
     calibrating_reviews = forms.IntegerField(
         label="Calibrating",
         min_value=0,
         max_value=1000,
         help_text="Reviews after which a new person is no longer marked as calibrating.",
+    )
+    calibration_reviews = forms.IntegerField(
+        label="Reviews before a rate counts",
+        min_value=1,
+        max_value=1000,
+        help_text="A rate of flags out of control opens a calibration only from so many reviews on.",
+    )
+    calibration_items = forms.IntegerField(
+        label="Triples of a calibration",
+        min_value=2,
+        max_value=50,
+        help_text="Past triples that both people review once more, blindly.",
     )
     regression_bar = forms.FloatField(
         label="Drop that needs an explanation",
@@ -45,7 +90,7 @@ class SettingsForm(KaratForm):
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        kwargs.setdefault("initial", {"name": project.name, **project.policies})
+        kwargs.setdefault("initial", {"name": project.name, **default_policies(), **project.policies})
         super().__init__(*args, **kwargs)
 
     @property

@@ -1,8 +1,8 @@
 """How a project is doing: states, progress, agreement, flag rates, source mix. Numbers and their charts."""
 
-import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 from django.core.cache import cache
@@ -11,8 +11,11 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
+from apps.agreement import rates
 from apps.agreement import selectors as agreement
 from apps.agreement.coefficients import Coefficient
+from apps.agreement.control import limits
+from apps.agreement.rules import person_refusal
 from apps.common import charts
 from apps.common.digests import digest_of
 from apps.common.intervals import wilson
@@ -20,9 +23,9 @@ from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
 from apps.queries.models import Source
-from apps.review import selectors as review
-from apps.review.enums import Choice
+from apps.review import tracking
 from apps.review.models import Verdict
+from apps.review.tracking import Side
 from apps.triples import selectors as triples
 
 STATE_FILLS = {
@@ -161,38 +164,32 @@ class FlagRates(NamedTuple):
 
 
 def flag_rates(member: Member) -> FlagRates | None:
-    """First-round flag rates by author and by week; None before any first round closed."""
-    counts = review.flag_counts_by_author(member.project)
-    if not counts:
+    """First-round flag rates by author and by week; None before any first round closed. Others see their own alone."""
+    found = rates.side_rates(member.project, Side.AUTHOR)
+    if not found.everybody.n:
         return None
-    names = agreement.names_for(member, [count.person.pk for count in counts])
-    few = member.project.policies["calibrating_reviews"]
-    authors = [
-        AuthorRate(
-            names[count.person.pk],
-            count.flags,
-            count.reviews,
-            count.flags / count.reviews,
-            wilson(count.flags, count.reviews),
-            count.reviews < few,
-        )
-        for count in counts
-    ]
-    return FlagRates(authors, _by_week(member.project))
+    shown = [row for row in found.people if person_refusal(member, row.person) is None]
+    names = agreement.names_for(member, [row.person for row in shown])
+    authors = []
+    for row in shown:
+        flags = row.people.hits + row.machine.hits
+        interval = wilson(flags, row.n)
+        authors.append(AuthorRate(names[row.person], flags, row.n, flags / row.n, interval, row.is_calibrating))
+    return FlagRates(sorted(authors), _by_week(member.project))
 
 
 def _by_week(project: Project) -> Chart | None:
     """The control chart of the last weeks, when there are enough of them."""
     weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for row in review.verdict_matrix(project):
-        year, week, _ = row.closed_at.isocalendar()
-        weeks[year, week][0] += sum(choice == Choice.FLAG for choice in row.choices.values())
-        weeks[year, week][1] += len(row.choices)
+    for day, flags, n in rates.kept(project, "days", lambda: tracking.flags_by_day(project)):
+        year, week, _ = date.fromisoformat(day).isocalendar()
+        weeks[year, week][0] += flags
+        weeks[year, week][1] += n
     if len(weeks) < LEAST_WEEKS:
         return None
     mean = sum(flags for flags, _ in weeks.values()) / sum(n for _, n in weeks.values())
     periods = [
-        charts.Period(str(week), flags, n, min(1.0, mean + 3 * math.sqrt(mean * (1 - mean) / n)))
+        charts.Period(str(week), flags, n, limits(mean, n)[1])
         for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
     ]
     outside = ", ".join(period.label for period in periods if period.is_outside)

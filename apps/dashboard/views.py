@@ -14,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.dashboard import actions, checklist, progress, releases, rules, selectors, waiting
 from apps.dashboard.forms import ScaleForm, SettingsForm
+from apps.triples.checks import ALWAYS_STOPS
 
 
 @login_required
@@ -36,6 +37,7 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
         "section": "Home",
         "today": timezone.localdate(),
         "waiting": waiting.rows(member, now),
+        "may_write": member.holds(Role.ANNOTATOR),
         "steps": checklist.steps(project) if member.is_lead else [],
         "snapshot": selectors.newest_snapshot(project),
         "release": releases.latest(project, with_draft=member.is_lead),
@@ -70,5 +72,10 @@ def settings(request: MemberRequest, project: Project) -> HttpResponse:
             )
         messages.success(request, "The settings are saved.")
         return redirect("dashboard:settings", slug=project.slug)
-    context = {"form": form, "scale_form": scale_form, "scale_refusal": rules.scale_refusal(project)}
+    context = {
+        "form": form,
+        "always_stops": ALWAYS_STOPS,
+        "scale_form": scale_form,
+        "scale_refusal": rules.scale_refusal(project),
+    }
     return render(request, "dashboard/settings.html", context, status=400 if sent.errors else 200)

@@ -6,13 +6,15 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Min
 
 from apps.accounts.selectors import Member
+from apps.agreement.calibrations import waiting_in
+from apps.agreement.rules import PARTICIPANTS
 from apps.common.wording import age, day
 from apps.dashboard.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging import selectors as judging
 from apps.queries.models import Permission
-from apps.review import selectors as review
+from apps.review import queues as review
 
 FAILED_JOBS_SHOWN = timedelta(days=7)
 JUST_NOW = timedelta(minutes=1)
@@ -21,8 +23,9 @@ PERMISSION_WARNING = timedelta(days=30)
 # What review says waits, as this page says it: key, title, and the words below it.
 REVIEW_ROWS = {
     "triples to review": ("r", "Review triples", "question, block and answer; your verdict is blind"),
-    "disputes to settle": ("d", "Disputes with you in them", "author and flagger agree, or a lead decides"),
+    "disputes to answer": ("d", "Disputes to answer", "the next move is yours"),
     "drafts to finish": ("w", "Your drafts", "begun on the bench and not yet submitted"),
+    "revisions to finish": ("v", "Revisions you began", "the next round opens when you submit them"),
     "disputes to adjudicate": ("t", "Disputes to decide", "you have no part in them"),
     "stale triples": ("s", "Stale triples", "block text changed in a newer snapshot"),
 }
@@ -42,7 +45,7 @@ class Row:
 
 def rows(member: Member, at: datetime) -> list[Row]:
     """Everything that waits for this person, most urgent kind first; nothing that does not wait."""
-    found = [*_judging(member, at), *_review(member, at)]
+    found = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
         found += [*_permissions(member, at), *_failed_jobs(member, at)]
     return found
@@ -84,11 +87,23 @@ def _judging(member: Member, at: datetime) -> list[Row]:
 
 def _review(member: Member, at: datetime) -> list[Row]:
     found = []
-    for wait in review.waiting_for(member.user, member.project, member.roles):
+    for wait in review.waiting_for(member.user, member.project, member.roles, at):
         key, title, small = REVIEW_ROWS[wait.word]
         url = path(wait.url_name, member.project)
         found.append(Row(key, title, small, wait.count, _oldest(wait.since, at), url))
     return found
+
+
+def _calibrations(member: Member, at: datetime) -> list[Row]:
+    if not member.holds(*PARTICIPANTS):
+        return []
+    items = list(waiting_in(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
+    if not items:
+        return []
+    first = items[0].calibration
+    url = path("agreement:calibration-item", member.project, number=first.number, place=items[0].number)
+    small = "past triples once more, blind"
+    return [Row("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
 
 
 def _permissions(member: Member, at: datetime) -> list[Row]:

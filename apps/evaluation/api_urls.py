@@ -1,9 +1,12 @@
 from django.urls import path
 
-from apps.evaluation import api
+from apps.evaluation import api, bias_api
 
 app_name = "evaluation-api"
 urlpatterns = [
     path("", api.EvaluationList.as_view(), name="list"),
     path("<int:pk>/", api.EvaluationDetail.as_view(), name="detail"),
+    path("bias/", bias_api.BiasReportList.as_view(), name="bias-reports"),
+    path("bias/<int:pk>/", bias_api.BiasReportDetail.as_view(), name="bias"),
+    path("versions/<int:version_pk>/negatives/", bias_api.Negatives.as_view(), name="negatives"),
 ]

@@ -6,10 +6,26 @@ from apps.common.forms import KaratForm
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.measures import parse_measures
 from apps.evaluation.models import RegressionNote
+from apps.evaluation.negatives import Choice
 from apps.evaluation.notation import MeasureError
-from apps.evaluation.rules import EVERY_SPLIT, SPLIT_WORDS
+from apps.evaluation.provenance import has_finders
+from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, SPLIT_WORDS
 from apps.evaluation.selectors import scorable_runs
+from apps.evaluation.significance import DEFAULT_SEED
+from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
+from apps.retrieval.enums import SystemKind
+
+USUAL_DEPTH = 10
+LARGEST_SEED = 2**31 - 1
+
+
+def _known_measures(text: str) -> str:
+    try:
+        parse_measures(text)
+    except MeasureError as fault:
+        raise forms.ValidationError(str(fault)) from fault
+    return text
 
 
 class ScoreForm(KaratForm):
@@ -27,12 +43,70 @@ class ScoreForm(KaratForm):
         self.fields["split"].initial = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
 
     def clean_measures(self) -> str:
-        text = self.cleaned_data["measures"]
-        try:
-            parse_measures(text)
-        except MeasureError as fault:
-            raise forms.ValidationError(str(fault)) from fault
-        return text
+        return _known_measures(self.cleaned_data["measures"])
+
+
+class BiasForm(KaratForm):
+    """Which runs to compare with each system left out."""
+
+    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
+    measures = forms.CharField(
+        max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also weighs what to judge first."
+    )
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+    depth = forms.IntegerField(
+        min_value=0,
+        max_value=DEEPEST_REPORT,
+        label="Who brought a pair in",
+        help_text="0: the runs that the pools of this version's rounds name. Any other number: every run that ranks "
+        "the pair so high, for grades whose pools are not known.",
+    )
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = scorable_runs(version)
+        choices = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
+        self.fields["runs"].choices = choices  # type: ignore[attr-defined]
+        self.fields["runs"].initial = [run.pk for run in runs]
+        self.fields["measures"].widget.attrs["class"] = "input id"
+        self.fields["depth"].initial = 0 if has_finders(version) else USUAL_DEPTH
+
+    def clean_measures(self) -> str:
+        return _known_measures(self.cleaned_data["measures"])
+
+
+class FirstForm(KaratForm):
+    """How many unjudged blocks to judge first."""
+
+    most = forms.IntegerField(min_value=1, max_value=MOST_FIRST, label="Blocks")
+
+
+class NegativesForm(KaratForm):
+    """Which negatives to propose for a version's queries."""
+
+    run = forms.TypedChoiceField(coerce=int, label="Baseline")
+    hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones a query")
+    easy = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=5, label="Easy ones a query")
+    depth = forms.IntegerField(min_value=1, max_value=DEEPEST_REPORT, initial=100, label="Ranks that count as high")
+    seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=DEFAULT_SEED)
+    split = forms.ChoiceField()
+
+    def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
+        self.fields["run"].choices = [  # type: ignore[attr-defined]
+            (run.pk, f"{run.tag}, {run.system.name}") for run in runs
+        ]
+        self.fields["run"].initial = runs[0].pk if runs else None
+        sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
+        self.fields["split"].choices = list(sides.items())  # type: ignore[attr-defined]
+        self.fields["split"].required = not is_lead
+        self.fields["split"].initial = Split.DEV.value
+
+    @property
+    def choice(self) -> Choice:
+        values = self.cleaned_data
+        return Choice(values["hard"], values["easy"], values["depth"], values["seed"])
 
 
 class PairForm(KaratForm):

@@ -68,6 +68,37 @@ class Score(models.Model):
         return f"{self.measure} {self.mean:.4f}"
 
 
+class BiasReport(models.Model):
+    """What one side of a version owes to each system that was pooled. Asking again adds no rows.
+
+    Once computed it never changes. `depth` says who is taken to have brought a pair in: every run that ranks it so
+    high, or, at 0, whoever the pools of the version's rounds name. `digest` covers side, runs, measures and depth.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="bias_reports")
+    version = models.ForeignKey(Version, models.PROTECT, related_name="bias_reports")
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    runs = models.JSONField(help_text="Keys of the runs, ascending.")
+    measures = models.JSONField(help_text="Measure names in the order asked for; the first weighs what to judge first.")
+    depth = models.PositiveIntegerField(default=0)
+    digest = models.CharField(max_length=64)
+    result = models.JSONField(default=dict, help_text="As `execution.bias` writes it.")
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    requested_at = models.DateTimeField()
+    computed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "digest"], name="bias_report_once")]
+
+    def __str__(self) -> str:
+        return f"{len(self.runs)} runs on {self.version_id}"
+
+    @property
+    def is_computed(self) -> bool:
+        return self.computed_at is not None
+
+
 class RegressionNote(models.Model):
     """What somebody decided about a query that fell from a baseline to a candidate."""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation import charts, comparing, rules, selectors
+from apps.evaluation.bias import UNJUDGED_AT
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import Change, Row
 from apps.evaluation.measures import parse_measure
@@ -125,6 +126,13 @@ class Sheet:
     @property
     def judged(self) -> Score | None:
         return self.scores.get(JUDGED_NAME)
+
+    @property
+    def unjudged(self) -> list[tuple[int, float | None]]:
+        """The mean share of the first k results that nobody judged, for a few k."""
+        shares = self.evaluation.counts["judged_to"]
+        found = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
+        return [(depth, None if share is None else 1 - share) for depth, share in found]
 
     @cached_property
     def visible(self) -> list[bool]:

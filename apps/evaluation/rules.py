@@ -1,10 +1,13 @@
 """Who may score, compare and look at what, as the reason against it or None."""
 
+from collections.abc import Sequence
+
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import BiasReport, Evaluation
+from apps.evaluation.negatives import Choice
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
 from apps.retrieval.blinding import has_pairs_to_judge
@@ -14,6 +17,9 @@ from apps.retrieval.models import Pool, Run
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
+DEEPEST_REPORT = 1_000
+MOST_FIRST = 1_000
+MOST_NEGATIVES = 100
 SEALED = "The test split is sealed: leads see its scores query by query, everybody else its means."
 
 
@@ -67,3 +73,32 @@ def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None
     if any(has_pairs_to_judge(user, pool) for pool in pools):
         return "You still have pairs of this query's pool to grade. Ranks and systems are shown when they are graded."
     return None
+
+
+def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) -> str | None:
+    """Why these runs have no bias report on this side of the version."""
+    if len(runs) < 2:
+        return "A bias report compares runs. Choose two or more."
+    if not 0 <= depth <= DEEPEST_REPORT:
+        return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
+    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
+def first_refusal(report: BiasReport, most: int) -> str | None:
+    """Why no pool of what to judge first can be made from the report."""
+    if not report.is_computed:
+        return "This report is still being computed. Its list of what to judge first comes with it."
+    if not report.result["first"]["pairs"]:
+        return "No unjudged block can change the order of these runs. There is nothing to judge first."
+    if not 1 <= most <= MOST_FIRST:
+        return f"Choose 1 to {MOST_FIRST:,} blocks."
+    return None
+
+
+def negatives_refusal(run: Run, version: Version, split: str, choice: Choice) -> str | None:
+    """Why such negatives cannot be proposed to anybody."""
+    if not 0 <= choice.hard <= MOST_NEGATIVES or not 0 <= choice.easy <= MOST_NEGATIVES:
+        return f"A query is given 0 to {MOST_NEGATIVES} negatives of a kind."
+    if not 1 <= choice.depth <= DEEPEST_REPORT:
+        return f"The depth is a whole number from 1 to {DEEPEST_REPORT:,}."
+    return request_refusal(run, version, split)

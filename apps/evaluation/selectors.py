@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.evaluation import packing
 from apps.evaluation.columns import Judged, Ranked
-from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.models import BiasReport, Evaluation, RegressionNote, Score
 from apps.evaluation.scoring import JUDGED_AT_10
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.goldsets.selectors import scorable_versions
 from apps.retrieval import ranking
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors import complete_runs_on
@@ -182,3 +183,28 @@ def ranking_of(run: Run, query_id: int) -> list[Placed]:
 def grades_of(query: VersionQuery) -> dict[int, int]:
     """The released grades of a query by position."""
     return dict(VersionGrade.objects.filter(query=query).values_list("position", "grade"))
+
+
+def bias_reports_in(project: Project) -> QuerySet[BiasReport]:
+    """The project's bias reports, newest first."""
+    found = BiasReport.objects.filter(project=project)
+    found = found.select_related("version__gold_set__project", "version__snapshot__corpus", "job", "requested_by")
+    return found.order_by("-pk")
+
+
+def bias_report_in(project: Project, pk: int) -> BiasReport:
+    found = bias_reports_in(project).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such bias report.")
+    return found
+
+
+def runs_of(report: BiasReport) -> list[Run]:
+    """The runs of a report, ascending by key."""
+    return list(Run.objects.filter(pk__in=report.runs).select_related("system").order_by("pk"))
+
+
+def version_resting_on(pool_id: int, project: Project) -> Version | None:
+    """The version last frozen whose rounds judged the pool."""
+    found = scorable_versions(project).filter(rounds__pool=pool_id)
+    return found.order_by("-frozen_at", "-pk").first()

@@ -3,8 +3,8 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.evaluation.actions import DEFAULT_MEASURES
-from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.rules import EVERY_SPLIT, SPLITS
+from apps.evaluation.models import BiasReport, Evaluation, Score
+from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, SPLITS
 from apps.evaluation.significance import DEFAULT_SEED
 
 
@@ -64,3 +64,42 @@ class EvaluationListSerializer(serializers.Serializer[Any]):
 
     results = EvaluationSerializer(many=True)
     next = serializers.IntegerField(allow_null=True)
+
+
+class BiasRequestSerializer(serializers.Serializer[Any]):
+    """Two runs or more. `depth` 0: who brought a pair in is as the pools say; else every run that ranks it so high."""
+
+    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
+    version = serializers.IntegerField(min_value=1)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
+    depth = serializers.IntegerField(min_value=0, max_value=DEEPEST_REPORT, default=0)
+
+
+class BiasReportSerializer(serializers.ModelSerializer[BiasReport]):
+    """`result` is empty until `computed_at` is set; follow `job` till then. What to judge first is not in it."""
+
+    version = serializers.IntegerField(source="version_id", read_only=True)
+    version_digest = serializers.CharField(source="version.digest", read_only=True)
+    job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+    result = serializers.SerializerMethodField()
+
+    class Meta:
+        model = BiasReport
+        fields = (
+            "id",
+            "version",
+            "version_digest",
+            "split",
+            "runs",
+            "measures",
+            "depth",
+            "result",
+            "job",
+            "requested_at",
+            "computed_at",
+        )
+        read_only_fields: ClassVar = fields
+
+    def get_result(self, report: BiasReport) -> dict[str, Any]:
+        return {key: value for key, value in report.result.items() if key != "first"}

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.evaluation import views
+from apps.evaluation import bias_views, negatives_views, views
 
 PAIR = [
     path("", views.compare, name="compare"),
@@ -14,6 +14,12 @@ urlpatterns = [
     path("", views.overview, name="overview"),
     path("<int:pk>/", views.evaluation_page, name="evaluation"),
     path("version/<int:version_pk>/score/", views.score, name="score"),
+    path("bias/", bias_views.bias_reports, name="bias-reports"),
+    path("bias/<int:pk>/", bias_views.bias_page, name="bias"),
+    path("bias/<int:pk>/first/", bias_views.judge_first, name="judge-first"),
+    path("version/<int:version_pk>/bias/", bias_views.ask_bias, name="ask-bias"),
+    path("version/<int:version_pk>/negatives/", negatives_views.negatives, name="negatives"),
+    path("version/<int:version_pk>/negatives/file/", negatives_views.negatives_file, name="negatives-file"),
     path("compare/", views.pick, name="pick"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
 ]

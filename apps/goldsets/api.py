@@ -1,38 +1,22 @@
 """Versions as machines read them."""
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Scope
+from apps.common.negotiation import OneForm
 from apps.goldsets import selectors
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
 from apps.goldsets.serializers import VersionSerializer
 from apps.goldsets.views import export_response
-
-
-class ZipNegotiation(BaseContentNegotiation):
-    """Whatever a client accepts, it gets the zip; `format` in the query names the form of the files in it."""
-
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
-        return None
-
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        first = next(iter(renderers))
-        return first, first.media_type
 
 
 class VersionAPIView(ProjectAPIView):
@@ -68,7 +52,7 @@ class VersionDetail(VersionAPIView):
 class VersionExport(VersionAPIView):
     """The files of a version as a zip. Leads get dev and test unless they name a split, everybody else dev."""
 
-    content_negotiation_class = ZipNegotiation
+    content_negotiation_class = OneForm
 
     @extend_schema(
         parameters=[

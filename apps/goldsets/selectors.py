@@ -10,10 +10,10 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionQuery, VersionTriple
-from apps.goldsets.stops import permission_reasons
 from apps.judging.models import Round
 from apps.judging.selectors import rounds_in
 from apps.queries.models import Source
+from apps.queries.selectors import permission_reasons
 
 
 def gold_sets_of(project: Project) -> QuerySet[GoldSet]:

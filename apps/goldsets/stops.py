@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +13,8 @@ from apps.goldsets.gathering import Gathered, OpenPair, wording_of
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.splits import Leak
 from apps.judging.resolution import PairState
-from apps.queries.models import Permission, Source
+from apps.queries.models import Source
+from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
 from apps.triples.models import Triple
@@ -144,23 +145,6 @@ def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:
         source = triple.source or (triple.query.source if triple.query else None)
         if source is not None:
             yield triple.label, source
-
-
-def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, str]:
-    """Why a source may not be used, by its key; sources with a permission in force are left out.
-
-    Words for what is nearest to a permission: one that has expired, else one that was revoked, else none.
-    """
-    reasons = {source.pk: (0, "has no permission") for source in sources}
-    for permission in Permission.objects.filter(source__in=list(reasons)):
-        if permission.revoked_at is not None:
-            found = (1, "rests on a permission that was revoked")
-        elif permission.expires_at is not None and permission.expires_at <= at:
-            found = (2, "rests on a permission that has expired")
-        else:
-            found = (3, "")
-        reasons[permission.source_id] = max(reasons[permission.source_id], found)
-    return {pk: words for pk, (_, words) in reasons.items() if words}
 
 
 def _leak(leak: Leak) -> str:

@@ -1,6 +1,9 @@
 import pytest
 from django.db import DatabaseError, connection
+from django.http import HttpResponse
+from django.test import RequestFactory
 
+from apps.common.middleware import security_headers
 from apps.dashboard import health
 from apps.jobs import sweeping
 
@@ -60,3 +63,12 @@ def test_health_carries_the_headers_of_every_answer(client):
 
     assert answer["Content-Security-Policy"].startswith("default-src 'none'")
     assert answer["Cache-Control"] == "no-store, private"
+
+
+def test_a_static_file_may_load_nothing_and_is_not_kept_from_caches():
+    answer = security_headers(lambda request: HttpResponse("a {}", content_type="text/css"))(
+        RequestFactory().get("/static/css/shell.css")
+    )
+
+    assert answer["Content-Security-Policy"] == "default-src 'none'"
+    assert "Cache-Control" not in answer

@@ -14,6 +14,7 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.queries.models import Permission, Source
 from apps.triples.enums import State
+from tests.agreement.factories import answer_items, make_calibration
 from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
@@ -67,7 +68,7 @@ class TestWaiting:
         make_triple(project, State.DRAFT, author=author)
         make_triple(project, State.DISPUTED, author=author)
 
-        assert set(waits_for(author, project)) == {"Your drafts", "Disputes with you in them"}
+        assert set(waits_for(author, project)) == {"Your drafts", "Disputes to answer"}
 
     def test_leads_see_disputes_without_them_and_stale_triples(self):
         project = make_team()
@@ -103,8 +104,27 @@ class TestWaiting:
         assert waits_for(lead_of(project), project)["Jobs that failed"].count == 1
         assert waits_for(make_member(project, Role.ANNOTATOR), project) == {}
 
+    def test_who_is_in_a_calibration_sees_what_is_left_of_it(self, client):
+        made = make_calibration()
+        answer_items(made, made.subject, most=1)
+
+        row = waits_for(made.subject, made.project, AT + timedelta(days=4))["Calibrate, C-001"]
+        client.force_login(made.subject)
+
+        assert (row.key, row.count, row.when) == ("c", 3, "oldest 4 days")
+        assert row.url.endswith("/calibration/1/item/2/")
+        assert client.get(row.url).status_code == 200
+        assert waits_for(made.partner, made.project)["Calibrate, C-001"].count == 4
+
+    def test_a_calibration_that_is_answered_or_of_others_does_not_wait(self):
+        made = make_calibration()
+        answer_items(made, made.subject)
+
+        for person in (made.subject, made.author, made.lead):
+            assert "Calibrate, C-001" not in waits_for(person, made.project)
+
     def test_every_row_has_a_key_of_its_own(self):
-        keys = [key for key, _, _ in waiting.REVIEW_ROWS.values()] + ["a", "g", "p", "f"]
+        keys = [key for key, _, _ in waiting.REVIEW_ROWS.values()] + ["a", "g", "c", "p", "f"]
 
         assert len(keys) == len(set(keys))
         assert not {"j", "k", "u", "n"} & set(keys)
@@ -160,6 +180,16 @@ class TestPage:
         assert "From an empty project" not in page
         assert triple.author.name not in page
 
+    @pytest.mark.parametrize(("role", "is_asked"), [(Role.ANNOTATOR, True), (Role.REVIEWER, False)])
+    def test_an_annotator_with_nothing_to_do_is_shown_the_bench(self, client, role, is_asked):
+        project = make_team()
+        client.force_login(make_member(project, role))
+
+        page = client.get(home(project)).content.decode()
+
+        assert "Nothing waits for you" in page
+        assert ("Write a triple" in page.split("<main")[1]) is is_asked
+
     def test_strangers_find_nothing(self, client):
         project = make_project()
         client.force_login(lead_of(make_project()))
@@ -175,7 +205,7 @@ class TestPage:
         client.force_login(lead_of(project))
         client.get(home(project))
 
-        with django_assert_num_queries(27):
+        with django_assert_num_queries(28):
             client.get(home(project))
 
     @pytest.mark.parametrize("projects", [1, 3])

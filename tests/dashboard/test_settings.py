@@ -2,9 +2,11 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.models import default_policies
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
 from apps.dashboard.actions import ScaleRefused, change_scale
+from apps.triples.checks import ALWAYS_STOPS, CAN_WARN
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 
@@ -15,6 +17,13 @@ POLICIES = {
     "calibrating_reviews": "30",
     "regression_bar": "0.05",
     "lit_terms": "on",
+    "blocking_checks": ["duplicate", "longer"],
+    "review_assignment": "pull",
+    "review_lease_hours": "24",
+    "review_guideline": "Read the block first.",
+    "escalation_days": "3",
+    "calibration_reviews": "40",
+    "calibration_items": "12",
 }
 SCALE = [{"grade": 0, "name": "No", "hint": ""}, {"grade": 1, "name": "Yes", "hint": "Helps"}]
 
@@ -36,6 +45,65 @@ def test_name_and_policies_are_saved_and_others_kept(client):
     assert project.policies["copied_run_limit"] == 8
     assert project.policies["source_targets"] == {"kept": 1}
     assert Event.objects.filter(project=project, action="project.changed").count() == 1
+
+
+def test_every_policy_is_on_the_page_and_saved(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+    page = client.get(url(project)).content.decode()
+
+    client.post(url(project), {"name": "Handbook", **POLICIES})
+
+    project.refresh_from_db()
+    shown = set(default_policies()) - {"source_targets"}  # on the page of balance
+    assert [name for name in shown if f'name="{name}"' not in page] == []
+    assert {name: project.policies[name] for name in shown} == {
+        "copied_run_limit": 8,
+        "near_duplicate_limit": 0.9,
+        "calibrating_reviews": 30,
+        "regression_bar": 0.05,
+        "lit_terms": True,
+        "blocking_checks": ["duplicate", "longer"],
+        "review_assignment": "pull",
+        "review_lease_hours": 24,
+        "review_guideline": "Read the block first.",
+        "escalation_days": 3,
+        "calibration_reviews": 40,
+        "calibration_items": 12,
+    }
+
+
+def test_every_check_is_listed_with_its_words(client):
+    project = make_project()
+    project.policies["blocking_checks"] = ["longer"]
+    project.save()
+    client.force_login(lead_of(project))
+
+    page = client.get(url(project)).content.decode()
+
+    assert [words for words in (*CAN_WARN.values(), *ALWAYS_STOPS) if words not in page] == []
+    assert 'value="longer" id="id_blocking_checks_1" checked' in page
+
+
+def test_a_project_older_than_a_policy_shows_its_default(client):
+    project = make_project()
+    del project.policies["escalation_days"]
+    project.save()
+    client.force_login(lead_of(project))
+
+    assert 'name="escalation_days" value="7"' in client.get(url(project)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("policy", "value"), [("blocking_checks", "evidence"), ("review_assignment", "lot"), ("review_lease_hours", "0")]
+)
+def test_a_policy_that_makes_no_sense_is_refused(client, policy, value):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    answer = client.post(url(project), {"name": "Handbook", **POLICIES, policy: value})
+
+    assert answer.status_code == 400
 
 
 def test_numbers_out_of_range_are_told(client):

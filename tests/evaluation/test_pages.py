@@ -146,6 +146,8 @@ def test_an_evaluation_shows_its_means_and_every_query(client, scene, pair):
     said = words(response)
     assert "12 judged queries, 12 with a relevant block; the run answers 12." in said
     assert said.count('<span class="said">What about Q') == 12
+    assert "judged@10: 75 %" in said
+    assert "unjudged@5: 25 %" in said
 
 
 def test_missing_queries_are_named_as_zeros(client):

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from apps.audit.models import Event
 from apps.goldsets import actions
@@ -22,7 +23,9 @@ from tests.goldsets.factories import (
     make_gold_set,
     make_source,
     make_version,
+    past_the_guards,
     permit,
+    write_by_machine,
 )
 from tests.judging.factories import judge_all, people_of
 from tests.review.factories import CHANGED, make_accepted, make_in_review
@@ -344,18 +347,23 @@ def test_a_query_keeps_its_side_in_the_next_version():
     )
 
 
+def test_the_database_refuses_to_accept_what_a_machine_wrote_and_nobody_adopted():
+    bench = make_bench()
+
+    with pytest.raises(IntegrityError, match="only after a person has adopted it"), transaction.atomic():
+        Triple.objects.filter(project=bench.project).update(is_machine_written=True)
+
+
 def test_machine_written_triples_need_a_person_who_adopted_them():
     bench = make_bench()
-    Triple.objects.filter(project=bench.project).update(is_machine_written=True)
+    past_the_guards(bench.project, is_machine_written=True)
 
     assert "T-0001 was written by a model and nobody adopted it" in refusal_of(draft(bench), bench)
 
 
 def test_who_adopted_a_machine_written_triple_does_not_count_as_its_reviewer():
     bench = make_bench()
-    triple = Triple.objects.get(project=bench.project)
-    reviewer = triple.current.verdicts.first().reviewer
-    Triple.objects.filter(pk=triple.pk).update(is_machine_written=True, adopted_by=reviewer)
+    write_by_machine(bench.project)
 
     assert "T-0001 was written by a model and needs two reviewers" in refusal_of(draft(bench), bench)
 

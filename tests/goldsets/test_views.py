@@ -11,7 +11,7 @@ from apps.goldsets.models import GoldSet, Version
 from apps.judging.actions import close_round
 from apps.queries.models import Permission
 from tests.factories import AT, lead_of, make_member
-from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
+from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version, write_by_machine
 from tests.judging.factories import judge_all, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,7 @@ def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries
         make_version(VersionState.RELEASED, bench)
     client.force_login(bench.lead)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get(reverse("goldsets:list", args=[bench.project.slug]))
 
 
@@ -81,7 +81,7 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
 
 def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
     bench = make_bench(judge=False)
-    bench.project.triples.update(is_machine_written=True)
+    write_by_machine(bench.project)
     version = draft(bench)
     at_home(client, version)
 
@@ -89,7 +89,7 @@ def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
     answer = client.post(url("freeze", version))
 
     assert "What stops the freeze" in page
-    assert "T-0001 was written by a model and nobody adopted it" in page
+    assert "T-0001 was written by a model and needs two reviewers" in page
     assert 'aria-disabled="true"' in page
     assert answer.status_code == 409
     assert "T-0001 was written by a model" in answer.content.decode()
@@ -302,7 +302,7 @@ def test_every_stop_leads_to_where_it_is_cleared(client):
     judge_all(bench.round, one, lambda seat: 3)
     judge_all(bench.round, two, lambda seat: 1)
     Permission.objects.update(revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
-    bench.project.triples.update(is_machine_written=True)
+    write_by_machine(bench.project)
     version = draft(bench)
     at_home(client, version)
     page = client.get(url("version", version)).content.decode()

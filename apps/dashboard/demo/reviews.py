@@ -49,6 +49,7 @@ def _one(stage: Stage, entry: dict[str, Any], version: BlockVersion, *, day: flo
         difficulty=entry["difficulty"],
         domain=query.domain,
         source_id=query.source_id,
+        answers=tuple(entry.get("answers", {}).items()),
     )
     triple = start_draft(
         project=stage.project,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,8 @@ from apps.goldsets.formats.content import (
     TripleRow,
     in_order,
 )
+from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_values
+from apps.triples.formats.jsonl import line
 
 CORPUS = "jsonl/corpus.jsonl"
 
@@ -36,10 +37,6 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
         "jsonl/triples.jsonl",
         (line(triple_entry(row)) for row in in_order(content.triples(), lambda r: (r.triple_id,))),
     )
-
-
-def line(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode() + b"\n"
 
 
 def _block(row: BlockRow) -> dict[str, Any]:
@@ -87,33 +84,26 @@ def _grade(row: GradeRow) -> dict[str, Any]:
 
 def triple_entry(row: TripleRow) -> dict[str, Any]:
     """A published entry: `expected_block` is the first of the blocks, `expected_blocks` are all of them."""
-    blocks = [_expected(block) for block in row.blocks]
-    return {
-        "id": row.triple_id,
-        "query_id": row.query_id or None,
-        "question": row.question,
-        "expected_block": {key: blocks[0][key] for key in ("block_id", "document_id", "page_range")},
-        "expected_blocks": blocks,
-        "match": row.match,
-        "expected_answer": row.expected_answer,
-        "metadata": {
-            "domain": row.domain,
-            "difficulty": row.difficulty,
-            "added_by": row.added_by,
-            "added_at": row.added_at,
-            "reviewed_by": list(row.reviewed_by),
-            "resolution": row.resolution,
-            "machine_written": row.is_machine_written,
-            "split": row.split,
-        },
-    }
+    return as_values(
+        Entry(
+            question=row.question,
+            expected_answer=row.expected_answer,
+            blocks=tuple(_expected(block) for block in row.blocks),
+            match=row.match,
+            id=row.triple_id,
+            query_id=row.query_id,
+            domain=row.domain,
+            difficulty=row.difficulty,
+            added_by=row.added_by,
+            added_at=row.added_at,
+            reviewed_by=row.reviewed_by,
+            resolution=row.resolution,
+            is_machine_written=row.is_machine_written,
+            split=row.split,
+        )
+    )
 
 
-def _expected(block: ExpectedBlock) -> dict[str, Any]:
-    pages = None if block.page_start is None else [block.page_start, block.page_end or block.page_start]
-    return {
-        "block_id": block.block_id,
-        "document_id": block.document_id,
-        "page_range": pages,
-        "evidence": list(block.evidence),
-    }
+def _expected(block: ExpectedBlock) -> EntryBlock:
+    pages = None if block.page_start is None else (block.page_start, block.page_end or block.page_start)
+    return EntryBlock(block.block_id, block.document_id, pages, tuple(Evidence(text) for text in block.evidence))
