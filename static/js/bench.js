@@ -1,18 +1,75 @@
-// The bench: marks live in the form's hidden fields; the server draws them into the text.
+// The bench: the form's rows hold the expected blocks and their marks; the server draws them, here they change.
+import { autosave } from "./autosave.js";
 import { isTextField } from "./keys.js";
-import { selectedSpans, selectSentence } from "./marking.js";
+import { extendSelection, selectedSpans, selectSentence } from "./marking.js";
 
 const form = document.querySelector("[data-bench]");
 const read = document.getElementById("read");
+const chosen = document.getElementById("chosen");
 const field = (name) => form.elements.namedItem(name);
-const reading = () => read.querySelector("[data-reading]");
-const spans = () => JSON.parse(field("spans").value || "[]");
-const isShown = () => reading()?.dataset.block === field("block").value;
+const reading = () => read.querySelector("[data-reading]")?.dataset;
 const addressOf = (block) => form.dataset.blocks.replace("/0/", `/${block}/`);
-let isDirty = false;
+const past = new Map();
+
+// Expected blocks ------------------------------------------------------------------------------------------------
+
+const rowOf = (block) => chosen.querySelector(`[data-row="${block}"]`);
+const spansOf = (block) => JSON.parse(field(`spans-${block}`)?.value || "[]");
+
+function hidden(name, value) {
+  const input = document.createElement("input");
+  Object.assign(input, { type: "hidden", name, value });
+  return input;
+}
+
+function addRow(block, version = "") {
+  if (rowOf(block)) return;
+  const row = document.createElement("div");
+  row.dataset.row = block;
+  row.append(hidden("block", block), hidden(`pinned-${block}`, version), hidden(`spans-${block}`, "[]"));
+  chosen.append(row);
+}
+
+function removeRow(block) {
+  rowOf(block)?.remove();
+  past.delete(block);
+  document.getElementById("chosen-head").focus();
+  if (reading()?.block === block) draw(block);
+}
+
+const EDITS = {
+  add: (block) => addRow(block),
+  remove: removeRow,
+  up: (block) => rowOf(block).previousElementSibling?.before(rowOf(block)),
+  down: (block) => rowOf(block).nextElementSibling?.after(rowOf(block)),
+};
+
+function draw(block) {
+  window.htmx.ajax("GET", addressOf(block), { target: "#read", swap: "innerHTML" });
+}
+
+/** The rows changed: have them drawn, checked and saved. */
+function changed() {
+  window.htmx.trigger(chosen, "karat:chosen");
+  window.htmx.trigger(document.body, "karat:marked");
+  saver.soon();
+  settle();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[name='do']");
+  if (button?.form !== form) return;
+  event.preventDefault();
+  const [verb, block] = button.value.split(":");
+  EDITS[verb](block);
+  changed();
+});
+
+// Marks -----------------------------------------------------------------------------------------------------------
 
 function merged(all) {
   return all
+    .map((span) => [...span])
     .sort(([a], [b]) => a - b)
     .reduce((kept, [start, end]) => {
       const last = kept.at(-1);
@@ -22,14 +79,15 @@ function merged(all) {
     }, []);
 }
 
-function keep(next, order) {
-  field("block").value = reading().dataset.block;
-  field("pinned").value = reading().dataset.version;
-  field("spans").value = JSON.stringify(next);
-  form.dataset.order = JSON.stringify(order);
-  isDirty = true;
-  window.htmx.ajax("GET", addressOf(field("block").value), { target: "#read", swap: "innerHTML" });
-  window.htmx.trigger(document.body, "karat:marked");
+function keep(spans) {
+  const { block, version } = reading();
+  addRow(block, version);
+  field(`pinned-${block}`).value = version;
+  field(`spans-${block}`).value = JSON.stringify(spans);
+  const text = field(`evidence-${block}`);
+  if (text) text.value = field(`evidence_shown-${block}`).value;
+  draw(block);
+  changed();
 }
 
 function mark() {
@@ -42,32 +100,50 @@ function mark() {
     return;
   }
   getSelection().removeAllRanges();
-  const before = isShown() ? spans() : [];
-  keep(merged([...before.map((span) => [...span]), ...fresh]), [...history(), before]);
+  const { block } = reading();
+  const before = spansOf(block);
+  past.set(block, [...(past.get(block) ?? []), before]);
+  keep(merged([...before, ...fresh]));
 }
-
-const history = () => (isShown() ? JSON.parse(form.dataset.order || "[]") : []);
 
 function unmark() {
-  if (!isShown() || spans().length === 0) return;
-  const past = history();
-  const back = past.length ? past.pop() : spans().slice(0, -1);
-  keep(back, past);
+  const block = reading()?.block;
+  if (!block || spansOf(block).length === 0) return;
+  keep(past.get(block)?.pop() ?? spansOf(block).slice(0, -1));
 }
 
+document.querySelector("[data-mark]").addEventListener("click", mark);
+document.querySelector("[data-unmark]").addEventListener("click", unmark);
+// A click would move the selection away before it is read.
+document.querySelector("[data-mark]").addEventListener("pointerdown", (event) => event.preventDefault());
+
+document.addEventListener("keydown", (event) => {
+  const doc = read.querySelector("[data-doc]");
+  if (!doc || isTextField(event.target) || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!event.key.startsWith("Arrow") || !selectedSpans(doc).length) return;
+  const step = event.key === "ArrowDown" || event.key === "ArrowRight" ? 1 : -1;
+  const isSentence = event.key === "ArrowDown" || event.key === "ArrowUp";
+  if (!event.shiftKey && !isSentence) return;
+  event.preventDefault();
+  if (event.shiftKey) extendSelection(doc, step, isSentence ? "sentence" : "word");
+  else selectSentence(doc, step);
+});
+
+// What the server draws -------------------------------------------------------------------------------------------
+
 function settle() {
-  if (!reading()) return;
-  if (spans().length === 0) {
-    field("block").value = reading().dataset.block;
-    field("pinned").value = reading().dataset.version;
-    delete form.dataset.order;
+  const open = reading()?.block;
+  for (const item of document.querySelectorAll("[data-opens-block]")) {
+    const isOpen = Boolean(open) && item.getAttribute("hx-get") === addressOf(open);
+    const place = item.closest("li") ?? item;
+    if (isOpen) place.setAttribute("aria-current", "true");
+    else place.removeAttribute("aria-current");
   }
-  read.querySelector("[data-elsewhere]").hidden = isShown();
-  for (const item of document.querySelectorAll(".results li")) {
-    const isOpen = item.querySelector("a").getAttribute("hx-get") === addressOf(reading().dataset.block);
-    item.toggleAttribute("aria-current", isOpen);
-    if (isOpen) item.setAttribute("aria-current", "true");
-  }
+  const isExpected = Boolean(open && rowOf(open));
+  const expect = document.getElementById("expect");
+  if (open) document.getElementById("expect-why").textContent = isExpected ? "expected" : "not yet";
+  if (isExpected || !open) expect.setAttribute("aria-disabled", "true");
+  else expect.removeAttribute("aria-disabled");
 }
 
 function pointOut() {
@@ -84,31 +160,25 @@ function countWords() {
   }
 }
 
-document.querySelector("[data-mark]").addEventListener("click", mark);
-document.querySelector("[data-unmark]").addEventListener("click", unmark);
-// A click would move the selection away before it is read.
-document.querySelector("[data-mark]").addEventListener("pointerdown", (event) => event.preventDefault());
-
-document.addEventListener("keydown", (event) => {
-  const doc = read.querySelector("[data-doc]");
-  if (!doc || isTextField(event.target) || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  if ((event.key === "ArrowDown" || event.key === "ArrowUp") && selectedSpans(doc).length) {
-    event.preventDefault();
-    selectSentence(doc, event.key === "ArrowDown" ? 1 : -1);
-  }
-});
-
 document.addEventListener("htmx:configRequest", (event) => {
-  const block = field("block").value;
-  if (block && event.detail.path.split("?")[0] === addressOf(block)) event.detail.parameters.spans = field("spans").value;
+  const block = event.detail.path.split("?")[0].match(/\/blocks\/(\d+)\/$/)?.[1];
+  if (block && rowOf(block)) event.detail.parameters.spans = field(`spans-${block}`).value;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  // Somebody types evidence: what they type is newer than what was asked for. Leaving the field asks again.
+  const isTyped = chosen.contains(document.activeElement) && document.activeElement.tagName === "TEXTAREA";
+  if (event.detail.target === chosen && isTyped) event.detail.shouldSwap = false;
 });
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target === read) {
     read.scrollTop = event.detail.requestConfig.triggeringEvent ? 0 : read.scrollTop;
-    settle();
-    window.htmx.trigger(document.body, "karat:marked");
-  } else if (event.detail.target.id === "results") settle();
-  else if (event.detail.target.id === "checks") pointOut();
+  } else if (event.detail.target === chosen) {
+    const open = reading()?.block;
+    if (open && rowOf(open) && read.dataset.spans !== field(`spans-${open}`).value) draw(open);
+  } else if (event.detail.target.id === "checks") pointOut();
+  read.dataset.spans = field(`spans-${reading()?.block}`)?.value ?? "";
+  readdress();
+  settle();
 });
 
 document.addEventListener("click", (event) => {
@@ -120,17 +190,144 @@ document.addEventListener("click", (event) => {
   answer.focus();
 });
 
+// Saving ----------------------------------------------------------------------------------------------------------
+
+const CLOSED = {
+  0: "You are signed out, so nothing is saved any more. Your text is still in the fields: copy what you need, sign in, and load the page again.",
+  403: "You may no longer write here, so nothing is saved any more. Your text is still in the fields: copy what you need.",
+};
+const GONE = "This draft is no longer here, so nothing is saved any more. Your text is still in the fields: copy what you need.";
+const LOST = {
+  connection: "Not saved: there is no connection. Your text is kept here and tried again every 5 seconds.",
+  server: "Not saved: the server did not take it. Your text is kept here and tried again every 5 seconds.",
+};
+const notice = document.querySelector("[data-unsaved]");
+let addresses = null;
+let isLeaving = false;
+const isNew = () => addresses === null && !("isSaved" in form.dataset);
+
+const saver = autosave(form, {
+  isBlank: () =>
+    ["question", "answer", "domain", "note", "source", "difficulty"].every((name) => !field(name).value.trim()) &&
+    !chosen.querySelector("[data-row]"),
+  keptAs: () => `bench ${form.dataset.person} ${form.dataset.autosave}${isNew() ? location.search : ""}`,
+  told: ({ saved, lost, wrong, conflict, closed }) => {
+    if (saved) {
+      notice.hidden = true;
+      const wasNew = isNew();
+      if (wasNew) history.replaceState(null, "", saved.addresses.edit);
+      addresses = saved.addresses;
+      readdress();
+      sayWhen(saved);
+      // Checks that ran while the draft was made may have taken it for another question.
+      if (wasNew) window.htmx.trigger(document.body, "karat:marked");
+      return;
+    }
+    notice.querySelector("[data-problem]").textContent =
+      LOST[lost] ?? conflict ?? (wrong ? `Not saved: ${wrong}` : (CLOSED[closed] ?? GONE));
+    notice.querySelector("[data-try-now]").hidden = !lost;
+    notice.querySelector("[data-see-saved]").hidden = !conflict || !notice.querySelector("[data-see-saved]").href;
+    notice.hidden = false;
+  },
+});
+
+// What is said to a warning stands outside of the form, and is saved with it.
+document.addEventListener("input", (event) => {
+  if ("why" in event.target.dataset) saver.soon();
+});
+
+/** A new draft got its own addresses; parts that were asked for before still come with the old ones. */
+function readdress() {
+  if (addresses === null) return;
+  form.dataset.autosave = addresses.autosave;
+  document.querySelector("[data-see-saved]").href = addresses.edit;
+  for (const element of document.querySelectorAll("[data-goes-to]")) {
+    const address = addresses[element.dataset.goesTo];
+    if (element.tagName === "FORM") element.action = address;
+    else if (element.tagName === "BUTTON") element.formAction = address;
+    else if (element.getAttribute("hx-post") !== address) {
+      element.setAttribute("hx-post", address);
+      window.htmx.process(element);
+    }
+    if (element.dataset.goesTo === "withdraw") element.hidden = false;
+  }
+}
+
+function sayWhen({ label, saved_at }) {
+  document.querySelector("[data-label]").textContent = label;
+  const time = document.createElement("time");
+  time.dateTime = saved_at;
+  document.querySelector("[data-saved]").replaceChildren("saved at ", time);
+  document.querySelector("[data-start]")?.remove();
+  showTimes();
+}
+
+/** Times in the reader's zone: the hour today, the day before it otherwise. */
+function showTimes() {
+  for (const time of document.querySelectorAll("[data-saved] time")) {
+    const when = new Date(time.dateTime);
+    const hour = when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    const isToday = when.toDateString() === new Date().toDateString();
+    time.textContent = isToday ? hour : `${when.toLocaleDateString("en-GB", { day: "numeric", month: "long" })}, ${hour}`;
+  }
+}
+
 form.addEventListener("input", () => {
-  isDirty = true;
   countWords();
+  saver.soon();
 });
-form.addEventListener("submit", () => {
-  isDirty = false;
+form.addEventListener("change", () => saver.soon());
+form.addEventListener("submit", async (event) => {
+  if (!saver.idle()) {
+    isLeaving = true;
+    saver.end();
+    return;
+  }
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  await saver.idle();
+  // The checks may have drawn the button anew meanwhile.
+  const { goesTo } = event.submitter?.dataset ?? {};
+  form.requestSubmit([...form.elements].find((element) => element.tagName === "BUTTON" && element.dataset.goesTo === goesTo));
 });
+document.querySelector("[data-try-now]").addEventListener("click", () => saver.save());
 addEventListener("beforeunload", (event) => {
-  if (isDirty) event.preventDefault();
+  if (saver.isUnsaved() && !isLeaving) event.preventDefault();
 });
+
+// What was left unsaved -------------------------------------------------------------------------------------------
+
+const OF_A_ROW = ["pinned", "spans", "evidence", "evidence_shown"];
+
+/** The fields as they were left, the expected blocks bare until the server has drawn them. */
+function putBack(fields) {
+  for (const [name, value] of fields) {
+    const there = field(name);
+    if (there && !chosen.contains(there[0] ?? there)) there.value = value;
+  }
+  const rows = fields.getAll("block").map((block) => {
+    const row = document.createElement("div");
+    row.dataset.row = block;
+    const names = OF_A_ROW.map((part) => `${part}-${block}`).filter((name) => fields.has(name));
+    row.append(hidden("block", block), ...names.map((name) => hidden(name, fields.get(name))));
+    return row;
+  });
+  chosen.replaceChildren(...rows, hidden("needs", fields.get("needs") ?? ""));
+  document.querySelector("[data-brought-back]").hidden = false;
+}
+
+// Who asks for a new bench gets an empty one; who loads the same one again gets it as it was.
+const isAsked = performance.getEntriesByType("navigation")[0]?.type === "navigate";
+const left = isNew() && isAsked ? null : saver.left();
+if (left) {
+  putBack(left);
+  addEventListener("load", () => {
+    changed();
+    field("question").dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
 
 settle();
 countWords();
 pointOut();
+showTimes();

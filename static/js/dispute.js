@@ -1,4 +1,4 @@
-// `v` shows the wordings side by side; the form of a chosen action takes the focus.
+// `v` shows the wordings side by side; what ends a triple is asked in a dialog; the form of a chosen action has the focus.
 import { isTextField } from "./keys.js";
 
 const toggle = document.querySelector("[data-side-by-side]");
@@ -9,9 +9,15 @@ toggle?.addEventListener("click", () => {
   for (const part of document.querySelectorAll("[data-merged]")) part.hidden = isSide;
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-dialog]");
+  const dialog = link && document.getElementById(link.dataset.dialog);
+  if (!dialog || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  dialog.showModal();
+  dialog.addEventListener("close", () => link.focus(), { once: true });
+});
+
 const doing = document.querySelector("[data-doing]");
-const first = [...(doing?.elements ?? [])].find((field) => field.type !== "hidden");
-if (first) {
-  const chosen = doing.querySelector(":checked");
-  (isTextField(first) ? first : (chosen ?? first)).focus();
-}
+const first = [...(doing?.elements ?? [])].find((field) => field.matches("input:not([type=hidden]), textarea, select"));
+if (first) (isTextField(first) ? first : (doing.querySelector(":checked") ?? first)).focus();

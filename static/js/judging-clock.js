@@ -38,6 +38,11 @@ export class Clock {
     return { active_ms: Math.round(this.#active), away_ms: Math.round(this.#away) };
   }
 
+  // Whether anything was touched within so many milliseconds.
+  isInUse(milliseconds) {
+    return this.#isHere && performance.now() - this.#touched < milliseconds;
+  }
+
   #count() {
     const now = performance.now();
     const end = this.#isHere ? Math.min(now, Math.max(this.#since, this.#touched + IDLE)) : this.#since;

@@ -4,10 +4,6 @@
 const LEAF = "[data-at]";
 const points = (text) => [...text].length;
 
-export function spansOf(json) {
-  return json ? JSON.parse(json) : [];
-}
-
 // The selection inside `doc` as a span, edges trimmed of blanks, or null.
 export function selected(doc) {
   const selection = getSelection();
@@ -34,6 +30,31 @@ function lengthBefore(leaf, node, offset) {
   before.setStart(leaf, 0);
   before.setEnd(node, offset);
   return before.toString().length;
+}
+
+// The place in the text nodes of a leaf, counted as the browser counts.
+export function pointAt(leaf, offset) {
+  const walker = document.createTreeWalker(leaf, NodeFilter.SHOW_TEXT);
+  let left = offset;
+  let node = walker.nextNode();
+  for (let next = node; next; next = walker.nextNode()) {
+    node = next;
+    if (left <= next.length) break;
+    left -= next.length;
+  }
+  return [node, Math.min(left, node.length)];
+}
+
+// The part of a span that lies in the leaf where it begins, as a range of the page; null where nothing of it is shown.
+export function rangeOf(doc, [start, end]) {
+  const leaf = [...doc.querySelectorAll(LEAF)].findLast((one) => Number(one.dataset.at) <= start);
+  if (!leaf?.textContent) return null;
+  const letters = [...leaf.textContent];
+  const offset = (point) => letters.slice(0, point - Number(leaf.dataset.at)).join("").length;
+  const range = document.createRange();
+  range.setStart(...pointAt(leaf, offset(start)));
+  range.setEnd(...pointAt(leaf, offset(end)));
+  return range;
 }
 
 // Add a span, joining what it meets; a span that is marked already is taken away.
@@ -73,7 +94,7 @@ function mark(text) {
   return element;
 }
 
-// The paragraph to read first, as a span: what `m` marks when nothing is selected.
+// What to read first, as a span: what `m` marks when nothing is selected.
 export function bestOf(doc) {
   return doc?.dataset.best ? doc.dataset.best.split(" ").map(Number) : null;
 }

@@ -1,11 +1,17 @@
 // A long text opens around its best paragraph; `t` or the fold shows the rest.
 
-export class Fold {
+// The cap says which key unfolds: it may be another one than usual.
+export function foldOf(pair) {
+  pair.fold ??= new Fold(pair.doc, document.querySelector("[data-whole] .key")?.textContent);
+  return pair.fold;
+}
+
+class Fold {
   #doc;
   #hidden;
   #folds = [];
 
-  constructor(doc) {
+  constructor(doc, key) {
     this.#doc = doc;
     const [from, to] = (doc?.dataset.shown ?? "0 0").split(" ").map(Number);
     const parts = [...(doc?.children ?? [])];
@@ -13,8 +19,8 @@ export class Fold {
     const before = parts.filter((part) => at(part) < from);
     const after = parts.filter((part) => at(part) >= to);
     this.#hidden = [...before, ...after];
-    if (before.length) this.#folds.push(this.#bar(before.length, "before", (bar) => doc.prepend(bar)));
-    if (after.length) this.#folds.push(this.#bar(after.length, "after", (bar) => doc.append(bar)));
+    if (before.length) this.#folds.push(this.#bar(before.length, "before", key, (bar) => doc.prepend(bar)));
+    if (after.length) this.#folds.push(this.#bar(after.length, "after", key, (bar) => doc.append(bar)));
     this.show(false);
   }
 
@@ -28,14 +34,15 @@ export class Fold {
     for (const bar of this.#folds) bar.hidden = isOpen;
   }
 
-  #bar(count, where, put) {
+  #bar(count, where, key, put) {
     const bar = document.createElement("button");
     bar.type = "button";
     bar.className = "fold";
     bar.dataset.fold = "";
     const cap = document.createElement("kbd");
     cap.className = "key small";
-    cap.textContent = "t";
+    cap.textContent = key;
+    cap.hidden = !key;
     bar.append(`${count} ${count === 1 ? "paragraph" : "paragraphs"} ${where} `, cap);
     put(bar);
     return bar;

@@ -2,11 +2,14 @@
 // again under the same key when no answer came. Two tabs may send one grade twice; the key makes that harmless.
 
 const RETRY = 5000;
-const KEPT = (user, round) => `karat-grade:${user}:${round}:`;
-const FINAL = new Set([400, 409, 413, 415]);
+const PATIENCE = 20000;
+const GRADES = "karat-grade:";
+const REFUSED = "karat-refused:";
+const FINAL = new Set([400, 404, 409, 413, 415]);
 
 export class Outbox {
   #prefix;
+  #refusals;
   #url;
   #csrf;
   #memory = new Map();
@@ -17,29 +20,25 @@ export class Outbox {
   needsSignIn = false;
 
   constructor({ user, round, url, csrf }) {
-    this.#prefix = KEPT(user, round);
+    this.#prefix = `${GRADES}${user}:${round}:`;
+    this.#refusals = `${REFUSED}${user}:${round}:`;
     this.#url = url;
     this.#csrf = csrf;
     addEventListener("online", () => this.flush());
-    addEventListener("storage", (event) => event.key?.startsWith(this.#prefix) && this.#tell());
+    addEventListener("storage", (event) => this.#hear(event));
   }
 
-  // Called with { sent, dropped } after every change; both are empty when only the state changed.
+  // Called with { sent, refused, elsewhere } after every change; all are absent when only the state changed.
   onChange(listener) {
     this.#listeners.push(listener);
   }
 
   get entries() {
-    const kept = new Map(this.#memory);
-    try {
-      for (let at = 0; at < localStorage.length; at += 1) {
-        const name = localStorage.key(at);
-        if (name.startsWith(this.#prefix)) kept.set(name, JSON.parse(localStorage.getItem(name)));
-      }
-    } catch {
-      // No storage here: what is in memory is all there is.
-    }
-    return [...kept.values()].sort((a, b) => a.order - b.order);
+    return [...stored(this.#prefix, this.#memory).values()].sort((a, b) => a.order - b.order);
+  }
+
+  get refused() {
+    return [...stored(this.#refusals, this.#memory).values()].sort((a, b) => a.order - b.order);
   }
 
   get count() {
@@ -47,16 +46,18 @@ export class Outbox {
   }
 
   add(answer) {
-    const entry = { ...answer, idempotency_key: crypto.randomUUID?.() ?? randomKey(), order: Date.now() + performance.now() / 1e4 };
-    const name = this.#prefix + entry.idempotency_key;
-    try {
-      localStorage.setItem(name, JSON.stringify(entry));
-    } catch {
-      this.#memory.set(name, entry);
-    }
+    const order = Date.now() + performance.now() / 1e4;
+    const entry = { ...answer, url: this.#url, idempotency_key: crypto.randomUUID?.() ?? randomKey(), order };
+    this.#keep(this.#prefix + entry.idempotency_key, entry);
     this.#tell();
     this.flush();
     return entry;
+  }
+
+  // What was refused has been read.
+  forgetRefused() {
+    for (const name of stored(this.#refusals, this.#memory).keys()) this.#drop(name);
+    this.#tell();
   }
 
   async flush() {
@@ -74,37 +75,37 @@ export class Outbox {
   }
 
   async #send(entry) {
-    const { order, again, ...body } = entry;
+    const { order, query, url, ...body } = entry;
     let response;
     try {
-      response = await fetch(this.#url, {
+      response = await fetch(url, {
         method: "POST",
         headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfNow() ?? this.#csrf },
         body: JSON.stringify(body),
         credentials: "same-origin",
         keepalive: true,
+        signal: AbortSignal.timeout?.(PATIENCE),
       });
     } catch {
       return this.#fail(false);
     }
     if (response.ok) return this.#settle(entry, { sent: entry });
+    // Only an answer of our own, with its code, ends a grade: a proxy in between may say anything.
     const problem = await response.json().catch(() => ({}));
-    const isFinal = FINAL.has(response.status) || problem.code === "not_in_round";
+    const isFinal = problem.code && (FINAL.has(response.status) || problem.code === "not_in_round");
     if (!isFinal) return this.#fail(response.status === 401 || response.status === 403);
-    return this.#settle(entry, { dropped: { ...entry, reason: problem.detail ?? "It was refused." } });
+    const refused = { ...entry, reason: problem.detail ?? "It was refused." };
+    this.#keep(this.#refusals + entry.idempotency_key, refused);
+    return this.#settle(entry, { refused });
   }
 
   #settle(entry, news) {
     const name = this.#prefix + entry.idempotency_key;
-    this.#memory.delete(name);
-    try {
-      localStorage.removeItem(name);
-    } catch {
-      // It was in memory only.
-    }
+    const isOurs = stored(this.#prefix, this.#memory).has(name);
+    this.#drop(name);
     this.isFailing = false;
     this.needsSignIn = false;
-    this.#tell(news);
+    this.#tell(isOurs ? news : {});
     return true;
   }
 
@@ -115,9 +116,54 @@ export class Outbox {
     return false;
   }
 
+  // Another tab gave a grade, or an answer came to it.
+  #hear({ key, newValue, oldValue }) {
+    if (key?.startsWith(this.#refusals)) this.#tell();
+    if (!key?.startsWith(this.#prefix)) return;
+    if (newValue && !oldValue) this.#tell({ elsewhere: JSON.parse(newValue) });
+    else if (oldValue && !newValue) this.#tell(localStorage.getItem(key.replace(GRADES, REFUSED)) ? {} : { sent: JSON.parse(oldValue) });
+  }
+
+  #keep(name, entry) {
+    try {
+      localStorage.setItem(name, JSON.stringify(entry));
+    } catch {
+      this.#memory.set(name, entry);
+    }
+  }
+
+  #drop(name) {
+    this.#memory.delete(name);
+    try {
+      localStorage.removeItem(name);
+    } catch {
+      // It was in memory only.
+    }
+  }
+
   #tell(news = {}) {
     for (const listener of this.#listeners) listener(news);
   }
+}
+
+function stored(prefix, memory = new Map()) {
+  const kept = new Map([...memory].filter(([name]) => name.startsWith(prefix)));
+  try {
+    for (let at = 0; at < localStorage.length; at += 1) {
+      const name = localStorage.key(at);
+      if (name.startsWith(prefix)) kept.set(name, JSON.parse(localStorage.getItem(name)));
+    }
+  } catch {
+    // No storage here: what is in memory is all there is.
+  }
+  return kept;
+}
+
+// The rounds for which this browser keeps grades of this person, sent or refused.
+export function roundsKept(user) {
+  const found = new Map();
+  for (const [name, entry] of [...stored(`${GRADES}${user}:`), ...stored(`${REFUSED}${user}:`)]) found.set(name.split(":")[2], entry.url);
+  return [...found];
 }
 
 // Signing in again changes the token; the cookie has the one that counts.

@@ -1,5 +1,6 @@
 // The query's words, lit in the text without touching it: a custom highlight, where the browser has them. Evidence
-// is marked in gold; these only get a dotted line, so that nobody takes one for the other.
+// is marked in gold; these only get a dotted line, so that nobody takes one for the other. The project may leave the
+// switch out; who has it finds it in this browser as they left it.
 
 const NAME = "query-words";
 const STEM = 6;
@@ -9,23 +10,64 @@ const WORD = /[\p{L}\p{N}]+/gu;
 
 const stem = (word) => word.toLowerCase().slice(0, STEM);
 
-export function lightTerms(doc, query) {
-  if (!globalThis.Highlight || !CSS.highlights) return;
-  CSS.highlights.delete(NAME);
-  if (!doc || !query) return;
+export class Terms {
+  #button;
+  #kept;
+  #last = [];
+  isOn = false;
+
+  constructor(button, user) {
+    this.#button = button;
+    this.#kept = `karat-lit:${user}`;
+    if (!button) return;
+    button.hidden = !globalThis.Highlight || !CSS.highlights;
+    this.#set(read(this.#kept) !== "off");
+  }
+
+  toggle() {
+    this.#set(!this.isOn);
+    try {
+      localStorage.setItem(this.#kept, this.isOn ? "on" : "off");
+    } catch {
+      // It holds for this page only.
+    }
+    this.light(...this.#last);
+    return this.isOn;
+  }
+
+  light(text, query) {
+    this.#last = [text, query];
+    if (!globalThis.Highlight || !CSS.highlights) return;
+    CSS.highlights.delete(NAME);
+    if (this.isOn && text && query) CSS.highlights.set(NAME, new Highlight(...found(text, query)));
+  }
+
+  #set(isOn) {
+    this.isOn = isOn;
+    this.#button.setAttribute("aria-pressed", String(isOn));
+  }
+}
+
+function read(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function* found(text, query) {
   const wanted = new Set((query.match(WORD) ?? []).filter((word) => word.length >= SHORT && !COMMON.has(word.toLowerCase())).map(stem));
-  const highlight = new Highlight();
-  const walker = document.createTreeWalker(doc, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (node.parentElement.closest(".fold")) continue;
-    for (const found of node.data.matchAll(WORD)) {
-      if (found[0].length < SHORT || !wanted.has(stem(found[0]))) continue;
+    if (!node.parentElement.closest(".doc") || node.parentElement.closest(".fold")) continue;
+    for (const word of node.data.matchAll(WORD)) {
+      if (word[0].length < SHORT || !wanted.has(stem(word[0]))) continue;
       const range = new Range();
-      range.setStart(node, found.index);
-      range.setEnd(node, found.index + found[0].length);
-      highlight.add(range);
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      yield range;
     }
   }
-  CSS.highlights.set(NAME, highlight);
 }

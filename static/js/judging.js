@@ -1,125 +1,85 @@
 // The judging screen: a grade is kept and sent in the background, and the next pair, which lies ready in the page,
 // is on screen before the key is up. Keys come from keys.js; this file only answers to what is clicked.
 import { Clock, showPace } from "./judging-clock.js";
-import { bestOf, paint, selected, spansOf, toggle } from "./judging-evidence.js";
-import { Fold } from "./judging-fold.js";
+import { showCounts, showFailing, showRefused } from "./judging-counts.js";
+import { bestOf, paint, selected, toggle } from "./judging-evidence.js";
+import { foldOf } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
-import { lightTerms } from "./judging-terms.js";
+import { Pile, fetchPairs, makePair, toldOf } from "./judging-pile.js";
+import { moveSelection, selectSentence } from "./judging-select.js";
+import { AllOfQuery, OnePair } from "./judging-stage.js";
+import { Terms } from "./judging-terms.js";
 
-const LOW = 4;
-const AHEAD = 8;
-const MOST = 20;
 const AGAIN = 2000;
+const RENEW = 600000;
+// How many pairs lie ready, and at how many of them more are asked for. Of a query come all there are.
+const SETTINGS = { pair: { ahead: 20, low: 15 }, query: { ahead: 5, low: 4 } };
 
 const form = document.querySelector("[data-judging]");
 const at = (name) => document.querySelector(`[data-${name}]`);
-const outbox = new Outbox({ user: form.dataset.user, round: form.dataset.round, url: form.dataset.api, csrf: form.dataset.csrf });
+const { user, round, view } = form.dataset;
+const outbox = new Outbox({ user, round, url: form.dataset.api, csrf: form.dataset.csrf });
+const pile = new Pile({ url: form.dataset.pairs, settings: { ...SETTINGS[view], view }, taken: outbox.entries.map((entry) => entry.seat) });
+const stage = view === "query" ? new AllOfQuery(pile) : new OnePair();
+const terms = new Terms(at("lit"), user);
 const clock = new Clock();
 const note = document.getElementById("note");
-const pile = [];
 const history = [];
-const taken = new Set();
+let step = 0; // where undo stands in the history
+let isAtStart = false;
 let current = null;
-let fold = null;
-let isFetching = false;
-let isDry = false;
 let done = Number(form.dataset.done);
-let dropped = [];
-
-// Pairs -------------------------------------------------------------------------------------------------
-
-function pairFrom(template) {
-  const part = (name) => [...template.content.querySelector(`[data-part=${name}]`).childNodes];
-  return { seat: Number(template.dataset.seat), query: template.dataset.query, lead: part("lead"), read: part("read"), answer: null, spans: [], note: "" };
-}
-
-function firstPair() {
-  const { seat, query, given } = form.dataset;
-  const isAgain = "again" in form.dataset;
-  const spans = spansOf(form.dataset.spans);
-  return { seat: Number(seat), query, lead: [...at("lead").childNodes], read: [...at("read").childNodes], answer: isAgain ? given : null, spans, note: note.value, isAgain };
-}
-
-function take(templates) {
-  const known = new Set([current?.seat, ...pile.map((pair) => pair.seat), ...taken]);
-  for (const template of templates) {
-    if (!known.has(Number(template.dataset.seat))) pile.push(pairFrom(template));
-  }
-}
-
-async function refill() {
-  if (isFetching || isDry || pile.length > LOW) return;
-  isFetching = true;
-  const isSettled = outbox.count === 0;
-  try {
-    const wanted = Math.min(MOST, AHEAD + outbox.count + 1);
-    const response = await fetch(`${form.dataset.pairs}?n=${wanted}`, { credentials: "same-origin", headers: { Accept: "text/html" } });
-    if (response.ok && !response.redirected) {
-      const before = pile.length;
-      take(new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll("template[data-seat]"));
-      isDry = pile.length === before && isSettled;
-    }
-  } catch {
-    // Offline: what lies in the page is graded first, and asking goes on when it is used up.
-  }
-  isFetching = false;
-  if (current !== null) return;
-  if (pile.length) next();
-  else if (isDry) showEmpty();
-  else setTimeout(refill, AGAIN);
-}
 
 // Screen ------------------------------------------------------------------------------------------------
 
 function show(pair) {
+  if (current) current.note = note.value;
   current = pair;
   if (pair === null) return showEmpty();
-  at("lead").replaceChildren(...pair.lead);
-  at("read").replaceChildren(...pair.read);
+  stage.show(pair);
   form.elements.seat.value = pair.seat;
   note.value = pair.note;
   at("note").open = pair.note !== "";
   at("reasons").open = false;
-  if (!pair.fold) pair.fold = new Fold(at("doc"));
-  fold = pair.fold;
-  at("whole").setAttribute("aria-disabled", String(fold.isWhole));
+  at("whole").setAttribute("aria-disabled", String(foldOf(pair).isWhole));
   repaint();
-  document.querySelector(".read").scrollTop = 0;
-  document.querySelector(".lead").scrollTop = 0;
+  stage.settle(pair);
   setKeys(false);
-  for (const key of form.querySelectorAll("button[name=grade], button[name=cant_judge], .reasons > summary")) {
-    const isChosen = key.name === "grade" ? pair.answer === key.value : pair.answer === "x" && !key.name;
-    key.toggleAttribute("aria-pressed", false);
-    if (isChosen) key.setAttribute("aria-pressed", "true");
-  }
+  showAnswer(pair);
   clock.restart();
-  showCounts();
+  showState();
   at("says").textContent = `Pair ${at("place").textContent} of ${at("total").textContent}, query ${pair.query}`;
   return undefined;
 }
 
+function showAnswer({ answer, reason }) {
+  for (const key of form.querySelectorAll("button[name], .reasons > summary")) {
+    const isChosen = key.name === "grade" ? answer === key.value : answer === "x" && (!key.name || key.value === reason);
+    key.toggleAttribute("aria-pressed", false);
+    if (isChosen) key.setAttribute("aria-pressed", "true");
+  }
+}
+
 function repaint() {
-  paint(at("doc"), current.spans);
-  if ("lit" in form.dataset) lightTerms(at("doc"), document.getElementById("q").textContent);
+  paint(current.doc, current.spans);
+  terms.light(at("read"), document.getElementById("q").textContent);
 }
 
 function showEmpty() {
   setKeys(true);
-  fold = null;
-  const isWaiting = isFetching || !isDry;
-  if (isWaiting) {
+  const isSettled = outbox.count === 0;
+  stage.clear();
+  if (pile.isFetching || !pile.isDry) {
     const bones = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "bone" }));
     const words = "The next pair is on its way. Without a connection it comes when that is back; your grades are kept here.";
     at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "waiting", textContent: words }), ...bones);
-    at("lead").replaceChildren();
-  } else if (outbox.count === 0 && dropped.length === 0) {
+  } else if (isSettled && outbox.refused.length === 0) {
     location.assign(location.pathname);
   } else {
-    at("lead").replaceChildren();
     at("read").replaceChildren(at("empty").content.cloneNode(true));
-    if (outbox.count) at("empty-words").textContent = "Every pair you were given has your grade. The last ones are still being sent; leave this page open.";
+    if (!isSettled) at("empty-words").textContent = "Every pair you were given has your grade. The last ones are still being sent; leave this page open.";
   }
-  showCounts();
+  showState();
 }
 
 function setKeys(isOff) {
@@ -128,103 +88,93 @@ function setKeys(isOff) {
   }
 }
 
-const total = () => Math.max(Number(form.dataset.goal), done + outboxPairs().size + (current && !current.isAgain ? 1 : 0));
-const outboxPairs = () => new Set(outbox.entries.filter((entry) => !entry.again).map((entry) => entry.seat));
-
-function showCounts() {
-  const unsent = outbox.count;
-  const waiting = outboxPairs().size;
-  const all = isDry && current === null ? done + waiting : total();
-  const place = Math.min(all, done + waiting + (current?.isAgain ? 0 : 1));
-  at("place").textContent = place;
-  at("total").textContent = all;
-  const words = [`${done} sent`, ...(waiting ? [`${waiting} unsent`] : []), `${Math.max(0, all - done - waiting)} to go`];
-  at("own").textContent = words.join(", ");
-  at("unsent").classList.toggle("sent", unsent === 0);
-  at("unsent-words").textContent = unsent ? `${unsent} unsent` : "sent";
-  at("strip-title").textContent = `${done} of ${all} pairs sent, ${waiting} waiting to be sent, ${Math.max(0, all - done - waiting)} to go`;
-  showTicks(all, waiting);
-  showFailing(unsent);
+function showState() {
+  const unsent = outbox.entries;
+  const waiting = new Set(unsent.filter((entry) => !entry.again).map((entry) => entry.seat)).size;
+  const isAgain = current === null || current.answer !== null;
+  const goal = Math.max(Number(form.dataset.goal), done + waiting + (isAgain ? 0 : 1));
+  const all = pile.isDry && current === null ? done + waiting : goal;
+  showCounts({ done, all, waiting, unsent: unsent.length, isAgain, ahead: pile.waiting(current).length });
+  showFailing({ count: unsent.length, isFailing: outbox.isFailing, needsSignIn: outbox.needsSignIn });
+  showRefused(at("refused"), outbox.refused);
+  showLast();
 }
-
-function showTicks(all, waiting) {
-  const ticks = [...at("strip").querySelectorAll("rect")];
-  const scale = all > ticks.length ? ticks.length / all : 1;
-  const sent = Math.floor(done * scale);
-  const filled = Math.floor((done + waiting) * scale);
-  ticks.forEach((tick, place) => {
-    const kind = place < sent ? "done" : place < filled ? "unsent" : place === filled ? "now" : "todo";
-    if (tick.getAttribute("class") === kind) return;
-    tick.setAttribute("class", kind);
-    tick.setAttribute("y", { todo: 6, now: 0 }[kind] ?? 3);
-    tick.setAttribute("height", { todo: 4, now: 10 }[kind] ?? 7);
-  });
-}
-
-function showFailing(unsent) {
-  const box = at("failing");
-  const words = at("failing-words");
-  at("try-now").hidden = unsent === 0;
-  box.hidden = !(outbox.isFailing && unsent) && dropped.length === 0;
-  if (dropped.length) words.textContent = `${dropped.length === 1 ? "A grade was" : `${dropped.length} grades were`} not taken: ${dropped.at(-1)}`;
-  else if (outbox.needsSignIn) words.textContent = `${many(unsent)} could not be sent: you are signed out. ${unsent === 1 ? "It is" : "They are"} kept here; sign in again in another tab.`;
-  else words.textContent = `${many(unsent)} could not be sent. ${unsent === 1 ? "It is" : "They are"} kept here and tried again every 5 seconds.`;
-}
-
-const many = (count) => (count === 1 ? "One grade" : `${count} grades`);
 
 function showLast() {
-  const undo = at("undo");
-  const last = history.at(-1);
-  const small = at("last");
-  undo.toggleAttribute("aria-disabled", false);
-  if (!last) {
-    if (!undo.hasAttribute("href")) undo.setAttribute("aria-disabled", "true");
-    return;
-  }
-  const chip = document.createElement("span");
-  chip.className = "grade";
+  const last = history[step - 1];
+  if (last) at("undo").removeAttribute("aria-disabled");
+  else if (isAtStart) at("undo").setAttribute("aria-disabled", "true");
+  if (!last && history.length) at("last").textContent = isAtStart ? "nothing earlier" : "earlier grades";
+  if (!last) return;
+  const chip = Object.assign(document.createElement("span"), { className: "grade", textContent: last.answer });
   chip.dataset.grade = last.answer;
-  chip.textContent = last.answer;
-  small.replaceChildren("last: ", last.answer === "x" ? "can’t judge" : chip, ` on ${last.query}`);
+  at("last").replaceChildren("last: ", last.answer === "x" ? "can’t judge" : chip, ` on ${last.query}`);
 }
 
 // Acts --------------------------------------------------------------------------------------------------
 
-function next() {
-  show(pile.shift() ?? null);
+async function refill(isForced = false) {
+  await pile.refill(current, { isSettled: outbox.count === 0, isForced });
+  if (current !== null) return showState();
+  if (pile.waiting(null).length) next();
+  else if (pile.isDry) showEmpty();
+  else setTimeout(refill, AGAIN);
+  return undefined;
+}
+
+function next(after = current) {
+  show(stage.after(after, pile.waiting(after)));
   refill();
 }
 
-function give(answer) {
+function give({ grade, cant_judge: reason }) {
   if (current === null) return;
   const pair = current;
+  const isAgain = pair.answer !== null;
   pair.note = note.value;
-  pair.answer = answer.grade === null ? "x" : String(answer.grade);
-  taken.add(pair.seat);
-  const isAgain = pair.isAgain === true;
-  pair.isAgain = true;
+  pair.answer = grade === null ? "x" : String(grade);
+  pair.reason = reason;
+  if (history.includes(pair)) history.splice(history.indexOf(pair), 1);
   history.push(pair);
-  outbox.add({ seat: pair.seat, note: pair.note, spans: pair.spans, ...answer, ...clock.read(), again: isAgain });
-  showLast();
-  next();
+  pile.trim(history);
+  step = history.length;
+  const told = toldOf(pair);
+  // Who looks back and finds it right says nothing new.
+  if (told !== pair.told) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, grade, cant_judge: reason, ...clock.read(), again: isAgain });
+  pair.told = told;
+  next(pair);
 }
 
-function undo(event) {
-  const last = history.pop();
-  if (!last) return;
-  event.preventDefault();
-  if (current) pile.unshift(current);
-  show(last);
-  if (!history.length) at("last").textContent = "earlier grades";
-  else showLast();
+// Back to the grade before, as often as wanted; what this page did not see itself comes from the server.
+async function undo() {
+  if (step === 0) await fetchEarlier();
+  if (step === 0) {
+    at("says").textContent = "There is no earlier grade to undo.";
+    return;
+  }
+  step -= 1;
+  show(history[step]);
+}
+
+async function fetchEarlier() {
+  const first = history[0] ?? (current?.answer ? current : null);
+  const templates = await fetchPairs(form.dataset.earlier + (first ? `?seat=${first.seat}` : "")).catch(() => null);
+  if (step > 0) return;
+  if (!templates) at("last").textContent = "earlier grades need a connection";
+  else if (!templates.length && outbox.count === 0) isAtStart = true;
+  for (const template of templates ?? []) {
+    const pair = pile.find(Number(template.dataset.seat)) ?? pile.take([template], { first: true })[0];
+    if (!pair?.answer || pair === current || history.includes(pair)) continue;
+    history.unshift(pair);
+    step += 1;
+  }
+  showLast();
 }
 
 function markEvidence() {
-  const doc = at("doc");
-  const span = selected(doc) ?? bestOf(doc);
+  const span = selected(current.doc) ?? bestOf(current.doc);
   if (!span) {
-    at("says").textContent = "Select the words that carry the answer, then press m.";
+    at("says").textContent = "Select the words that carry the answer first.";
     return;
   }
   current.spans = toggle(current.spans, span);
@@ -247,19 +197,43 @@ form.addEventListener("submit", (event) => {
   else give({ grade: null, cant_judge: button.value });
 });
 
-document.addEventListener("click", (event) => {
-  const has = (name) => event.target.closest(`[data-${name}]`);
-  if (!has("reasons")) at("reasons").open = false;
-  if (has("undo")) undo(event);
-  else if (has("mark")) markEvidence();
-  else if (has("whole") || has("fold")) fold?.show(!fold.isOpen);
-  else if (has("drawer")) toggleDrawer();
-  else if (has("try-now")) outbox.flush();
-  else if (has("note-key")) {
+const ACTS = {
+  undo,
+  mark: markEvidence,
+  whole: () => current?.fold.show(!current.fold.isOpen),
+  fold: () => current?.fold.show(!current.fold.isOpen),
+  drawer: toggleDrawer,
+  "try-now": () => outbox.flush(),
+  seen: () => outbox.forgetRefused(),
+  lit: () => terms.toggle(),
+  select: () => selectSentence(current?.doc),
+  step: (button) => current && show(stage.beside(current, Number(button.dataset.step))),
+  "note-key": () => {
     at("note").open = true;
     note.focus();
+  },
+};
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-reasons]")) at("reasons").open = false;
+  const picked = stage.pairOf?.(event.target);
+  if (picked && picked !== current) show(picked);
+  for (const [name, act] of Object.entries(ACTS)) {
+    const button = event.target.closest(`[data-${name}]`);
+    // The note itself is named like its key's part of the page; only buttons and links act.
+    if (!button?.matches("button, a")) continue;
+    event.preventDefault();
+    act(button);
+    return;
   }
 });
+
+// Before keys.js: while words are selected, the arrows belong to the selection.
+document.addEventListener("keydown", (event) => {
+  const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
+  const isElsewhere = event.target.closest?.("input, textarea, dialog") || document.querySelector("dialog[open]");
+  if (isPlain && !isElsewhere && moveSelection(current?.doc, event)) event.preventDefault();
+}, true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
@@ -272,20 +246,42 @@ note.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.ctrlKey) note.blur();
 });
 
-outbox.onChange(({ sent, dropped: lost }) => {
+outbox.onChange(({ sent, refused, elsewhere }) => {
   if (sent && !sent.again) done += 1;
-  if (lost) dropped.push(lost.reason);
-  showCounts();
-  if (current === null && outbox.count === 0) isDry ? showEmpty() : refill();
+  if (refused) takeBack(refused);
+  if (elsewhere) graded(elsewhere);
+  showState();
+  if (current === null && outbox.count === 0) pile.isDry ? showEmpty() : refill();
 });
+
+function takeBack(refused) {
+  const pair = pile.find(refused.seat);
+  if (!pair || pair === current) return;
+  pile.forget(pair);
+  if (history.includes(pair)) history.splice(history.indexOf(pair), 1);
+  step = Math.min(step, history.length);
+}
+
+// Another tab of this browser graded a pair that lies here as well.
+function graded({ seat, grade, cant_judge: reason, query }) {
+  const pair = pile.find(seat);
+  if (!pair) return;
+  pair.answer = grade === null ? "x" : String(grade);
+  pair.reason = reason;
+  if (pair !== current) return;
+  next(pair);
+  at("says").textContent = `The pair of ${query} was graded in another tab. Here is the next one.`;
+}
 
 // Start -------------------------------------------------------------------------------------------------
 
-for (const entry of outbox.entries) taken.add(entry.seat);
-current = firstPair();
-take(at("pile").querySelectorAll("template[data-seat]"));
-if (taken.has(current.seat) && !current.isAgain) next();
-else show(current);
+const isKept = outbox.entries.some((entry) => entry.seat === Number(form.dataset.seat));
+const first = makePair({ ...form.dataset, note: note.value, lead: [...at("lead").childNodes], read: [...at("read").childNodes] });
+first.reason = form.querySelector("button[name=cant_judge][aria-pressed]")?.value ?? "";
+pile.take(at("pile").querySelectorAll("template[data-seat]"));
+if (!isKept || first.answer) pile.all.unshift(first);
+show(isKept && !first.answer ? stage.after(null, pile.waiting(null)) : first);
 setInterval(() => current && showPace(at("pace"), clock.read().active_ms), 1000);
+setInterval(() => clock.isInUse(RENEW) && refill(true), RENEW);
 outbox.flush();
 refill();

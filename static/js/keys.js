@@ -1,9 +1,9 @@
 // One key, one action: any element with data-key="c" (or aria-keyshortcuts="c") is clicked by that key.
 // Never inside text fields, never with ctrl, alt or meta. `?` lists the keys, `j` and `k` walk over
-// [data-item], ctrl+enter sends the form[data-ctrl-enter] around the field.
+// [data-item], ctrl+enter sends the field's form[data-ctrl-enter], outside of fields the only one there is.
 
 const NAMES = { esc: "escape", "↵": "enter", space: " " };
-const SHOWN = { escape: "esc", enter: "↵", " ": "space" };
+const SHOWN = { escape: "esc", enter: "↵", " ": "space", arrowup: "↑", arrowdown: "↓" };
 const KEYED = "[data-key], [aria-keyshortcuts]";
 const NOT_TEXT = new Set(["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"]);
 
@@ -63,6 +63,15 @@ function walk(step) {
   return true;
 }
 
+function defaultOf(form) {
+  return form.querySelector("[data-default], .primary:not([aria-disabled='true'])");
+}
+
+function onlyFormToSend() {
+  const forms = [...scope().querySelectorAll("form[data-ctrl-enter]")].filter(isReachable);
+  return forms.length === 1 ? forms[0] : null;
+}
+
 function labelOf(element) {
   if (element.dataset.keyLabel) return element.dataset.keyLabel;
   const named = element.getAttribute("aria-label") ?? element.querySelector("b")?.textContent;
@@ -91,24 +100,33 @@ function showKeys() {
       return term.childElementCount ? [term, meaning] : [];
     }),
   );
+  const form = onlyFormToSend();
+  dialog.querySelector("[data-send]").hidden = form === null;
+  dialog.querySelector("[data-send-label]").textContent = form ? labelOf(defaultOf(form) ?? form) : "";
   dialog.querySelector("[data-walk]").hidden = document.querySelector("[data-item]") === null;
   dialog.showModal();
+}
+
+function leave(field, event) {
+  // A browser empties a search field here, and what was found would stand below without its words.
+  if (field.type === "search" && scope() === document) event.preventDefault();
+  field.blur();
 }
 
 function onKeyDown(event) {
   if (event.defaultPrevented || event.isComposing) return;
   const target = event.target;
-  if (event.key === "Enter" && event.ctrlKey && isTextField(target)) {
-    const form = target.closest("form[data-ctrl-enter]");
-    if (form) {
+  if (event.key === "Enter" && event.ctrlKey) {
+    const form = isTextField(target) ? target.form : onlyFormToSend();
+    if (form?.matches("[data-ctrl-enter]")) {
       event.preventDefault();
-      form.requestSubmit(form.querySelector("[data-default], .primary:not([aria-disabled='true'])") ?? undefined);
+      form.requestSubmit(defaultOf(form) ?? undefined);
     }
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   if (isTextField(target)) {
-    if (event.key === "Escape") target.blur();
+    if (event.key === "Escape") leave(target, event);
     return;
   }
   const key = event.key.toLowerCase();

@@ -67,3 +67,23 @@ export function selectSentence(doc, step) {
   selection.addRange(range);
   leaf.scrollIntoView({ block: "nearest" });
 }
+
+/** Move the end of the selection by a sentence or a word; a selection that would vanish stays. */
+export function extendSelection(doc, step, unit) {
+  const selection = getSelection();
+  const range = selection.getRangeAt(0).cloneRange();
+  if (unit === "sentence") selection.extend(...sentenceEnd(doc, range, step));
+  else selection.modify("extend", step > 0 ? "forward" : "backward", "word");
+  if (!selectedSpans(doc).length || !doc.contains(selection.focusNode)) {
+    selection.removeAllRanges();
+    selection.addRange(range);
+  }
+}
+
+/** Where the sentence behind the selection's end stops, or (step -1) the one before its last. */
+function sentenceEnd(doc, range, step) {
+  const ends = leavesOf(doc).flatMap((leaf) => sentencesOf(leaf).map(([, end]) => place(leaf, end)));
+  const isBehind = ([node, offset]) => range.comparePoint(node, offset) > 0;
+  const isWithin = ([node, offset]) => range.comparePoint(node, offset) === 0 && !(node === range.endContainer && offset === range.endOffset);
+  return (step > 0 ? ends.find(isBehind) : ends.findLast(isWithin)) ?? [range.endContainer, range.endOffset];
+}

@@ -48,6 +48,8 @@ form.addEventListener("submit", (event) => {
   if (isSent || !chosen()) event.preventDefault();
   else isSent = true;
 });
+const guide = document.querySelector("[data-guide]");
+if (matchMedia("(width < 64rem)").matches) guide.open = false;
 addEventListener("pageshow", () => {
   isSent = false;
 });

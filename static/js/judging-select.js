@@ -1,0 +1,64 @@
+// Selecting words without a pointer: a key takes the next sentence; then the arrows move the end of the selection by
+// a word, with shift its beginning, and up and down go from sentence to sentence.
+
+import { pointAt } from "./judging-evidence.js";
+
+const segments = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)];
+
+function sentencesOf(doc) {
+  const leaves = [...doc.querySelectorAll("[data-at]")].filter((leaf) => leaf.getClientRects().length);
+  return leaves.flatMap((leaf) =>
+    segments(leaf.textContent)
+      .filter(({ segment }) => segment.trim())
+      .map(({ segment, index }) => ({ leaf, from: index, to: index + segment.trimEnd().length })),
+  );
+}
+
+function rangeOf({ leaf, from, to }) {
+  const range = document.createRange();
+  range.setStart(...pointAt(leaf, from));
+  range.setEnd(...pointAt(leaf, to));
+  return range;
+}
+
+export function isSelecting(doc) {
+  const selection = getSelection();
+  return Boolean(doc) && selection.rangeCount > 0 && !selection.isCollapsed && doc.contains(selection.anchorNode);
+}
+
+// Select the sentence after (or before) the selected one; with nothing selected, the best paragraph's first.
+export function selectSentence(doc, step = 1) {
+  const sentences = sentencesOf(doc);
+  if (sentences.length === 0) return false;
+  const best = Number(doc.dataset.best?.split(" ")[0] ?? 0);
+  let place = Math.max(0, sentences.findIndex(({ leaf }) => Number(leaf.dataset.at) >= best));
+  if (isSelecting(doc)) {
+    const now = getSelection().getRangeAt(0);
+    const at = sentences.findLastIndex((sentence) => rangeOf(sentence).compareBoundaryPoints(Range.START_TO_START, now) <= 0);
+    place = Math.min(sentences.length - 1, Math.max(0, at + step));
+  }
+  const range = rangeOf(sentences[place]);
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+  sentences[place].leaf.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+// Move the end of the selection, or its beginning, by a word.
+function stretch(isStart, step) {
+  const selection = getSelection();
+  const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
+  if (isStart) selection.setBaseAndExtent(endContainer, endOffset, startContainer, startOffset);
+  else selection.setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
+  selection.modify("extend", step > 0 ? "forward" : "backward", "word");
+}
+
+// Whether the key was one for the selection.
+export function moveSelection(doc, { key, shiftKey }) {
+  if (!isSelecting(doc)) return false;
+  if (key === "ArrowRight" || key === "ArrowLeft") stretch(shiftKey, key === "ArrowRight" ? 1 : -1);
+  else if (key === "ArrowDown" || key === "ArrowUp") selectSentence(doc, key === "ArrowDown" ? 1 : -1);
+  else if (key === "Escape") getSelection().removeAllRanges();
+  else return false;
+  return true;
+}

@@ -1,0 +1,128 @@
+// Where pairs stand: one by itself, or all pairs of a query under one another, one of them opened.
+
+import { bestOf, rangeOf } from "./judging-evidence.js";
+import { foldOf } from "./judging-fold.js";
+
+const BEST = "best-passage";
+const lead = document.querySelector("[data-lead]");
+const read = document.querySelector("[data-read]");
+const scroller = document.querySelector(".read");
+
+function showLead(pair) {
+  if (lead.firstChild === pair.lead[0]) return;
+  lead.replaceChildren(...pair.lead);
+  document.querySelector(".lead").scrollTop = 0;
+}
+
+// The best passage is what one reads first: when it lies out of sight, the text is moved up to it, and inside a long
+// paragraph it has a ground of its own.
+function settle(doc, top) {
+  const span = bestOf(doc);
+  const best = span && rangeOf(doc, span);
+  globalThis.CSS?.highlights?.delete(BEST);
+  if (!best) return;
+  const leaf = best.startContainer.parentElement.closest("[data-at]");
+  if (CSS.highlights && best.toString().length < leaf.textContent.trim().length) CSS.highlights.set(BEST, new Highlight(best));
+  const view = scroller.getBoundingClientRect();
+  const place = best.getBoundingClientRect();
+  if (place.bottom > view.bottom && place.top - top > view.height / 3) scroller.scrollTop += place.top - view.top - view.height / 4;
+}
+
+export class OnePair {
+  show(pair) {
+    showLead(pair);
+    read.replaceChildren(...pair.read);
+    scroller.scrollTop = 0;
+  }
+
+  settle(pair) {
+    settle(pair.doc, scroller.getBoundingClientRect().top);
+  }
+
+  after(current, waiting) {
+    return waiting[0] ?? null;
+  }
+
+  clear() {
+    lead.replaceChildren();
+  }
+}
+
+export class AllOfQuery {
+  #pile;
+  #list = document.createElement("ol");
+  #rows = new Map();
+
+  constructor(pile) {
+    this.#pile = pile;
+    this.#list.className = "of-query";
+  }
+
+  show(pair) {
+    showLead(pair);
+    const pairs = this.#pile.all.filter((other) => other.group === pair.group);
+    pairs.forEach((other, place) => this.#dress(other, place, pairs.length, other === pair));
+    const rows = pairs.map((other) => this.#rows.get(other));
+    if (rows.length !== this.#list.childElementCount || rows.some((row, at) => this.#list.children[at] !== row)) this.#list.replaceChildren(...rows);
+    if (read.firstChild !== this.#list) read.replaceChildren(this.#list);
+  }
+
+  settle(pair) {
+    const row = this.#rows.get(pair);
+    scroller.scrollTop += row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 12;
+    settle(pair.doc, row.getBoundingClientRect().top);
+  }
+
+  // The next pair without a grade below this one, then from the top, then the next query.
+  after(current, waiting) {
+    const same = waiting.filter((pair) => pair.group === current?.group);
+    const { all } = this.#pile;
+    const below = same.find((pair) => all.indexOf(pair) > all.indexOf(current));
+    return below ?? same[0] ?? waiting[0] ?? null;
+  }
+
+  beside(current, step) {
+    const pairs = this.#pile.all.filter((pair) => pair.group === current.group);
+    return pairs[pairs.indexOf(current) + step] ?? current;
+  }
+
+  pairOf(element) {
+    const row = element.closest(".of-query-one");
+    return [...this.#rows].find(([, other]) => other === row)?.[0] ?? null;
+  }
+
+  clear() {
+    lead.replaceChildren();
+  }
+
+  #dress(pair, place, count, isCurrent) {
+    const row = this.#rows.get(pair) ?? this.#build(pair);
+    row.toggleAttribute("aria-current", isCurrent);
+    if (isCurrent) row.setAttribute("aria-current", "true");
+    const chip = row.querySelector(".grade");
+    chip.className = pair.answer === null || pair.answer === "x" ? "grade none" : "grade";
+    chip.dataset.grade = pair.answer ?? "";
+    chip.textContent = pair.answer ?? "·";
+    const told = pair.answer === null ? "not graded" : pair.answer === "x" ? "can’t judge" : `grade ${pair.answer}`;
+    row.querySelector(".told").textContent = `Block ${place + 1} of ${count}, ${told}`;
+    return row;
+  }
+
+  #build(pair) {
+    const row = document.createElement("li");
+    row.className = "of-query-one";
+    const pick = document.createElement("button");
+    pick.type = "button";
+    pick.className = "pick";
+    const chip = document.createElement("span");
+    chip.setAttribute("aria-hidden", "true");
+    chip.className = "grade none";
+    const told = document.createElement("span");
+    told.className = "told";
+    pick.append(chip, told);
+    row.append(pick, ...pair.read);
+    foldOf(pair);
+    this.#rows.set(pair, row);
+    return row;
+  }
+}
