@@ -12,22 +12,26 @@ from django.utils import timezone
 from apps.accounts.actions import create_token, invite, set_roles
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Invitation, Project, User
-from apps.corpus.importing.actions import start_import
+from apps.accounts.secrets import save_secret, secrets_in
+from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.demo.actions import request_demo
-from apps.evaluation.models import Evaluation
+from apps.evaluation.actions import request_bias_report
+from apps.evaluation.models import BiasReport, Evaluation
 from apps.goldsets.models import Version
-from apps.jobs.models import Job, Upload
+from apps.jobs.models import Job, Notification, Upload
 from apps.jobs.testing import run_jobs
 from apps.jobs.uploads import store_upload
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
+from apps.retrieval.actions import create_remote_system
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.views.runs import PURPOSE
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
 
+SECRET = "sesame-12345"
 ROLE_HOLDERS = {
     "viewer": "ola@tarnwick.example",
     "annotator": "mara@tarnwick.example",
@@ -105,6 +109,9 @@ class Things:
     def any__invitation_id(self) -> int:
         return Invitation.objects.filter(project=self.project, used_at=None, revoked_at=None).first().pk
 
+    def any__secret_id(self) -> int:
+        return secrets_in(self.project).first().pk
+
     def any__token_id(self) -> int:
         return self.project.tokens.first().pk
 
@@ -130,6 +137,11 @@ class Things:
     def corpus_import_new__kind(self) -> str:
         return "corpus"
 
+    def notifications__pk(self) -> int:
+        return Notification.objects.filter(project=self.project).earliest("pk").pk
+
+    notifications_api__pk = notifications__pk
+
     def corpus__pk(self) -> int:
         return self.snapshot.pk
 
@@ -142,7 +154,7 @@ class Things:
         return BlockVersion.objects.filter(block__corpus=self.corpus).order_by("pk").first().pk
 
     def corpus_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project).first().pk
+        return Import.objects.filter(project=self.project, kind="corpus").first().pk
 
     corpus_import_confirm__pk = corpus_import__pk
     corpus_import_discard__pk = corpus_import__pk
@@ -165,6 +177,9 @@ class Things:
     def retrieval_system__pk(self) -> int:
         return System.objects.filter(project=self.project).first().pk
 
+    def retrieval_pace__pk(self) -> int:
+        return System.objects.get(project=self.project, kind="http").pk
+
     def retrieval_run__pk(self) -> int:
         return Run.objects.filter(project=self.project).order_by("pk").first().pk
 
@@ -177,6 +192,8 @@ class Things:
         return Pool.objects.filter(project=self.project).order_by("pk").first().pk
 
     retrieval_grow_pool__pk = retrieval_pool__pk
+    retrieval_missing__pk = retrieval_pool__pk
+    judging_carry__pk = retrieval_pool__pk
     retrieval_provenance__pk = retrieval_pool__pk
     retrieval_api_pool__pk = retrieval_pool__pk
 
@@ -188,8 +205,25 @@ class Things:
     def judging_guideline__number(self) -> int:
         return Guideline.objects.filter(project=self.project).first().number
 
+    def agreement__number(self) -> int:
+        return 1
+
+    def agreement__place(self) -> int:
+        return 1
+
     def triples__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, state="draft").first().pk
+        return Triple.objects.filter(project=self.project, state="draft", is_machine_written=False).first().pk
+
+    def triples_candidate__pk(self) -> int:
+        return Triple.objects.filter(project=self.project, is_machine_written=True).first().pk
+
+    triples_adopt__pk = triples_candidate__pk
+    triples_reject__pk = triples_candidate__pk
+
+    def triples_api_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project, kind="triples").first().pk
+
+    triples_api_import_confirm__pk = triples_api_import__pk
 
     def triples_retire__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="accepted").first().pk
@@ -210,12 +244,19 @@ class Things:
         return seat.revision.triple_id
 
     review_verdict__pk = review_screen__pk
+    review_skip__pk = review_screen__pk
     review_api__pk = review_screen__pk
 
     def evaluation__pk(self) -> int:
         return self.evaluations[0].pk
 
     evaluation_api__pk = evaluation__pk
+
+    def evaluation_bias__pk(self) -> int:
+        return BiasReport.objects.filter(project=self.project).get().pk
+
+    evaluation_judge_first__pk = evaluation_bias__pk
+    evaluation_api_bias__pk = evaluation_bias__pk
 
     def evaluation_query__pk(self) -> int:
         return self.version.queries.filter(split="dev").order_by("pk").first().pk
@@ -283,6 +324,36 @@ def _people(ours: Project, theirs: Project, host: User) -> dict[str, User | None
     return people
 
 
+def _add_candidates(project: Project, lead: User, snapshot: Snapshot) -> None:
+    """A file of two that a machine wrote, taken in, and one that waits to be confirmed."""
+    now = timezone.now()
+    block = snapshot.entries.order_by("position").first().block.outside_id
+    options = {"format": "jsonl", "corpus": "", "machine": "model-x, prompt 3"}
+    for name, questions in (("taken.jsonl", ("What?", "Where?")), ("waiting.jsonl", ("When?",))):
+        lines = "".join(
+            f'{{"question": "{word}", "expected_block": {{"block_id": "{block}"}}, "expected_answer": "So."}}\n'
+            for word in questions
+        )
+        file = SimpleUploadedFile(name, lines.encode())
+        item = start_import(project=project, kind="triples", file=file, options=options, actor=lead, at=now)
+        if len(questions) > 1:
+            confirm_import(import_id=item.pk, actor=lead, at=now)
+
+
+def ask_for_bias(project: Project, lead: User) -> None:
+    """A bias report on what the demo has scored, computed."""
+    scored = Evaluation.objects.filter(project=project).order_by("pk")
+    request_bias_report(
+        project=project,
+        run_ids=list(scored.values_list("run_id", flat=True).distinct()),
+        version_id=scored.first().version_id,
+        depth=5,
+        actor=lead,
+        at=timezone.now(),
+    )
+    run_jobs()
+
+
 def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     now = timezone.now()
     lead = User.objects.get(email=ROLE_HOLDERS["lead"])
@@ -290,8 +361,24 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     options = {"format": "jsonl", "ids": "file", "mode": "merge", "corpus": snapshot.corpus.slug, "name": ""}
     file = SimpleUploadedFile("more.jsonl", b'{"block_id": "X-1", "document_id": "x", "title": "X", "text": "More."}\n')
     start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
+    _add_candidates(project, lead, snapshot)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     options = {"system": "", "tag": "", "note": "", "commit": "", "snapshot": snapshot.pk}
     store_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=lead, at=now)
+    ask_for_bias(project, lead)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
+    save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
+    create_remote_system(
+        project=project,
+        name="Elsewhere",
+        kind="http",
+        parameters={
+            "url": "https://search.example/?q={{query}}",
+            "method": "GET",
+            "ids": "hits[*].id",
+            "auth": {"kind": "bearer", "secret": "search-key"},
+        },
+        actor=lead,
+        at=now,
+    )
     create_token(project=project, user=lead, name="CI", scopes=[Scope.RUNS_READ], at=now, lasts=timedelta(days=1))

@@ -32,10 +32,13 @@ PURE = {
 MANAGED = {
     ("import", "corpus"): Command("import_corpus", "import a corpus file into a project"),
     ("import", "queries"): Command("import_queries", "import a query file into a project"),
+    ("import", "triples"): Command("import_triples", "import triples as drafts, machine-written ones as candidates"),
     ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
     ("import", "run"): Command("import_run", "import a run in TREC's six columns"),
     ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
     ("pool",): Command("pool", "pool runs to a depth"),
+    ("export", "triples"): Command("export_triples", "write a project's triples as JSONL or YAML"),
+    ("export", "negatives"): Command("export_negatives", "write hard and easy negatives of a gold version"),
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people; make a set-up link"),

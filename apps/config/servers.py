@@ -48,9 +48,16 @@ def serve_web(application: Any, fileno: int) -> None:
     Web(application, fileno).run()
 
 
+def silence_banner() -> None:
+    """Send Celery's banner nowhere. What Karat itself writes still gets out: mail, without a mail server."""
+    terminal = os.dup(sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # Celery writes to the stream that Python started with
+    sys.stdout = os.fdopen(terminal, "w", encoding="utf-8", errors="replace", buffering=1)
+
+
 def serve_worker(concurrency: int = WORKER_PROCESSES) -> None:
     """One worker that speaks up only when something is wrong."""
     warnings.filterwarnings("ignore", category=SecurityWarning)  # whoever starts `up` has chosen who runs it
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())  # the banner; errors go to stderr
+    silence_banner()
     app.worker_main(worker_arguments(concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))

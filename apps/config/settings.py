@@ -10,6 +10,7 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from apps.common.addresses import BadAddress, Opening, parse_openings
 from apps.config.secrets import load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -27,6 +28,22 @@ def _words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
 
 
+def _openings(entries: list[str]) -> tuple[Opening, ...]:
+    try:
+        return parse_openings(entries)
+    except BadAddress as wrong:
+        raise ImproperlyConfigured(f"KARAT_OUTBOUND_ALLOW cannot be read. {wrong}") from None
+
+
+def _public_url(scheme: str, hosts: list[str]) -> str:
+    """How people reach the server: what KARAT_URL says, or else the first host name."""
+    host = next((name.lstrip(".") for name in hosts if name != "*"), "localhost")
+    url = (os.environ.get("KARAT_URL") or f"{scheme}://{host}").rstrip("/")
+    if not url.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"KARAT_URL={url!r} is no address. Write it as https://karat.example.org.")
+    return url
+
+
 DATA_DIR = Path(os.environ.get("KARAT_DATA_DIR") or BASE_DIR / "data").resolve()
 PRODUCTION = _flag("KARAT_PRODUCTION", False)
 HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
@@ -40,7 +57,11 @@ if PRODUCTION and not ALLOWED_HOSTS:
     raise ImproperlyConfigured(
         "KARAT_ALLOWED_HOSTS is missing. Set it to the host names people type, such as karat.example.org."
     )
+PUBLIC_URL = _public_url("https" if HTTPS else "http", ALLOWED_HOSTS)
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
+
+# Hosts inside the operator's own network that people may have asked; everything else inside is closed.
+OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -70,6 +91,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
     "apps.common.middleware.request_id",
     "apps.common.middleware.security_headers",
     "apps.dashboard.health.answer_health",
@@ -239,6 +261,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False  # without a mail server, mail is written to standard output
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_SOFT_TIME_LIMIT = int(os.environ.get("KARAT_JOB_TIME_LIMIT", "21600"))
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
@@ -246,6 +269,11 @@ CELERY_TASK_ROUTES: dict = {}
 # A job's lease outlives its worker by at most this; a worker extends it four times as often.
 JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
 JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
+# Indexes are built again when they are needed; 0 sets no limit.
+INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3)))
+INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
+# Folders of models for dense retrieval, laid there by the operator.
+MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):
     CELERY_BROKER_TRANSPORT = "apps.jobs.folders:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS: dict = {

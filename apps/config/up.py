@@ -35,6 +35,7 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
         lock = lock_data_dir(data_dir)
         listener = open_port(host, port)
         allow_host(host)
+        os.environ.setdefault("KARAT_URL", address_of(host, listener))
         if not demo:
             os.environ["KARAT_DEMO"] = "0"
         at = load(data_dir)
@@ -149,7 +150,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     supervisor = Supervisor(say=say, after_death=release_leases)
     supervisor.listen()
     get_resolver().url_patterns  # noqa: B018  (load every page once, before the processes part)
-    address = f"http://{shown_host(host)}:{listener.getsockname()[1]}"
+    address = address_of(host, listener)
     links = first_steps(address, at=at)
     release_leases("")
     connections.close_all()
@@ -221,6 +222,10 @@ def release_leases(name: str) -> None:
     if connection.vendor == "sqlite":
         Job.objects.filter(state=JobState.RUNNING).update(lease_expires_at=Now())
     connection.close()
+
+
+def address_of(host: str, listener: socket.socket) -> str:
+    return f"http://{shown_host(host)}:{listener.getsockname()[1]}"
 
 
 def shown_host(host: str) -> str:

@@ -21,14 +21,17 @@ PROJECT_PAGES = [
     path("versions/", include("apps.goldsets.urls")),
     path("evaluation/", include("apps.evaluation.urls")),
     path("jobs/", include("apps.jobs.urls")),
+    path("notifications/", include("apps.jobs.notification_urls")),
     path("audit/", include("apps.audit.urls")),
 ]
 
 PROJECT_API = [
     path("jobs/", include("apps.jobs.api_urls")),
+    path("notifications/", include("apps.jobs.notification_api_urls")),
     path("corpus/", include("apps.corpus.api_urls")),
     path("queries/", include("apps.queries.api_urls")),
     path("runs/", include("apps.retrieval.api_urls")),
+    path("triples/export/", include("apps.review.export_urls")),
     path("triples/", include("apps.triples.api_urls")),
     path("review/", include("apps.review.api_urls")),
     path("judging/", include("apps.judging.api_urls")),
@@ -41,6 +44,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("apps.dashboard.urls")),
     path("", include("apps.accounts.urls")),
+    path("", include("apps.jobs.mail_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("api/", include("apps.dashboard.api_urls")),

@@ -23,7 +23,7 @@ def test_a_word_that_is_no_command_is_refused_with_the_way_to_the_list(capsys):
 
 def test_import_alone_says_what_can_be_imported(capsys):
     assert main(["import"]) == FAULT
-    assert "add one of corpus, queries, judgements, run" in capsys.readouterr().err
+    assert "add one of corpus, queries, triples, judgements, run" in capsys.readouterr().err
 
 
 def test_no_words_at_all_give_the_overview_and_the_code_of_a_mistake(capsys):

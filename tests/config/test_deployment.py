@@ -83,6 +83,31 @@ def test_a_missing_value_is_named_with_its_cure(tmp_path, missing, cure):
     assert cure in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("environment", "url"),
+    [
+        (PRODUCTION, "https://karat.example.org"),
+        (PRODUCTION | {"KARAT_ALLOWED_HOSTS": "*,.example.org"}, "https://example.org"),
+        (PRODUCTION | {"KARAT_HTTPS": "0"}, "http://karat.example.org"),
+        (PRODUCTION | {"KARAT_URL": "https://gold.example.org/"}, "https://gold.example.org"),
+        ({}, "http://localhost"),
+        ({"KARAT_ALLOWED_HOSTS": ""}, "http://localhost"),
+    ],
+)
+def test_links_in_mails_begin_with_the_address_people_type(tmp_path, environment, url):
+    script = "from apps.config import settings; print(settings.PUBLIC_URL)"
+
+    done = run_with(environment | {"KARAT_DATA_DIR": str(tmp_path)}, "shell", "-v", "0", "-c", script)
+
+    assert done.stdout.strip() == url
+
+
+def test_an_address_without_a_scheme_is_refused(tmp_path):
+    done = run_with({"KARAT_URL": "karat.example.org", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+
+    assert "KARAT_URL='karat.example.org' is no address. Write it as https://karat.example.org." in done.stderr
+
+
 def test_a_well_known_key_is_refused(tmp_path):
     environment = PRODUCTION | {"SECRET_KEY": "django-insecure-" + "x" * 40, "KARAT_DATA_DIR": str(tmp_path)}
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -208,6 +209,19 @@ def test_a_worker_that_dies_is_started_again_and_sigterm_ends_the_new_one_too(da
         house.process.send_signal(signal.SIGTERM)
         assert house.process.wait(PATIENCE) == 0
         assert all_gone(pids), alive(pids)
+
+
+def test_without_a_mail_server_mail_is_written_where_up_runs(data_dir):
+    with running(data_dir) as house:
+        with closing(sqlite3.connect(data_dir / "karat.sqlite3", timeout=30)) as connection, connection:
+            connection.execute(
+                "INSERT INTO jobs_outbox (delivery_id, kind, payload, state, attempts, error, next_at, created_at)"
+                " VALUES (?, 'mail', ?, 'waiting', 0, '', '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
+                [uuid4().hex, json.dumps({"to": ["ann@x.test"], "subject": "Hello", "body": "A-MAIL"})],
+            )
+
+        wait_for(lambda: "A-MAIL" in house.said(), house)
+        assert "Subject: Hello" in house.said()
 
 
 def is_worker(pid: int) -> bool:

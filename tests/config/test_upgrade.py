@@ -3,6 +3,7 @@ from contextlib import closing
 
 import pytest
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from apps.config import upgrade as upgrading
@@ -23,11 +24,12 @@ def test_before_an_upgrade_a_whole_copy_is_made(tmp_path, monkeypatch):
     make_project("Handbook")
     called = []
     monkeypatch.setattr(upgrading, "call_command", lambda *args, **options: called.append(args))
-    MigrationRecorder(connection).record_unapplied("jobs", "0001_initial")
+    ((_, last),) = MigrationLoader(None).graph.leaf_nodes("jobs")
+    MigrationRecorder(connection).record_unapplied("jobs", last)
     try:
         copy = upgrade(data_dir=tmp_path, at=AT)
     finally:
-        MigrationRecorder(connection).record_applied("jobs", "0001_initial")
+        MigrationRecorder(connection).record_applied("jobs", last)
 
     assert called == [("migrate",)]
     assert copy == tmp_path / "backups" / "karat-20260302-090000-before-upgrade.sqlite3"

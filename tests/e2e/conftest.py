@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.e2e import looking
 
 HERE = Path(__file__).resolve().parent
+MAIN_STORY = "test_main_story.py"
 ARGUMENTS = ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"]
 
 
@@ -18,6 +19,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            if item.path.name != MAIN_STORY:
+                item.add_marker(pytest.mark.once)
 
 
 def chromium() -> str | None:

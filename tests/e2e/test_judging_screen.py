@@ -166,11 +166,15 @@ def test_evidence_is_marked_in_the_text_and_sent(screen, round_):
 def test_selected_words_are_evidence_in_code_points(screen, round_):
     seat = seat_shown(screen)
     screen.evaluate("""() => {
-        const leaf = document.querySelector(".doc .best");
-        const node = document.createTreeWalker(leaf, NodeFilter.SHOW_TEXT).nextNode();
+        const leaf = [...document.querySelectorAll(".doc [data-at]")]
+            .find((one) => one.getClientRects().length && /\\S.{13}/.test(one.textContent));
+        const walker = document.createTreeWalker(leaf, NodeFilter.SHOW_TEXT);
+        let node = walker.nextNode();
+        while (!/\\S.{13}/.test(node.textContent)) node = walker.nextNode();
+        const at = node.textContent.search(/\\S.{13}/);
         const range = document.createRange();
-        range.setStart(node, 2);
-        range.setEnd(node, 14);
+        range.setStart(node, at + 2);
+        range.setEnd(node, at + 14);
         getSelection().removeAllRanges();
         getSelection().addRange(range);
     }""")
@@ -297,8 +301,15 @@ def test_a_grade_that_is_refused_says_why(screen, round_, mara):
     )
     screen.keyboard.press("2")
 
-    expect(screen.get_by_text("A grade was not taken: It went to somebody else.")).to_be_visible()
+    told = screen.get_by_text("Q017, grade 2 was not taken: It went to somebody else.")
+    expect(told).to_be_visible()
     assert seat not in live(round_)
+    screen.unroute("**/judgements/")
+    screen.reload()
+    expect(told).to_be_visible()
+    screen.get_by_role("button", name="I have read this").click()
+    screen.reload()
+    expect(told).to_be_hidden()
 
 
 def test_nothing_tells_rank_score_system_or_anybody_elses_grade(screen):
@@ -308,14 +319,17 @@ def test_nothing_tells_rank_score_system_or_anybody_elses_grade(screen):
         assert word not in told.lower().replace("who runs it", "")
 
 
-def test_the_first_page_is_small(page, round_, mara, signed_in):
+@pytest.mark.parametrize("view", ["pair", "query"])
+def test_the_first_page_is_small_with_everything_it_loads(page, round_, mara, signed_in, view):
     signed_in(mara)
     bodies = []
     page.on("response", lambda response: bodies.append(response.body()) if response.ok else None)
-    page.goto(f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/judge/")
+    page.goto(f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/judge/?view={view}")
     page.wait_for_load_state("networkidle")
 
-    assert sum(len(gzip.compress(body)) for body in bodies) <= 60_000
+    size = sum(len(gzip.compress(body)) for body in bodies)
+    print(f"first judging page, {view}: {size:,} bytes compressed in {len(bodies)} answers")
+    assert size <= 60_000
 
 
 def test_it_works_without_a_script(browser, live_server, round_, mara):

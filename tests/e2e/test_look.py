@@ -13,11 +13,15 @@ from playwright.sync_api import Error
 
 from apps.accounts.actions import create_setup_link
 from apps.goldsets.enums import VersionState
+from apps.judging.actions import publish_guideline
+from tests.agreement.factories import answer_items, make_calibration
 from tests.e2e import looking, world
-from tests.factories import lead_of
+from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_version
+from tests.judging.factories import grade_texts, judge_all, make_round, people_of
+from tests.judging.same import carry, judged, make_same_pool
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.crawl]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MOST_OF_A_KIND = 2
 NARROW = 390
@@ -25,21 +29,45 @@ REFUSED = 409  # a page too: the sentence says why not
 # Answers to GET that are no pages: downloads, fragments for htmx, and forms that redirect.
 NO_PAGES = {
     "healthz",
+    "agreement:log-download",
     "corpus:import-errors",
     "evaluation:export",
+    "evaluation:negatives-file",
     "evaluation:pick",
     "goldsets:export",
     "jobs:progress",
+    "judging:earlier",
     "judging:pairs",
     "judging:preview",
     "retrieval:estimate",
     "retrieval:mistakes",
     "triples:block",
     "triples:find",
+    "triples:hits",
+    "triples:queries",
+    "review:export_file",
+    "review:flags",
 }
 OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join"}
-NOT_IN_THE_DEMO = {"goldsets:difference"}  # it holds one released version; a test below makes two
+# It holds one released version and one guideline, nobody in it is asked to calibrate, no text in it is the same as
+# another, no compound claim is disputed and no candidate waits: tests below, the stories of triples and those of
+# candidates make them.
+NOT_IN_THE_DEMO = {
+    "goldsets:difference",
+    "agreement:calibration",
+    "agreement:calibration-item",
+    "judging:carry",
+    "judging:guideline_changes",
+    "retrieval:pace",
+    "review:split",
+    "triples:candidate",
+}
 LINKS = "() => [...document.querySelectorAll('a[href]')].map((a) => a.href)"
+
+
+# Once the page has been laid out and painted in its new size.
+PAINTED_WIDTH = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
+    () => done(document.documentElement.scrollWidth))))"""
 
 
 class Crawler:
@@ -58,6 +86,12 @@ class Crawler:
             path = queue.pop(0)
             if self._is_new(path):
                 queue += self._visit(path)
+
+    def look_at(self, *paths: str) -> None:
+        """These pages and none that they lead to."""
+        for path in paths:
+            if self._is_new(path):
+                self._visit(path)
 
     def _is_new(self, path: str) -> bool:
         try:
@@ -96,7 +130,7 @@ class Crawler:
         if os.environ.get("KARAT_LOOK"):
             looking.look_at(self.page, path.strip("/") or "root")
         self.page.set_viewport_size(looking.NARROW)
-        width = self.page.evaluate("document.documentElement.scrollWidth")
+        width = self.page.evaluate(PAINTED_WIDTH)
         if width > NARROW:
             self.faults.append(f"{path}: scrolls sideways on a phone, {width} px")
 
@@ -150,3 +184,50 @@ def test_the_difference_of_two_versions_is_clean(crawler, signed_in):
 
     assert "\n".join(crawler.faults) == ""
     assert "goldsets:difference" in crawler.seen
+
+
+def test_carrying_grades_over_is_clean_before_and_afterwards(crawler, signed_in):
+    pool = make_same_pool()
+    judged(pool)
+    signed_in(lead_of(pool.project))
+    page = f"/p/{pool.project.slug}/judging/pools/{pool.pk}/carry/"
+
+    crawler.look_at(page)
+    round_ = carry(pool)
+    crawler.look_at(f"{page}?empty", f"/p/{pool.project.slug}/judging/rounds/{round_.pk}/")
+
+    assert "\n".join(crawler.faults) == ""
+    assert {"judging:carry", "judging:round"} <= set(crawler.seen)
+
+
+def test_what_a_new_guideline_changes_is_clean(crawler, signed_in):
+    round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0, judges=1)
+    judge_all(round_, people_of(round_)[0], lambda seat: 2)
+    project = round_.project
+    changed = [
+        entry | ({"definition": "Only where it names the mode."} if entry["grade"] == 2 else {})
+        for entry in grade_texts()
+    ]
+    publish_guideline(
+        project=project, actor=lead_of(project), grades=changed, markdown="Take the *lower* grade.", at=AT
+    )
+    signed_in(lead_of(project))
+
+    crawler.look_at(f"/p/{project.slug}/judging/guideline/2/changes/")
+
+    assert "\n".join(crawler.faults) == ""
+    assert "judging:guideline_changes" in crawler.seen
+
+
+def test_a_calibration_is_clean_while_it_is_blind_and_afterwards(transactional_db, crawler, signed_in):
+    made = make_calibration(items=2, confirmed=1, flagged=1)
+    signed_in(made.subject)
+    home = f"/p/{made.project.slug}/agreement/calibration/1/"
+
+    crawler.crawl(home, f"{home}item/1/")
+    answer_items(made, made.subject)
+    answer_items(made, made.partner, "flag")
+    crawler.crawl(f"{home}?answered")
+
+    assert "\n".join(crawler.faults) == ""
+    assert {"agreement:calibration", "agreement:calibration-item"} <= set(crawler.seen)

@@ -142,7 +142,7 @@ def grade_everything(story: Story) -> None:
     story.press("Publish")
     story.go(f"/judging/rounds/new/?pool={Pool.objects.get().pk}")
     for person in story.annotators:
-        page.get_by_label(person.name).check()
+        page.get_by_role("checkbox", name=person.name).check()
     page.locator("[name=overlap]").fill("100")
     story.press("Open the round")
     round_ = Round.objects.get()
@@ -154,7 +154,8 @@ def grade_everything(story: Story) -> None:
             expect(page.locator(".question")).to_be_visible()
             page.keyboard.press("3" if (number + place) % 4 == 0 else "0")
         # Once every grade is sent the page goes on by itself.
-        expect(page.get_by_role("heading", level=1)).to_have_text(f"{round_.name} is done as far as you go")
+        done = page.get_by_role("heading", level=1)
+        expect(done).to_have_text(f"{round_.name} is done as far as you go", timeout=15_000)
         assert Judgement.objects.count() == (place + 1) * pairs
 
 
@@ -167,6 +168,7 @@ def settle_what_is_open(story: Story) -> None:
     page.keyboard.press("Enter")
     for done in range(open_pairs):
         expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
+        page.wait_for_load_state()  # keys are heard once the scripts have run
         for key in ("2", "r", "n"):
             page.keyboard.press(key)
         page.keyboard.type("Part of the answer stands here.")

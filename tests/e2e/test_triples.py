@@ -61,6 +61,8 @@ def test_the_bench_looks_as_drawn(bench, look_at, axe_clean, witness):
     bench.keyboard.press("m")
     expect(bench.locator("#read mark")).to_have_count(1)
     expect(bench.locator(".checks")).to_contain_text("Answer: AES-256. Evidence: AES-256-GCM.")
+    expect(bench.locator("[data-saved]")).to_contain_text("saved at")
+    expect(bench.locator(".checks")).not_to_contain_text("Nearly the same question exists")
 
     axe_clean(bench)
     look_at(bench, "bench", full=False)
@@ -244,7 +246,7 @@ def test_the_dispute_page_looks_as_drawn(page, team, signed_in, look_at, axe_cle
     page.keyboard.press("v")
     expect(page.locator("[data-pair]").first).to_be_visible()
     page.keyboard.press("s")
-    expect(page.get_by_label("First question")).to_be_focused()
+    expect(page.locator("#question-1")).to_be_focused()
     axe_clean(page)
     look_at(page, "dispute-split")
     assert witness.drain() == []

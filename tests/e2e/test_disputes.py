@@ -1,0 +1,243 @@
+"""Disputes, the guided split and stale triples in a browser: looks, keys and where the focus goes."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.corpus.search import index_snapshot
+from apps.triples.actions import refresh_staleness
+from apps.triples.enums import State
+from apps.triples.models import Triple
+from tests.e2e.test_triples import ACCESS, make_second_dispute
+from tests.e2e.triples_world import TEXTS, TITLES, Team, make_handbook
+from tests.factories import AT, lead_of
+from tests.review.factories import make_accepted, make_disputed, reload, reviewers_of
+from tests.triples.factories import make_snapshot
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def team() -> Team:
+    return make_handbook()
+
+
+@pytest.fixture
+def stale(team) -> list[Triple]:
+    """Three stale triples: the evidence kept, the evidence gone, and the block gone."""
+    made = [
+        make_accepted(team.project, author=team.jun, snapshot=team.snapshot, **ACCESS),
+        make_accepted(
+            team.project,
+            author=team.jun,
+            snapshot=team.snapshot,
+            key="PLA-6.3",
+            question="How often is a customer’s root key rotated?",
+            answer="At least every twelve months.",
+            evidence="at least every twelve months",
+        ),
+        make_accepted(
+            team.project,
+            author=team.jun,
+            snapshot=team.snapshot,
+            key="SEC-2.8",
+            question="What is said of laptops?",
+            answer=TEXTS["SEC-2.8"].split(".")[0] + ".",
+            evidence=TEXTS["SEC-2.8"].split(".")[0] + ".",
+        ),
+    ]
+    texts = TEXTS | {
+        "SEC-3.6": TEXTS["SEC-3.6"].replace("it cannot be extended", "it may be extended once"),
+        "PLA-6.3": TEXTS["PLA-6.3"].replace("every twelve months", "every six months"),
+    }
+    del texts["SEC-2.8"]
+    newer = make_snapshot(team.project, texts, titles=TITLES, corpus=team.snapshot.corpus)
+    index_snapshot(newer)
+    refresh_staleness(project=team.project, snapshot=newer, at=AT)
+    return [reload(triple) for triple in made]
+
+
+def ready(page: Page, heading: str) -> None:
+    expect(page.locator("h1")).to_contain_text(heading)
+    page.wait_for_load_state("load")
+
+
+def at(page: Page, team: Team, triple: Triple, what: str = "triples") -> None:
+    page.goto(f"{team.home}/review/{what}/{triple.pk}/")
+    page.wait_for_load_state("load")
+
+
+# The dispute ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_dispute_shows_the_wordings_side_by_side_on_v(page, team, signed_in, look_at, axe_clean, witness):
+    triple = make_second_dispute(team)
+    signed_in(team.jun)
+    at(page, team, triple)
+    look_at(page, "dispute")
+    page.keyboard.press("v")
+
+    expect(page.locator("[data-pair]").first).to_be_visible()
+    expect(page.locator("[data-pair] del").first).to_be_visible()
+    axe_clean(page)
+    look_at(page, "dispute-side-by-side")
+    assert witness.drain() == []
+
+
+def test_a_triple_is_dropped_in_a_dialog_by_keys(page, team, signed_in, look_at, axe_clean):
+    triple = make_disputed(team.project, author=team.jun, snapshot=team.snapshot, **ACCESS)
+    signed_in(team.jun)
+    at(page, team, triple)
+
+    page.keyboard.press("d")
+    expect(page.get_by_role("dialog", name="Drop T-")).to_be_visible()
+    expect(page.get_by_label("Reason")).to_be_focused()
+    axe_clean(page)
+    look_at(page, "dispute-drop", full=False)
+    page.keyboard.press("Escape")
+    expect(page.locator("#act-drop")).to_be_focused()
+    page.keyboard.press("d")
+    page.keyboard.type("Nobody asks this.")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.locator("#notices")).to_contain_text("is dropped")
+    assert reload(triple).state == State.DROPPED
+
+
+def test_every_form_has_the_focus_and_gives_it_back_on_esc(page, team, signed_in):
+    triple = make_disputed(team.project, author=team.jun, snapshot=team.snapshot, **ACCESS)
+    for person, key, name in ((reviewers_of(triple)[1], "w", "withdraw"), (lead_of(team.project), "a", "adjudicate")):
+        signed_in(person)
+        at(page, team, triple)
+        page.keyboard.press(key)
+        expect(page.locator("[data-doing] input:focus")).to_have_count(1)
+        page.wait_for_load_state("load")
+        page.keyboard.press("Escape")
+        expect(page.locator("#doing")).to_have_count(0)
+        expect(page.locator(f"#act-{name}")).to_be_focused()
+        page.wait_for_load_state("load")
+        page.keyboard.press("Escape")
+        expect(page).to_have_url(re.compile(r"/review/$"))
+
+
+def test_a_lead_reads_both_verdicts_and_sends_it_to_two_others(page, team, signed_in, look_at, axe_clean, witness):
+    triple = make_second_dispute(team)
+    signed_in(lead_of(team.project))
+    at(page, team, triple)
+    expect(page.locator(".past")).to_contain_text("Confirmed by")
+    expect(page.locator(".thread").first).to_contain_text("Either would do on its own.")
+
+    page.keyboard.press("a")
+    expect(page.locator("[data-doing] input:focus")).to_have_count(1)
+    page.wait_for_load_state("load")
+    axe_clean(page)
+    look_at(page, "dispute-adjudicate")
+    page.keyboard.press("2")
+    page.keyboard.press("n")
+    page.keyboard.type("The note is not what was asked.")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.locator("#notices")).to_contain_text("is in review")
+    assert reload(triple).round == 3
+    assert witness.drain() == []
+
+
+# The split -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_split_is_guided_by_keys_alone(page, team, signed_in, look_at, axe_clean, witness):
+    triple = make_second_dispute(team)
+    signed_in(team.jun)
+    at(page, team, triple)
+    page.keyboard.press("s")
+    ready(page, "Split it into claims")
+    expect(page.locator("#question-1")).to_be_focused()
+    expect(page.locator("#question-1")).to_have_value("How often is a customer’s root key rotated?")
+    axe_clean(page)
+    look_at(page, "split")
+
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#question-3")).to_be_focused()
+    expect(page.locator("#question-2")).to_have_value("Who is told?")
+    page.keyboard.type("How long are backups kept?")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Seven years.")
+    page.get_by_text("Another block").nth(2).press("Enter")
+    page.get_by_label("Search a block for claim 3").press_sequentially("backup restore seven years")
+    expect(page.locator("#found-3 .hit").first).to_be_visible()
+    page.locator("#found-3 .hit").first.press("Enter")
+    third = page.get_by_role("group", name="Evidence of claim 3")
+    expect(third.get_by_text("Leave this block")).to_be_visible()
+    third.get_by_label("Both names are kept", exact=False).press("Space")
+    expect(page.locator("#checks-3")).to_contain_text("found in the evidence")
+    look_at(page, "split-three")
+    page.locator("#answer-3").press("Control+Enter")
+
+    expect(page.locator("#notices")).to_contain_text("is split into")
+    assert Triple.objects.filter(parent=triple, state=State.DRAFT).count() == 3
+    assert witness.drain() == []
+
+
+def test_a_refused_split_says_where_and_keeps_everything(page, team, signed_in, axe_clean):
+    triple = make_second_dispute(team)
+    signed_in(team.jun)
+    page.goto(f"{team.home}/review/triples/{triple.pk}/split/")
+    ready(page, "Split it into claims")
+    page.locator("#answer-2").fill("Words of my own.")
+    page.locator("#question-1").fill("")
+    page.locator("#question-1").press("Control+Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("Claim 1 has no question of its own.")
+    expect(page.locator("#question-1")).to_be_focused()
+    expect(page.locator("#answer-2")).to_have_value("Words of my own.")
+    axe_clean(page)
+
+
+# Stale triples -------------------------------------------------------------------------------------------------------
+
+
+def test_stale_triples_are_gone_through_by_keys(page, team, stale, signed_in, look_at, axe_clean, witness):
+    signed_in(lead_of(team.project))
+    page.goto(f"{team.home}/review/stale/")
+    ready(page, "Stale triples")
+    axe_clean(page)
+    look_at(page, "stale-list")
+    page.keyboard.press("Enter")
+
+    ready(page, ACCESS["question"])
+    expect(page.locator(".compared mark")).to_have_count(2)
+    axe_clean(page)
+    look_at(page, "stale", full=False)
+    page.keyboard.press("p")
+
+    ready(page, "root key rotated")
+    expect(page.get_by_role("button", name="Pin to the new text")).to_have_attribute("aria-disabled", "true")
+    axe_clean(page)
+    look_at(page, "stale-lost", full=False)
+    page.keyboard.press("s")
+
+    ready(page, "laptops")
+    expect(page.locator(".compared")).to_contain_text("The newest snapshot does not hold this block.")
+    look_at(page, "stale-gone", full=False)
+    page.keyboard.press("x")
+    expect(page.get_by_role("dialog", name="Retire")).to_be_visible()
+    axe_clean(page)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+
+    ready(page, "root key rotated")
+    page.keyboard.press("b")
+    expect(page.locator("#id_answer")).to_have_value("At least every twelve months.")
+    assert [reload(triple).state for triple in stale] == [State.IN_REVIEW, State.ACCEPTED, State.RETIRED]
+    assert witness.drain() == []
+
+
+def test_a_stale_triple_shows_both_texts_on_its_own_page(page, team, stale, signed_in, axe_clean, look_at):
+    signed_in(team.jun)
+    at(page, team, stale[0])
+
+    expect(page.locator(".compared")).to_contain_text("Evidence unchanged")
+    axe_clean(page)
+    look_at(page, "stale-page")

@@ -1,0 +1,147 @@
+"""A lead's board, near grades settled by a rule, a guideline that changed, and one's own work, in a browser."""
+
+import copy
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from apps.accounts import actions as people
+from apps.judging.actions import adjudicate, claim_seats, close_round, publish_guideline
+from apps.judging.models import Adjudication, Seat
+from apps.judging.selectors import adjudicable, entry_in
+from apps.retrieval.models import Pool
+from tests.factories import lead_of
+from tests.judging.factories import give, people_of
+from tests.judging.world import GRADES, make_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EXAMPLE = {
+    "query": "Which cipher are backups encrypted with?",
+    "text": "Backups are encrypted with AES-256 before they leave the region.",
+    "why": "Names the cipher, but not the mode.",
+}
+
+
+@pytest.fixture
+def round_():
+    """Two days of work by three people: some pairs a grade apart, some far; one person has left with pairs in hand."""
+    round_ = make_world(blocks=6, annotators=3, overlap=1.0, judges=3)
+    now = timezone.now()
+    round_.opened_at = now - timedelta(days=2)
+    round_.save(update_fields=["opened_at"])
+    mara, sef, tobias = people_of(round_)
+    for turn, person in enumerate((mara, sef, tobias)):
+        at = now - timedelta(hours=30 - 10 * turn)
+        while seats := claim_seats(round_=round_, annotator=person, n=4, at=at):
+            for seat in seats:
+                grade = (0, 1, 2)[turn] if seat.entry_id % 2 else (3, 3, 0)[turn] if seat.entry_id % 3 else turn
+                give(seat, person, grade, active_ms=100_000 + 9_000 * turn, at=at)
+            if person == tobias:
+                break
+    claim_seats(round_=round_, annotator=tobias, n=3, at=now - timedelta(hours=8))
+    lead = lead_of(round_.project)
+    people.set_roles(project=round_.project, user=tobias, roles=[], actor=lead, at=now)
+    return round_
+
+
+def decide_all(round_):
+    lead = lead_of(round_.project)
+    for pair in adjudicable(round_, lead):
+        adjudicate(
+            round_=round_, entry=entry_in(round_, pair.entry_id), adjudicator=lead, grade=1,
+            reason="States the cipher for copies in transit only, which is not what was asked.",
+            error_type="unclear_guideline", at=timezone.now(),
+        )  # fmt: skip
+
+
+def publish_next(round_):
+    grades = copy.deepcopy(GRADES)
+    grades[2]["definition"] = "States some of what the intent needs, and names it; the rest is elsewhere."
+    grades[2]["examples"] = [grades[2]["examples"][0], EXAMPLE]
+    lead = lead_of(round_.project)
+    return publish_guideline(
+        project=round_.project, actor=lead, grades=grades, markdown="Take the **lower** one.", at=timezone.now()
+    )
+
+
+def open_page(page, round_, path=""):
+    page.goto(f"/p/{round_.project.slug}/judging/{path}")
+
+
+def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
+    page, signed_in, look_at, axe_clean, witness, round_
+):
+    signed_in(lead_of(round_.project))
+    open_page(page, round_, f"rounds/{round_.pk}/")
+    expect(page.get_by_text("no longer judges here")).to_be_visible()
+    axe_clean(page)
+    look_at(page, "judging-board")
+
+    page.get_by_role("button", name="Give back").click()
+    expect(page.get_by_text("are free for others again")).to_be_visible()
+    assert not Seat.objects.filter(state="leased").exists()
+
+    open_page(page, round_, f"rounds/{round_.pk}/adjudicate/")
+    axe_clean(page)
+    look_at(page, "judging-queue-rule")
+    page.get_by_role("link", name="Settle near grades by a rule").click()
+    axe_clean(page)
+    look_at(page, "judging-settle")
+    n = page.locator("tbody tr").count()
+    page.get_by_label("What made them differ").select_option("ambiguity")
+    page.get_by_role("button", name="Settle").click()
+    expect(page.get_by_text("settled by the rule, each on the record")).to_be_visible()
+    assert Adjudication.objects.count() == n
+    assert witness.drain() == []
+
+
+def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
+    page, signed_in, look_at, axe_clean, witness, round_
+):
+    guideline = publish_next(round_)
+    signed_in(lead_of(round_.project))
+    open_page(page, round_, "guideline/")
+    axe_clean(page)
+    look_at(page, "judging-guideline-touched")
+    page.get_by_role("link", name="See what changed").click()
+    axe_clean(page)
+    look_at(page, "judging-guideline-changes")
+
+    page.get_by_role("button", name="Judge these again").click()
+    expect(page.get_by_role("heading", name="New round")).to_be_visible()
+    expect(page.get_by_label("Pool", exact=True)).to_have_value(
+        str(Pool.objects.get(plan__again_under=guideline.number).pk)
+    )
+    assert witness.drain() == []
+
+
+def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, axe_clean, witness, round_):
+    publish_next(round_)
+    signed_in(lead_of(round_.project))
+    open_page(page, round_, "guideline/new/")
+    group = page.get_by_role("group", name="Examples of grade 2")
+    expect(group.get_by_role("status")).to_have_text("2 of 5 to 10")
+
+    group.get_by_text("empty").first.click()
+    group.get_by_label("Block").nth(2).fill("Backups use a cipher.")
+
+    expect(group.get_by_role("status")).to_have_text("3 of 5 to 10")
+    expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
+    axe_clean(page)
+    look_at(page, "judging-guideline-examples")
+    assert witness.drain() == []
+
+
+def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, look_at, axe_clean, round_):
+    decide_all(round_)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=timezone.now())
+    signed_in(people_of(round_)[0])
+    open_page(page, round_)
+    page.get_by_role("link", name="My judging").click()
+
+    expect(page.get_by_role("heading", name="Where a decision went another way")).to_be_visible()
+    axe_clean(page)
+    look_at(page, "judging-mine")

@@ -1,0 +1,379 @@
+"""The judging screen in people's hands: a thumb, a keyboard alone, no connection, two windows at once."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.judging.actions import choose_keys, close_round
+from apps.judging.models import Judgement
+from apps.judging.selectors import live_judgements
+from tests.e2e import looking
+from tests.e2e.keyboard import Keyboard
+from tests.factories import AT, lead_of
+from tests.judging.factories import people_of
+from tests.judging.world import grade_some, make_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SMALLEST_TARGET = 44
+FEW_WORDS = 5
+LIT = "CSS.highlights.get('query-words')?.size ?? 0"
+
+
+@pytest.fixture
+def round_():
+    return make_world()
+
+
+@pytest.fixture
+def mara(round_):
+    return people_of(round_)[0]
+
+
+@pytest.fixture
+def desk(page, round_, mara, signed_in):
+    """Opens the screen as Mara; `view` is one pair at a time or all pairs of a query."""
+    signed_in(mara)
+
+    def open_at(view="pair"):
+        page.goto(f"{screen_of(round_)}?view={view}")
+        return page
+
+    return open_at
+
+
+def screen_of(round_) -> str:
+    return f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/judge/"
+
+
+def seat_shown(page) -> int:
+    return int(page.locator("#grading input[name=seat]").input_value())
+
+
+def sent(page) -> None:
+    expect(page.locator("[data-unsent]")).to_have_text("sent")
+
+
+def live(round_) -> dict[int, int | None]:
+    return dict(live_judgements(round_).values_list("seat", "grade"))
+
+
+def text_of(round_, seat) -> str:
+    return round_.seats.get(pk=seat).entry.version.text
+
+
+def test_a_phone_story(browser, live_server, round_, mara):
+    phone = browser.new_context(base_url=live_server.url, viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(phone, live_server.url, mara)
+    page = phone.new_page()
+    witness = looking.Witness(page)
+    page.goto(f"/p/{round_.project.slug}/judging/")
+    page.get_by_role("link", name="Start").tap()
+    for scheme in ("dark", "light"):
+        looking.theme(page, scheme)
+        looking.axe_clean(page)
+    keys_are_under_the_thumb(page)
+
+    first = seat_shown(page)
+    page.get_by_role("button", name="Answers part").tap()
+    second = seat_shown(page)
+    page.get_by_role("button", name="Note").tap()
+    page.locator("#note").fill("The mode is missing.")
+    page.get_by_role("button", name="Related").tap()
+    third = seat_shown(page)
+    page.get_by_text("Can’t judge").tap()
+    page.get_by_role("button", name="Missing context").tap()
+    page.get_by_role("button", name="Guideline").tap()
+    expect(page.get_by_role("complementary", name="Guideline")).to_be_visible()
+    page.get_by_role("button", name="Hide").tap()
+    page.get_by_role("link", name="Undo").tap()
+    assert seat_shown(page) == third
+    page.get_by_role("button", name="Answers all").tap()
+    page.get_by_role("link", name="All of a query").tap()
+    page.locator(".of-query-one .pick").nth(1).tap()
+    keys_are_under_the_thumb(page)
+    looking.axe_clean(page)
+    last = seat_shown(page)
+    page.get_by_role("button", name="Not relevant").tap()
+    sent(page)
+
+    assert live(round_) == {first: 2, second: 1, third: 3, last: 0}
+    assert live_judgements(round_).get(seat=second).note == "The mode is missing."
+    assert witness.drain() == []
+    phone.close()
+
+
+def keys_are_under_the_thumb(page) -> None:
+    """Every key of the deck in sight in the lower half, big enough, and nothing scrolls sideways."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
+    for key in page.locator(".deck .press:visible").all():
+        box = key.bounding_box()
+        assert box["height"] >= SMALLEST_TARGET, key
+        assert looking.NARROW["height"] / 2 < box["y"], key
+        assert box["y"] + box["height"] <= looking.NARROW["height"], key
+        assert box["x"] >= 0, key
+        assert box["x"] + box["width"] <= looking.NARROW["width"], key
+
+
+def test_a_story_by_keyboard_alone(context, live_server, round_, mara):
+    hands = Keyboard(context, live_server.url)
+    hands.sit_down(mara, f"/p/{round_.project.slug}/judging/")
+    hands.tab_to(hands.page.get_by_role("link", name="Start"))
+    hands.press("Enter")
+    hands.reads("Which cipher" if "Which" in hands.page.locator("h1").inner_text() else "How long")
+    hands.look_over()
+
+    first = seat_shown(hands.page)
+    words = select_a_few_words(hands)
+    hands.press("m", "n")
+    hands.type("Only half of it.")
+    hands.press("Escape", "2")
+    second = seat_shown(hands.page)
+    hands.press("x", "e")
+    hands.press("t", "g", "g", "u")
+    assert seat_shown(hands.page) == second
+    hands.press("u")
+    assert seat_shown(hands.page) == first
+    hands.press("3", "v")
+    expect(hands.page.locator(".of-query-one").first).to_be_visible()
+    hands.look_over()
+    hands.press("j", "ArrowDown", "k")
+    chosen = seat_shown(hands.page)
+    hands.press("1")
+    sent(hands.page)
+
+    ((start, end),) = live_judgements(round_).get(seat=first).spans
+    assert text_of(round_, first)[start:end] == words
+    assert live(round_) == {first: 3, second: None, chosen: 1}
+    assert hands.pointers == []
+
+
+def select_a_few_words(hands) -> str:
+    """A sentence by its key, cut at both ends with the arrows; the words that are left."""
+    whole = ""
+    while len(whole.split()) < FEW_WORDS:
+        hands.press("s")
+        whole = hands.page.evaluate("getSelection().toString()")
+    hands.press("Shift+ArrowRight", "ArrowLeft", "ArrowLeft")
+    words = hands.page.evaluate("getSelection().toString()").strip()
+    assert words in whole
+    assert 0 < len(words) < len(whole)
+    return words
+
+
+def test_twenty_grades_without_a_connection_arrive_once_each(desk, context, round_):
+    page = desk()
+    expect(page.locator("[data-ahead]")).to_have_text("19 pairs")
+    context.set_offline(True)
+    seats = []
+    for n in range(20):
+        seats.append(seat_shown(page))
+        page.keyboard.press(str(n % 4))
+    expect(page.locator("[data-unsent]")).to_have_text("20 unsent")
+    expect(page.get_by_text("20 grades could not be sent.")).to_be_visible()
+    assert not Judgement.objects.exists()
+
+    context.set_offline(False)
+    sent(page)
+    assert [live(round_)[seat] for seat in seats] == [n % 4 for n in range(20)]
+    assert Judgement.objects.count() == 20
+    expect(page.get_by_text("could not be sent")).to_be_hidden()
+
+
+def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
+    grade_some(round_, mara, 8)
+    given = [row.seat_id for row in Judgement.objects.order_by("given_at", "pk")]
+    page = desk()
+    page.keyboard.press("1")
+    sent(page)
+    page.reload()
+    own = Judgement.objects.latest("pk").seat_id
+    reached = []
+    for _ in range(9):
+        before = seat_shown(page)
+        page.keyboard.press("u")
+        expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(before))
+        reached.append(seat_shown(page))
+
+    assert reached == [own, *reversed(given)]
+    expect(page.locator("button[name=grade][value='2']")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("2")
+    page.keyboard.press("0")
+    sent(page)
+    assert Judgement.objects.count() == 10
+
+
+def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at, axe_clean):
+    page = desk("query")
+    rows = page.locator(".of-query-one")
+    expect(rows).to_have_count(12)
+    told = page.locator(".desk > :not(.top), [data-pile]").evaluate_all("all => all.map(x => x.outerHTML).join()")
+    assert not [word for word in ("rank", "score", "found_by", "bm25", "depth") if word in told.lower()]
+
+    first = seat_shown(page)
+    page.keyboard.press("n")
+    page.keyboard.type("Half.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    second = seat_shown(page)
+    assert page.locator("#note").input_value() == ""
+    page.keyboard.press("ArrowUp")
+    assert page.locator("#note").input_value() == "Half."
+    page.keyboard.press("2")
+    assert seat_shown(page) == second
+    expect(rows.first.locator(".grade")).to_have_text("2")
+    context.set_offline(True)
+    rows.nth(4).locator(".pick").click()
+    page.keyboard.press("m")
+    fifth = seat_shown(page)
+    page.keyboard.press("3")
+    page.keyboard.press("u")
+    assert seat_shown(page) == fifth
+    page.keyboard.press("1")
+    expect(page.locator("[data-unsent]")).to_have_text("2 unsent")
+    axe_clean(page)
+    look_at(page, "judging-query", full=False)
+    context.set_offline(False)
+    sent(page)
+
+    assert live(round_) == {first: 2, fifth: 1}
+    assert live_judgements(round_).get(seat=fifth).spans
+    page.reload()
+    expect(rows).to_have_count(12)
+    expect(page.locator(".of-query-one .grade:not(.none)")).to_have_count(2)
+
+
+def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
+    page = desk("query")
+    query = page.locator("h1.question").inner_text()
+    for _ in range(12):
+        expect(page.locator("h1.question")).to_have_text(query)
+        page.keyboard.press("1")
+    expect(page.locator("h1.question")).not_to_have_text(query)
+    expect(page.locator(".of-query-one")).to_have_count(12)
+    sent(page)
+    assert Judgement.objects.count() == 12
+
+
+def test_own_keys_hold_on_the_buttons_in_the_overlay_and_under_the_hands(desk, round_, mara):
+    choose_keys(person=mara, keys={"grade_2": "d", "undo": "z", "whole": "ö", "cant_judge": "2"}, digits_are_free=True)
+    page = desk()
+    while page.locator(".fold").count() == 0:
+        page.keyboard.press("1")
+    before = seat_shown(page)
+    expect(page.locator("button[name=grade][value='2'] .key")).to_have_text("d")
+    expect(page.locator("button[name=grade][value='2']")).to_have_attribute("aria-keyshortcuts", "d")
+    expect(page.locator(".fold .key").first).to_have_text("ö")
+
+    page.keyboard.press("?")
+    expect(page.locator("[data-page-keys]")).to_contain_text("zUndo")
+    page.keyboard.press("d")
+    assert seat_shown(page) == before
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.keyboard.type("d2z")
+    page.keyboard.press("Escape")
+    assert seat_shown(page) == before
+    page.keyboard.press("u")
+    page.keyboard.press("2")
+    expect(page.get_by_text("Why can’t it be judged?")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("d")
+    page.keyboard.press("z")
+    assert seat_shown(page) == before
+    sent(page)
+    assert live(round_)[before] == 2
+
+
+def test_keys_are_chosen_by_pressing_them(desk, page, round_, look_at, axe_clean):
+    desk()
+    page.get_by_role("link", name="Your keys").click()
+    page.wait_for_load_state("load")
+    page.get_by_label("Undo").press("x")
+    page.get_by_role("button", name="Keep these keys").click()
+    expect(page.get_by_text("“x” is “Can’t judge” already.")).to_be_visible()
+    axe_clean(page)
+    look_at(page, "judging-keys")
+    page.get_by_label("Undo").press("b")
+    page.get_by_role("button", name="Keep these keys").click()
+    expect(page.get_by_text("Your keys are kept.")).to_be_visible()
+    page.goto(screen_of(round_))
+    expect(page.locator("[data-undo] .key")).to_have_text("b")
+
+
+def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, mara):
+    page = desk()
+    while page.evaluate(LIT) == 0:
+        page.keyboard.press("1")
+    page.keyboard.press("l")
+    assert page.evaluate(LIT) == 0
+    page.reload()
+    assert page.evaluate(LIT) == 0
+    expect(page.get_by_role("button", name="Lit words")).to_have_attribute("aria-pressed", "false")
+
+    page.keyboard.press("l")
+    assert page.evaluate(LIT) > 0
+    round_.project.policies["lit_terms"] = False
+    round_.project.save()
+    page.reload()
+    assert page.evaluate(LIT) == 0
+    expect(page.get_by_role("button", name="Lit words")).to_have_count(0)
+
+
+def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, round_):
+    page = desk()
+    other = context.new_page()
+    other.goto(screen_of(round_))
+    seat = seat_shown(page)
+    assert seat_shown(other) == seat
+
+    other.keyboard.press("3")
+    expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(seat))
+    sent(other)
+    expect(page.locator("[data-own]")).to_contain_text("1 sent")
+    assert live(round_) == {seat: 3}
+
+
+def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(
+    desk, browser, live_server, context, round_, mara
+):
+    page = desk()
+    seat = seat_shown(page)
+    machine = browser.new_context(base_url=live_server.url)
+    looking.sign_in(machine, live_server.url, mara)
+    elsewhere = machine.new_page()
+    elsewhere.goto(screen_of(round_))
+    elsewhere.keyboard.press("3")
+    sent(elsewhere)
+    machine.close()
+    page.keyboard.press("1")
+
+    expect(page.get_by_text("grade 1 was not taken: You said grade 3 of this pair already")).to_be_visible()
+    assert live(round_) == {seat: 3}
+
+
+def test_unsent_grades_of_a_round_that_closed_are_told_on_its_last_page(desk, context, round_):
+    page = desk()
+    page.route("**/judgements/", lambda route: route.abort())
+    page.keyboard.press("2")
+    expect(page.locator("[data-unsent]")).to_have_text("1 unsent")
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    page.unroute("**/judgements/")
+    page.goto(screen_of(round_))
+
+    expect(page.get_by_text("grade 2 was not taken: This round is closed.")).to_be_visible()
+    assert not Judgement.objects.exists()
+
+
+def test_unsent_grades_of_a_closed_tab_leave_from_the_list_of_rounds(desk, context, round_):
+    page = desk()
+    page.route("**/judgements/", lambda route: route.abort())
+    seat = seat_shown(page)
+    page.keyboard.press("2")
+    expect(page.locator("[data-unsent]")).to_have_text("1 unsent")
+    page.close()
+    later = context.new_page()
+    with later.expect_response("**/judgements/"):
+        later.goto(f"/p/{round_.project.slug}/judging/")
+
+    expect(later.locator("[data-kept]")).to_be_hidden()
+    assert live(round_) == {seat: 2}

@@ -1,0 +1,93 @@
+"""Notifications by keyboard: the count in the bar, the list, where an entry leads, and how it is mailed."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.accounts.enums import Role
+from apps.jobs import sweeping
+from apps.jobs.models import MailChoice
+from tests.e2e.keyboard import Keyboard
+from tests.factories import make_member
+from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reviewers_of
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project():
+    project = make_team()
+    project.name = "Tarnwick Handbook"
+    project.save()
+    sweeping.beat("one")
+    return project
+
+
+@pytest.fixture
+def ann(project):
+    """Ann wrote three triples: one is accepted, one disputed, one in review."""
+    ann = make_member(project, Role.ANNOTATOR, name="Ann Author")
+    make_accepted(project, author=ann)
+    make_disputed(project, author=ann)
+    answer(triple := make_in_review(project, author=ann), reviewers_of(triple)[0])
+    return ann
+
+
+def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, project, ann, look_at):
+    keyboard = Keyboard(context, live_server.url)
+    page = keyboard.page
+    keyboard.sit_down(ann, f"/p/{project.slug}/")
+    bar = page.get_by_role("link", name="2 unread notifications")
+    keyboard.tab_to(bar)
+    with page.expect_navigation():
+        keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Unread")).to_be_visible()
+    expect(page.locator("[data-item]")).to_have_count(2)
+    look_at(page, "notifications")
+    keyboard.look_over()
+
+    keyboard.press("j", "j", "k")
+    expect(page.locator("[data-item]").first).to_be_focused()
+    with page.expect_navigation():
+        keyboard.press("Enter")
+    expect(page).to_have_url(f"{live_server.url}/p/{project.slug}/review/triples/{ann.triples.get(number=2).pk}/")
+    expect(page.get_by_role("link", name="1 unread notifications")).to_be_visible()
+
+    page.goto(f"/p/{project.slug}/notifications/")
+    with page.expect_navigation():
+        keyboard.press("a")
+    expect(page.get_by_role("heading", name="Unread")).to_have_count(0)
+    expect(page.get_by_role("link", name="unread notifications")).to_have_count(0)
+    look_at(page, "notifications-read")
+    keyboard.look_over()
+    assert keyboard.pointers == []
+
+
+def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look_at):
+    keyboard = Keyboard(context, live_server.url)
+    page = keyboard.page
+    keyboard.sit_down(ann, "/profile/mail/")
+    expect(page.get_by_label("A digest in working hours")).to_be_checked()
+    look_at(page, "mail-choice")
+    keyboard.look_over()
+
+    keyboard.tab_to(page.get_by_label("A digest in working hours"))
+    keyboard.press("ArrowDown")
+    keyboard.tab_to(page.get_by_label("From"))
+    keyboard.type("7")
+    keyboard.tab_to(page.get_by_role("button", name="Save"))
+    with page.expect_navigation():
+        keyboard.press("Enter")
+
+    expect(page.get_by_text("Your choice is saved.")).to_be_visible()
+    choice = MailChoice.objects.get(person=ann)
+    assert (choice.how, choice.from_hour, choice.to_hour, choice.weekdays_only) == ("at_once", 7, 17, True)
+
+
+def test_a_list_of_nothing_says_what_will_stand_there(context, live_server, project, look_at):
+    keyboard = Keyboard(context, live_server.url)
+    keyboard.sit_down(make_member(project, Role.ANNOTATOR, name="New Person"), f"/p/{project.slug}/notifications/")
+
+    expect(keyboard.page.get_by_role("heading", name="Nobody has told you anything yet")).to_be_visible()
+    look_at(keyboard.page, "notifications-none")
+    keyboard.look_over()
