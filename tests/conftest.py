@@ -4,9 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
+
+
+# A busy machine makes examples slow, not wrong. Under CI Hypothesis brings such a profile of its own.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+if not os.environ.get("CI"):
+    settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:

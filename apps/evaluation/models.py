@@ -3,10 +3,11 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
+from apps.evaluation.enums import GateState, Tier
 from apps.evaluation.significance import DEFAULT_SEED
-from apps.goldsets.models import Version
+from apps.goldsets.models import GoldSet, Version
 from apps.jobs.models import Job
-from apps.retrieval.models import Run
+from apps.retrieval.models import Pool, Run, System
 
 
 class Evaluation(models.Model):
@@ -58,6 +59,10 @@ class Score(models.Model):
     mean = models.FloatField(null=True)
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
+    bca_low = models.FloatField(null=True, help_text="The same interval, bias-corrected and accelerated.")
+    bca_high = models.FloatField(null=True)
+    people_low = models.FloatField(null=True, help_text="Interval that also resamples the annotators' grades.")
+    people_high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
     values = models.BinaryField()
 
@@ -99,6 +104,146 @@ class BiasReport(models.Model):
         return self.computed_at is not None
 
 
+class StabilityReport(models.Model):
+    """Whether the order of systems holds under each annotator's grades. Asking again adds no rows.
+
+    Once computed it never changes. `digest` covers side, runs and measures.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="stability_reports")
+    version = models.ForeignKey(Version, models.PROTECT, related_name="stability_reports")
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    runs = models.JSONField(help_text="Keys of the runs, ascending.")
+    measures = models.JSONField(help_text="Measure names in the order asked for.")
+    digest = models.CharField(max_length=64)
+    result = models.JSONField(default=dict, help_text="As `execution` writes it.")
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    requested_at = models.DateTimeField()
+    computed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]
+
+    def __str__(self) -> str:
+        return f"{len(self.runs)} runs on {self.version_id}"
+
+    @property
+    def is_computed(self) -> bool:
+        return self.computed_at is not None
+
+
+class RunNote(models.Model):
+    """The ledger's line of a run: what was tried, with what, at which price, and what came of it."""
+
+    run = models.OneToOneField(Run, models.PROTECT, related_name="ledger")
+    tried = models.TextField(blank=True)
+    commit = models.CharField(max_length=80, blank=True)
+    configuration = models.TextField(blank=True)
+    verdict = models.TextField(blank=True)
+    cost = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, help_text="Of 1,000 queries, in the project's currency."
+    )
+    written_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    written_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="run_cost_is_not_negative", condition=Q(cost=None) | Q(cost__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"ledger of {self.run_id}"
+
+
+class Gate(models.Model):
+    """A rule that every score of one system on one gold set is held to. A changed rule is a new gate."""
+
+    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="gates")
+    system = models.ForeignKey(System, models.PROTECT, related_name="gates")
+    name = models.CharField(max_length=120)
+    tier = models.CharField(max_length=5, choices=Tier.choices, default=Tier.FULL)
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    rule = models.JSONField(help_text="As `gating.as_facts` writes it.")
+    baseline = models.ForeignKey(Run, models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["gold_set", "system", "name"], condition=Q(retired_at=None), name="gate_name_in_use_once"
+            ),
+            models.CheckConstraint(name="gate_tier_is_known", condition=Q(tier__in=Tier.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GateResult(models.Model):
+    """What a gate said of one evaluation. Never changes. `words` is the sentence for people."""
+
+    gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
+    evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="gate_results")
+    state = models.CharField(max_length=8, choices=GateState.choices)
+    value = models.FloatField(null=True)
+    bound = models.FloatField(null=True)
+    words = models.CharField(max_length=400)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["gate", "evaluation"], name="gate_result_once"),
+            models.CheckConstraint(name="gate_state_is_known", condition=Q(state__in=GateState.values)),
+        ]
+        indexes = [models.Index(fields=["gate", "-id"], name="gate_result_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.gate_id}: {self.state}"
+
+
+class Badge(models.Model):
+    """The address of a picture that tells anybody who knows it how the gates of one system stand."""
+
+    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="badges")
+    system = models.ForeignKey(System, models.PROTECT, related_name="badges")
+    token = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["gold_set", "system"], condition=Q(revoked_at=None), name="badge_one_in_use"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"badge of {self.system_id} on {self.gold_set_id}"
+
+
+class ClosedComparison(models.Model):
+    """That a lead closed a comparison by one measure, every drop explained, and with which sentence."""
+
+    baseline = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
+    measure = models.CharField(max_length=80)
+    verdict = models.TextField()
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    closed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["baseline", "candidate", "measure"], name="comparison_closed_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
 class RegressionNote(models.Model):
     """What somebody decided about a query that fell from a baseline to a candidate."""
 
@@ -113,6 +258,9 @@ class RegressionNote(models.Model):
     query_id_text = models.CharField(max_length=200)
     decision = models.CharField(max_length=16, choices=Decision.choices)
     explanation = models.TextField(blank=True)
+    pool = models.ForeignKey(
+        Pool, models.PROTECT, null=True, related_name="+", help_text="Where its pairs are judged again."
+    )
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     decided_at = models.DateTimeField()
 

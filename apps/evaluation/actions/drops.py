@@ -1,0 +1,64 @@
+"""Decide what becomes of queries that fell."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.selectors import Member
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.evaluation import rules, selectors
+from apps.evaluation.models import Evaluation, RegressionNote
+from apps.goldsets.models import Version
+
+
+class DecisionRefused(Refusal):
+    """A drop cannot be decided on."""
+
+
+@transaction.atomic
+def decide_drop(
+    *,
+    baseline: Evaluation,
+    candidate: Evaluation,
+    measure: str,
+    query_id: str,
+    decision: str,
+    explanation: str,
+    member: Member,
+    at: datetime,
+) -> RegressionNote:
+    """Say what becomes of a query that fell: accepted, to be fixed, or the grades are wrong. May be said anew."""
+    query = next((q for q in selectors.version_queries(candidate.version, "") if q.outside_id == query_id), None)
+    if reason := rules.comparison_refusal(baseline, candidate):
+        raise DecisionRefused(reason, code="comparison_refused")
+    if query is None or query_id not in candidate.query_ids or measure not in candidate.measures:
+        raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
+    if reason := rules.decision_refusal(member, query.split):
+        raise DecisionRefused(reason, code="decision_refused")
+    if decision not in RegressionNote.Decision.values:
+        raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")
+    Version.objects.select_for_update().get(pk=candidate.version_id)
+    place: dict[str, Any] = {
+        "baseline": baseline,
+        "candidate": candidate,
+        "measure": measure,
+        "query_id_text": query_id,
+    }
+    former = RegressionNote.objects.filter(**place).first()
+    words = {"decision": decision, "explanation": explanation.strip()}
+    note, _ = RegressionNote.objects.update_or_create(
+        **place, defaults={**words, "decided_by": member.user, "decided_at": at}
+    )
+    before = {"decision": former.decision, "explanation": former.explanation} if former else None
+    record(
+        project=candidate.project,
+        actor=member.user,
+        action="evaluation.drop_decided",
+        obj=candidate,
+        before=before,
+        after={"query": query_id, "measure": measure, **words},
+        at=at,
+    )
+    return note
