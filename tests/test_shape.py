@@ -44,6 +44,7 @@ PURE = [
     "agreement/coefficients.py",
     "common/addresses.py",
     "common/outbound.py",
+    "common/svg.py",
     "corpus/blocks.py",
     "corpus/neardups.py",
     "corpus/readers",

@@ -1,95 +1,40 @@
 """Charts as SVG strings, drawn on the server at the width they are shown.
 
 Colours are classes of static/css (the content policy forbids style attributes), every mark carries a <title>,
-and `figures` gives the same numbers as a table. Labels are plain text: everything is escaped here.
+and `figures` gives the same numbers as a table. Labels are plain text: everything is escaped. The parts, such as
+`scale` and `whisker`, are those of `apps.common.svg`.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from apps.common.svg import (
+    Estimate,
+    Scale,
+    axis,
+    clip,
+    drawing,
+    plain,
+    scale,
+    tag,
+    text,
+    ticks,
+    title,
+    whisker,
+)
 from apps.common.wording import interval, number
 
-Scale = Callable[[float], float]
 KAPPA_BANDS = (0.4, 0.6)
 
 
-def scale(low: float, high: float, start: float, end: float) -> Scale:
-    """A linear map of [low, high] to [start, end] in pixels; values outside are cut to the ends."""
-    span = (high - low) or 1.0
-
-    def place(value: float) -> float:
-        share = min(1.0, max(0.0, (value - low) / span))
-        return start + share * (end - start)
-
-    return place
-
-
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """At most `most` round values from `low` to `high`, both kept when they are round."""
-    if high <= low:
-        return [low]
-    raw = (high - low) / max(1, most - 1)
-    power = 10 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(n * step, 10) for n in range(first, last + 1)]
-
-
-def plain(value: float) -> str:
-    """A tick's words: "0", "0.2", "50", with a real minus."""
-    return number(value, 10).rstrip("0").rstrip(".") if value else "0"
-
-
-def tag(name: str, content: str = "", /, **attributes: object) -> str:
-    """One SVG element; `text_anchor` becomes text-anchor, `class_` class; `content` is taken as it is."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_pixels(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
-
-
-def _pixels(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.1f}".removesuffix(".0")
-    return str(value)
-
-
-def title(words: str) -> str:
-    return f"<title>{escape(words)}</title>"
-
-
-def text(x: float, y: float, words: str, *, anchor: str | None = None, class_: str | None = None) -> str:
-    return tag("text", escape(words), class_=class_, x=float(x), y=float(y), text_anchor=anchor)
-
-
 def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
-    """The chart. `fluid` ones hold no text and fill their column; others keep their drawn width and scroll.
-
-    The title names the chart to a screen reader; its first child, so that no id is needed.
-    """
-    size = {} if fluid else {"width": width, "height": height}
-    body = title(name) + "".join(parts)
-    box = f"0 0 {_pixels(width)} {_pixels(height)}"
-    return mark_safe(
-        tag(
-            "svg",
-            body,
-            class_="chart",
-            viewBox=box,
-            role="img",
-            aria_label=name,
-            preserveAspectRatio="none" if fluid else None,
-            **size,
-        )
-    )
+    """As `apps.common.svg.drawing`, fit for a template."""
+    return mark_safe(drawing(width, height, name, parts, fluid=fluid))
 
 
 def plot(chart: str, *, caption: str = "") -> SafeString:
@@ -111,27 +56,6 @@ def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int
         '<details class="figures"><summary>Figures</summary><div class="scroll"><table class="data">'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
-
-
-class Estimate(NamedTuple):
-    """A value with its interval. `value` None: not defined, and `why` says so in words. `open` is drawn hollow."""
-
-    label: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: int = 0
-    measure: str = ""
-    strong: bool = False
-    why: str = ""
-    open: bool = False
-
-    @property
-    def words(self) -> str:
-        if self.value is None:
-            return f"{self.label}: not defined, {self.why or 'too few items'}"
-        name = f"{self.label}, {self.measure}" if self.measure else self.label
-        return f"{name}: {number(self.value, 2)}, {interval((self.low, self.high))}, n {self.n:,}"
 
 
 ROW = 30
@@ -182,30 +106,6 @@ def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int) ->
     parts.append(tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point")))
     parts.append(text(width - 90, y + 4, number(row.value, places), class_="strong"))
     parts.append(text(width, y + 4, f"n {row.n:,}", anchor="end"))
-    return parts
-
-
-def whisker(row: Estimate, place: Scale, y: float, *, radius: float = 4, class_: str = "point") -> str:
-    """The dot at the value, and the interval with end caps when there is one."""
-    assert row.value is not None
-    parts = []
-    if row.low is not None and row.high is not None:
-        a, b = place(row.low), place(row.high)
-        parts.append(
-            tag(
-                "path",
-                class_="whisker",
-                d=f"M{a:.1f} {y:.1f}H{b:.1f}M{a:.1f} {y - 4:.1f}v8M{b:.1f} {y - 4:.1f}v8",
-            )
-        )
-    parts.append(tag("circle", class_=class_, cx=place(row.value), cy=y, r=float(radius)))
-    return "".join(parts)
-
-
-def axis(place: Scale, values: Sequence[float], left: float, right: float, y: float) -> list[str]:
-    """A horizontal axis: one line and plain numbers."""
-    parts = [tag("path", class_="axis", d=f"M{left:.1f} {y:.1f}H{right:.1f}")]
-    parts += [text(place(value), y + 16, plain(value), anchor="middle") for value in values]
     return parts
 
 
@@ -309,11 +209,6 @@ def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeStri
     for value in ticks(0, high * 100):
         parts.append(text(place(value / 100), bottom + 16, plain(value), anchor="middle"))
     return svg(width, bottom + 22, name, parts)
-
-
-def clip(words: str, most: int) -> str:
-    """Words cut to `most` characters; the full ones belong into the mark's title."""
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
 class Period(NamedTuple):
