@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
-from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from apps.retrieval.engines import postings as lists
@@ -67,6 +66,9 @@ class Lsa:
         size = min(self.dimensions, *matrix.shape)
         if not size:
             return np.zeros((matrix.shape[1], 0), dtype=np.float32)
+        # A second of loading that only the building of such an index needs, not every command and worker.
+        from sklearn.utils.extmath import randomized_svd
+
         with threadpool_limits(1):  # more threads add up in another order
             _, _, right = randomized_svd(matrix, size, n_iter=_ROUNDS, random_state=self.seed)
         return np.ascontiguousarray(right.T, dtype=np.float32)

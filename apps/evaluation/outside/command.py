@@ -1,0 +1,114 @@
+"""A program of this machine as a system: it is run once a query and prints block ids."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from apps.retrieval.engines.base import BadParameters, Parameters
+from apps.retrieval.engines.remote import Asked, Auth, RemoteError, Reply, Request
+from apps.retrieval.engines.remote.base import Hit, Reading, checked_id, checked_score, parsed
+
+PLACES = ("query", "query_id", "k")
+LONGEST_WORD = 200
+DONE = 0
+
+
+@dataclass(frozen=True)
+class CommandEngine:
+    """`line` is a command line with `{query}`, `{query_id}` and `{k}` as places; no shell reads it.
+
+    Without `{query}` the query's words are given on standard input. The program prints one block id a line, best
+    first, or id and score divided by a tab; or one JSON list of ids or of objects with `id` and `score`.
+    """
+
+    line: str
+    auth: Auth = field(default_factory=Auth)
+
+    name: ClassVar[str] = "command"
+    needs_index: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Raises BadParameters."""
+        if not self.words:
+            raise BadParameters("The command is empty.")
+
+    @property
+    def words(self) -> list[str]:
+        try:
+            return shlex.split(self.line)
+        except ValueError as fault:
+            raise BadParameters(f"The command cannot be taken apart into words: {fault}.") from None
+
+    @property
+    def address(self) -> str:
+        return self.words[0]
+
+    def identity(self) -> Parameters:
+        return {"engine": self.name, "line": self.line}
+
+    def request(self, asked: Asked, k: int) -> Request:
+        """The words of the command stand in the path, divided by NUL, which no word can hold."""
+        if "\0" in asked.text:
+            raise RemoteError("The query holds a NUL character, which no command line can hold.")
+        values = {"query": asked.text, "query_id": asked.query_id, "k": str(k)}
+        words = [_filled(word, values) for word in self.words]
+        takes_words = any("{query}" in word for word in self.words)
+        return Request("RUN", "\0".join(words), {}, None if takes_words else f"{asked.text}\n".encode())
+
+    def read(self, reply: Reply) -> Reading:
+        if reply.status != DONE:
+            told = reply.headers.get("stderr", "")
+            raise RemoteError(f"The command ended with code {reply.status}{f': {told}' if told else ''}.")
+        try:
+            text = reply.body.decode()
+        except UnicodeDecodeError:
+            raise RemoteError("The command printed something that is not UTF-8 text.") from None
+        rows = parsed(reply) if text.lstrip().startswith("[") else [row.split("\t") for row in text.splitlines() if row]
+        return Reading([_hit(row, number) for number, row in enumerate(rows, 1)])
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    """The word with its places filled, in one pass: a query that holds `{k}` keeps it."""
+    pieces, rest = "", word
+    while rest:
+        name = next((name for name in PLACES if rest.startswith(f"{{{name}}}")), None)
+        pieces += values[name] if name else rest[0]
+        rest = rest[len(name) + 2 :] if name else rest[1:]
+    return pieces
+
+
+def _hit(row: Any, number: int) -> Hit:
+    """A result from a line's columns, an id, or an object."""
+    if isinstance(row, dict):
+        score = row.get("score")
+        return Hit(checked_id(row.get("id"), number), None if score is None else checked_score(score, number))
+    if isinstance(row, list):
+        return Hit(checked_id(row[0] if row else None, number), _score(row[1], number) if len(row) > 1 else None)
+    return Hit(checked_id(row, number), None)
+
+
+def _score(text: Any, number: int) -> float:
+    try:
+        return checked_score(float(text), number)
+    except (TypeError, ValueError):
+        raise RemoteError(f"The score of item {number} is not a number.") from None
+
+
+def run_command(request: Request, *, seconds: float) -> Reply:
+    """Run the program of a request; the status is its exit code. Raises RemoteError when there is none, or too slow."""
+    words = request.path.split("\0")
+    began = time.perf_counter()
+    try:
+        ended = subprocess.run(words, input=request.body or b"", capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise RemoteError(f"The command had not ended after {seconds:g} seconds.") from None
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise RemoteError(f"The command {words[0]} cannot be run: {reason}.", is_final=True) from None
+    said = ended.stderr.decode(errors="replace").strip().splitlines()
+    told = {"stderr": said[-1][:LONGEST_WORD]} if said else {}
+    return Reply(ended.returncode, told, ended.stdout, time.perf_counter() - began)
