@@ -11,23 +11,34 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from apps.common.exact import on_grid
+from apps.evaluation.resampling import (
+    CELLS_AT_ONCE,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_SEED,
+    RESAMPLES,
+    Floats,
+    Interval,
+    Ints,
+    bca_interval,
+    percentile_interval,
+    resampled_means,
+)
 
-RESAMPLES = 1_000
 COMPARED_RESAMPLES = 10_000
-DEFAULT_SEED = 20
-DEFAULT_CONFIDENCE = 0.95
-CELLS_AT_ONCE = 500_000
 
 
 class Summary(NamedTuple):
-    """A mean over n queries. `interval` is None when fewer than two have a value, `mean` when none has."""
+    """A mean over n queries with its percentile interval and the same corrected (BCa).
+
+    The intervals are None when fewer than two queries have a value, `mean` when none has.
+    """
 
     mean: float | None
-    interval: tuple[float, float] | None
+    interval: Interval | None
     n: int
+    bca: Interval | None = None
 
 
 def summaries(
@@ -37,24 +48,41 @@ def summaries(
     seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     with_interval: bool = True,
+    strata: Ints | None = None,
 ) -> list[Summary]:
-    """Mean and percentile bootstrap interval of each column of a (queries, columns) array.
+    """Mean and bootstrap intervals of each column of a (queries, columns) array.
 
-    Queries are resampled with replacement (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
-    chapter 13). NaN is "no value": such queries are left out of that column. Means are exact sums, rounded
-    once.
+    Queries are resampled with replacement, within their stratum where `strata` names one for each. NaN is "no value":
+    such queries are left out of that column. Means are exact sums, rounded once.
     """
-    found: list[Summary | None] = [None] * values.shape[1]
-    whole = np.flatnonzero(~np.isnan(values).any(axis=0)) if len(values) else np.empty(0, dtype=np.int64)
-    intervals = _intervals(values[:, whole], confidence, seed, resamples) if with_interval else {}
-    for place, column in enumerate(whole.tolist()):
-        found[column] = Summary(mean_of(values[:, column]), intervals.get(place), len(values))
-    for column, summary in enumerate(found):
-        if summary is None:
-            defined = values[~np.isnan(values[:, column]), column]
-            alone = _intervals(defined[:, None], confidence, seed, resamples) if with_interval else {}
-            found[column] = Summary(mean_of(defined), alone.get(0), len(defined))
-    return [summary for summary in found if summary is not None]
+    has = ~np.isnan(values)
+    whole = np.flatnonzero(has.all(axis=0)) if len(values) else np.empty(0, dtype=np.int64)
+    apart = np.setdiff1d(np.arange(values.shape[1]), whole)
+    found: dict[int, Summary] = {}
+    for columns in [whole, *apart[:, None]]:
+        rows = has[:, columns].all(axis=1)
+        chosen, groups = values[np.ix_(rows, columns)], None if strata is None else strata[rows]
+        means = None
+        if with_interval and _spreads(chosen, groups):
+            means = resampled_means(chosen, seed=seed, resamples=resamples, strata=groups)
+        for place, column in enumerate(columns.tolist()):
+            draws = None if means is None else means[:, place]
+            found[column] = _summary(chosen[:, place], draws, confidence, groups)
+    return [found[column] for column in range(values.shape[1])]
+
+
+def _spreads(values: Floats, strata: Ints | None) -> bool:
+    """Whether another draw can differ at all: two values, or with strata two values in one of them."""
+    if values.shape[1] == 0 or strata is None or not len(values):
+        return len(values) > 1 and values.shape[1] > 0
+    return bool(np.unique(strata, return_counts=True)[1].max() > 1)
+
+
+def _summary(values: Floats, means: Floats | None, confidence: float, strata: Ints | None) -> Summary:
+    if means is None:
+        return Summary(mean_of(values), None, len(values))
+    percentile = percentile_interval(means, confidence)
+    return Summary(mean_of(values), percentile, len(values), bca_interval(values, means, confidence, strata))
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:
@@ -62,33 +90,11 @@ def mean_of(values: Floats | Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if len(values) else None
 
 
-def _intervals(values: Floats, confidence: float, seed: int, resamples: int) -> dict[int, tuple[float, float]]:
-    n, columns = values.shape
-    if n < 2 or columns == 0:
-        return {}
-    means = _resampled_means(values, seed, resamples)
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(means, [tail, 1.0 - tail], axis=0)
-    return {column: (float(low[column]), float(high[column])) for column in range(columns)}
-
-
-def _resampled_means(values: Floats, seed: int, resamples: int) -> Floats:
-    """Means of each column over resampled queries: shape (resamples, columns)."""
-    n = len(values)
-    random = np.random.Generator(np.random.PCG64(seed))
-    means = np.empty((resamples, values.shape[1]))
-    step = max(1, CELLS_AT_ONCE // n)
-    for first in range(0, resamples, step):
-        rows = min(step, resamples - first)
-        drawn = random.integers(0, n, size=(rows, n), dtype=np.uint32)
-        drawn += (np.arange(rows, dtype=np.uint32) * np.uint32(n))[:, None]
-        times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
-        means[first : first + rows] = times.astype(np.float64) @ values / n
-    return means
-
-
 class Difference(NamedTuple):
-    """Candidate minus baseline over the queries of both. `p` is two-sided; `holm` is p corrected."""
+    """Candidate minus baseline over the queries of both, with both intervals as in `Summary`.
+
+    `p` is two-sided, `holm` is p corrected over the family.
+    """
 
     mean: float
     interval: tuple[float, float] | None
@@ -98,6 +104,7 @@ class Difference(NamedTuple):
     equal: int
     worse: int
     n: int
+    bca: Interval | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -112,8 +119,11 @@ def differences(
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
     resamples: int = COMPARED_RESAMPLES,
+    strata: Ints | None = None,
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
+
+    With `strata`, a number for each query, queries are resampled within theirs; signs are flipped freely all the same.
 
     Raises ValueError when the arrays differ in shape, have no rows, or hold NaN: a pair needs both values.
     """
@@ -122,7 +132,7 @@ def differences(
     change = candidate - baseline
     if np.isnan(change).any():
         raise ValueError("A paired difference needs a value for every query on both sides.")
-    parts = summaries(change, confidence=confidence, seed=seed, resamples=resamples)
+    parts = summaries(change, confidence=confidence, seed=seed, resamples=resamples, strata=strata)
     p_values = sign_flip_p(change, seed=seed, resamples=resamples)
     corrected = holm(p_values)
     return [
@@ -135,6 +145,7 @@ def differences(
             equal=int((change[:, column] == 0).sum()),
             worse=int((change[:, column] < 0).sum()),
             n=len(change),
+            bca=parts[column].bca,
         )
         for column in range(change.shape[1])
     ]
@@ -144,11 +155,14 @@ def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = CO
     """Two-sided p of each column's mean under random signs: (1 + hits) / (resamples + 1), never zero.
 
     Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean counts as a hit when it
-    is as far from zero as the mean seen, within rounding. Columns without any difference have p 1.
+    is as far from zero as the mean seen, within rounding. Columns without any difference have p 1. One draw of signs
+    serves all columns. Values have to be finite.
     """
     n, columns = change.shape
-    total = change.sum(axis=0)
-    bar = np.abs(total) - 1e-12 * np.abs(change).sum(axis=0)
+    grids = [on_grid(change[:, column], n).whole for column in range(columns)]
+    whole = np.column_stack(grids) if grids else np.zeros((n, 0))
+    total = whole.sum(axis=0)
+    bar = np.abs(total) - n
     random = np.random.Generator(np.random.PCG64(seed))
     hits = np.zeros(columns, dtype=np.int64)
     step = max(1, CELLS_AT_ONCE // max(n, 1))
@@ -156,7 +170,7 @@ def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = CO
         rows = min(step, resamples - first)
         packed = np.frombuffer(random.bytes(rows * ((n + 7) // 8)), dtype=np.uint8).reshape(rows, -1)
         kept = np.unpackbits(packed, axis=1, count=n).astype(np.float64)
-        hits += (np.abs(2.0 * (kept @ change) - total) >= bar).sum(axis=0)
+        hits += (np.abs(2.0 * (kept @ whole) - total) >= bar).sum(axis=0)
     return [float(hit + 1) / (resamples + 1) for hit in hits]
 
 

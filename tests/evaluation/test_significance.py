@@ -20,19 +20,19 @@ def test_a_mean_is_an_exact_sum_rounded_once():
 def test_no_values_have_no_mean_and_no_interval():
     (summary,) = summaries(np.empty((0, 1)))
 
-    assert summary == (None, None, 0)
+    assert summary == (None, None, 0, None)
 
 
 def test_one_query_has_a_mean_but_no_interval():
     (summary,) = summaries(column(0.25))
 
-    assert summary == (0.25, None, 1)
+    assert summary == (0.25, None, 1, None)
 
 
 def test_equal_values_have_an_interval_of_no_width():
     (summary,) = summaries(column(0.5, 0.5, 0.5))
 
-    assert summary == (0.5, (0.5, 0.5), 3)
+    assert summary == (0.5, (0.5, 0.5), 3, (0.5, 0.5))
 
 
 def test_undefined_values_are_left_out_of_their_column_only():

@@ -1,0 +1,47 @@
+"""Sums that come out the same, to the last bit, in any order and on any number of threads.
+
+A matrix product on several threads adds in another order than on one, and floating point then ends in another last
+digit. Whole numbers below 2^53 are added without rounding, so the values are put on a grid first: they become whole
+multiples of a power of two, fine enough that no figure that is read by people can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+EXACT_BITS = 52
+
+
+class Grid(NamedTuple):
+    """Values as whole numbers, kept as doubles: `whole / scale` is the values again, within half a `1 / scale`."""
+
+    whole: Floats
+    scale: float
+
+
+def on_grid(values: Floats, terms: int) -> Grid:
+    """The values on the finest grid on which any sum of up to `terms` of them, repeats counted, is exact.
+
+    The step is 2^-51 of the largest absolute value, times `terms` (rounded up to a power of two): 1e-13 of it for a
+    thousand terms. No values and all zeros stay as they are. Raises ValueError for values that are not finite, and
+    for more terms than the grid has room for.
+    """
+    if not np.isfinite(values).all():
+        raise ValueError("Only finite values can be put on a grid.")
+    room = EXACT_BITS - max(terms, 1).bit_length()
+    if room < 1:
+        raise ValueError(f"{terms} terms are too many to be added exactly.")
+    largest = float(np.abs(values).max()) if values.size else 0.0
+    if largest == 0.0:
+        return Grid(np.zeros(values.shape), 1.0)
+    exponent = max(room - math.frexp(largest)[1], -1000)
+    if exponent > 1000:
+        return Grid(np.zeros(values.shape), 1.0)
+    scale = math.ldexp(1.0, exponent)
+    return Grid(np.rint(values * scale), scale)

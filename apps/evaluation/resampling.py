@@ -1,0 +1,155 @@
+"""Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, people too.
+
+One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`):
+the same values and seed give the same bytes on any number of threads. Sources: Efron and Tibshirani, An Introduction
+to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their Application, 1997,
+section 5.3 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.exact import on_grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Interval = tuple[float, float]
+
+RESAMPLES = 1_000
+DEFAULT_SEED = 20
+DEFAULT_CONFIDENCE = 0.95
+CELLS_AT_ONCE = 500_000
+MOST_UNDEFINED = 0.5
+
+NORMAL = NormalDist()
+
+
+def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints | None = None) -> Floats:
+    """Means of each column of a (queries, columns) array over queries drawn with replacement.
+
+    The answer has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
+    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values have to be finite, and
+    there has to be at least one row.
+    """
+    n = len(values)
+    centre = values.mean(axis=0)
+    order = np.arange(n) if strata is None else np.argsort(strata, kind="stable")
+    whole, scale = on_grid((values - centre)[order], n)
+    means = np.empty((resamples, values.shape[1]))
+    for first, times in _times_drawn(n, seed, resamples, None if strata is None else strata[order]):
+        means[first : first + len(times)] = (times @ whole) / (n * scale)
+    return means + centre
+
+
+def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iterator[tuple[int, Floats]]:
+    """How often each query is drawn: the number of the first draw, and some draws by queries, as doubles.
+
+    `strata`, where given, is sorted.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    low, high = (0, n) if strata is None else _ends(strata)
+    step = max(1, CELLS_AT_ONCE // n)
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        drawn = random.integers(low, high, size=(rows, n), dtype=np.uint32)
+        drawn += (np.arange(rows, dtype=np.uint32) * np.uint32(n))[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
+        yield first, times.astype(np.float64)
+
+
+def _ends(strata: Ints) -> tuple[Ints, Ints]:
+    """First place and the place after the last of each row's stratum; the rows stand by stratum."""
+    _, first, member, size = np.unique(strata, return_index=True, return_inverse=True, return_counts=True)
+    return first[member], (first + size)[member]
+
+
+def percentile_interval(means: Floats, confidence: float) -> Interval:
+    """The middle share of one column of resampled means. NaN is left out; there has to be another value."""
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def bca_interval(values: Floats, means: Floats, confidence: float, strata: Ints | None = None) -> Interval:
+    """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
+
+    `values` are the queries' values, `means` their resampled means. Draws that equal the mean count half as below
+    it. Values that are all the same have an interval without width.
+    """
+    residuals = values - _centres(values, strata)
+    spread = float((residuals**2).sum())
+    if spread == 0.0:
+        return percentile_interval(means, confidence)
+    mean = values.mean()
+    slack = 1e-12 * float(np.abs(residuals).max())
+    below = float((means < mean - slack).mean() + 0.5 * (np.abs(means - mean) <= slack).mean())
+    if not 0.0 < below < 1.0:
+        return percentile_interval(means, confidence)
+    bias = NORMAL.inv_cdf(below)
+    acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)
+    tail = (1.0 - confidence) / 2.0
+    ends = [_corrected(share, bias, acceleration) for share in (tail, 1.0 - tail)]
+    low, high = np.quantile(means, ends)
+    return float(low), float(high)
+
+
+def _centres(values: Floats, strata: Ints | None) -> Floats:
+    """For each value the mean of its stratum; the mean of all without strata."""
+    if strata is None:
+        return np.full(len(values), values.mean())
+    _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
+    return (np.bincount(member, weights=values) / size)[member]
+
+
+def _corrected(share: float, bias: float, acceleration: float) -> float:
+    """The share of draws below an end of a BCa interval, from that of a percentile interval."""
+    z = bias + NORMAL.inv_cdf(share)
+    return NORMAL.cdf(bias + z / (1.0 - acceleration * z))
+
+
+def people_intervals(
+    sheets: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    resamples: int = RESAMPLES,
+) -> list[Interval | None]:
+    """Percentile intervals of means when the people who judged are drawn again too, one for each column.
+
+    `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
+    that person judged nothing of the query. In every draw people and queries are both drawn with replacement, and the
+    mean is taken over all drawn (person, query) pairs that have a value; so a lenient person moves all queries
+    together, as in life. It errs on the wide side (Owen 2007). A draw without any value is left out.
+
+    The queries are drawn as for the interval without people. A column is None with fewer than two people or two
+    queries with a value, and when more than half of the draws are left out.
+    """
+    return [_people_interval(sheets[:, :, column], confidence, seed, resamples) for column in range(sheets.shape[2])]
+
+
+def _people_interval(sheet: Floats, confidence: float, seed: int, resamples: int) -> Interval | None:
+    has = ~np.isnan(sheet)
+    sheet, has = sheet[has.any(axis=1)], has[has.any(axis=1)]
+    sheet, has = sheet[:, has.any(axis=0)], has[:, has.any(axis=0)]
+    people, n = sheet.shape
+    if people < 2 or n < 2:
+        return None
+    centre = float(sheet[has].mean())
+    whole, scale = on_grid(np.where(has, sheet - centre, 0.0).T, people * n)
+    again = np.random.Generator(np.random.PCG64(seed).jumped())
+    drawn = again.multinomial(people, np.full(people, 1.0 / people), size=resamples).astype(np.float64)
+    means = np.full(resamples, np.nan)
+    for first, times in _times_drawn(n, seed, resamples, None):
+        who = drawn[first : first + len(times)]
+        count = ((times @ has.T.astype(np.float64)) * who).sum(axis=1)
+        total = ((times @ whole) * who).sum(axis=1)
+        np.divide(total, count * scale, out=means[first : first + len(times)], where=count > 0)
+    if np.isnan(means).mean() > MOST_UNDEFINED:
+        return None
+    low, high = percentile_interval(means, confidence)
+    return low + centre, high + centre
