@@ -3,20 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation import charts, comparing, rules, selectors
 from apps.evaluation.bias import UNJUDGED_AT
 from apps.evaluation.columns import Floats
-from apps.evaluation.comparing import Change, Row
 from apps.evaluation.measures import parse_measure
-from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.scoring import conventions
 from apps.evaluation.selectors import JUDGED_NAME, Standing
 from apps.goldsets.models import VersionQuery
-from apps.retrieval.models import Run
 
 STRATA = {"domain": "Domain", "query_type": "Type", "difficulty": "Difficulty", "source": "Source"}
 MULTIPLES = 9
@@ -25,13 +23,6 @@ DEPTH = 10
 
 def conventions_of(measures: Iterable[str]) -> str:
     return conventions([parse_measure(name) for name in measures])
-
-
-def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
-    """What two runs are called: by their systems, or by their tags when one system made both."""
-    if baseline.system_id != candidate.system_id:
-        return baseline.system.name, candidate.system.name
-    return baseline.tag, candidate.tag
 
 
 class BoardRow(NamedTuple):
@@ -148,221 +139,12 @@ class Sheet:
         return any(shown and query.split != "dev" for shown, query in zip(self.visible, self.queries, strict=True))
 
 
-class DropRow(NamedTuple):
-    change: Change
-    query: VersionQuery
-    note: RegressionNote | None
-
-
-@dataclass
-class Comparison:
-    """Two evaluations of one side of a version."""
-
-    baseline: Sheet
-    candidate: Sheet
-    asked: str = ""
-
-    @cached_property
-    def names(self) -> tuple[str, str]:
-        return names_of(self.baseline.evaluation.run, self.candidate.evaluation.run)
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        measures = self.candidate.evaluation.measures
-        seed = self.candidate.evaluation.seed
-        return comparing.compare(measures, self.baseline.values, self.candidate.values, seed=seed)
-
-    @cached_property
-    def headline(self) -> Row | None:
-        return next((row for row in self.rows if row.measure == self.asked), self.rows[0] if self.rows else None)
-
-    @property
-    def measure(self) -> str:
-        assert self.headline is not None
-        return self.headline.measure
-
-    @property
-    def verdict(self) -> str:
-        assert self.headline is not None
-        return comparing.verdict(*self.names, self.headline)
-
-    @property
-    def unsettled(self) -> list[str]:
-        return [row.measure for row in self.rows if row.verdict == "not settled" and row != self.headline]
-
-    @cached_property
-    def drawn(self) -> list[tuple[Row, str]]:
-        bounds = charts.difference_bounds(self.rows)
-        return [(row, charts.difference_cell(row.measure, row.difference, bounds)) for row in self.rows]
-
-    @property
-    def head(self) -> str:
-        return charts.head_cell(charts.difference_bounds(self.rows), signs=True)
-
-    @cached_property
-    def changes(self) -> list[Change]:
-        """The queries this person may see, worst first."""
-        found = comparing.changes(
-            self.candidate.evaluation.query_ids,
-            self.baseline.values[self.measure],
-            self.candidate.values[self.measure],
-        )
-        return [change for change in found if self.candidate.visible[change.place]]
-
-    @property
-    def deltas(self) -> str:
-        return charts.deltas(self.measure, self.changes)
-
-    @property
-    def delta_figures(self) -> str:
-        return charts.delta_figures(self.changes, self.names)
-
-    @cached_property
-    def drops(self) -> list[DropRow]:
-        notes = selectors.notes_on(self.baseline.evaluation, self.candidate.evaluation, self.measure)
-        return [
-            DropRow(change, self.candidate.queries[change.place], notes.get(change.query_id))
-            for change in self.changes
-            if change.is_drop
-        ]
-
-    @property
-    def open_drops(self) -> int:
-        return sum(drop.note is None for drop in self.drops)
-
-    @property
-    def explained(self) -> int:
-        return len(self.drops) - self.open_drops
-
-    @property
-    def judged_curve(self) -> str:
-        return charts.judged_curve(self._judged_to)
-
-    @property
-    def judged_figures(self) -> str:
-        return charts.judged_figures(self._judged_to)
-
-    @property
-    def _judged_to(self) -> dict[str, list[float | None]]:
-        sheets = (self.baseline, self.candidate)
-        pairs = zip(self.names, sheets, strict=True)
-        return {name: sheet.evaluation.counts.get("judged_to", []) for name, sheet in pairs}
-
-    @property
-    def conventions(self) -> str:
-        return conventions_of(row.measure for row in self.rows)
-
-
 class Named(NamedTuple):
     """A block as people know it."""
 
     pk: int
     title: str
     document: str
-
-
-class Placement(NamedTuple):
-    """One line of a ranking as it is drawn."""
-
-    rank: int
-    score: float
-    grade: int | None
-    block: Named
-
-
-@dataclass
-class SideBySide:
-    """Both runs' rankings of one query, with the released grades."""
-
-    comparison: Comparison
-    query: VersionQuery
-
-    @cached_property
-    def place(self) -> int:
-        return self.comparison.candidate.evaluation.query_ids.index(self.query.outside_id)
-
-    @cached_property
-    def rankings(self) -> tuple[list[selectors.Placed], list[selectors.Placed]]:
-        sheets = (self.comparison.baseline, self.comparison.candidate)
-        left, right = (selectors.ranking_of(sheet.evaluation.run, self.query.query_id) for sheet in sheets)
-        return left, right
-
-    @cached_property
-    def grades(self) -> dict[int, int]:
-        return selectors.grades_of(self.query)
-
-    @cached_property
-    def blocks(self) -> dict[int, Named]:
-        """Every block that the page names, by its position."""
-        seen = {placed.position for ranking in self.rankings for placed in ranking[:DEPTH]}
-        return block_names(self._snapshot, seen | {position for position, grade in self.grades.items() if grade > 0})
-
-    @property
-    def _snapshot(self) -> Snapshot:
-        return self.comparison.candidate.evaluation.version.snapshot
-
-    @property
-    def lists(self) -> list[list[Placement]]:
-        return [
-            [
-                Placement(placed.rank, placed.score, self.grades.get(placed.position), self.blocks[placed.position])
-                for placed in ranking[:DEPTH]
-            ]
-            for ranking in self.rankings
-        ]
-
-    @cached_property
-    def _ranks(self) -> list[dict[int, int]]:
-        return [{placed.position: placed.rank for placed in ranking} for ranking in self.rankings]
-
-    def _move(self, position: int) -> charts.Move:
-        left, right = (ranks.get(position) for ranks in self._ranks)
-        block = self.blocks[position]
-        return charts.Move(block.title, left, right, self.grades.get(position), block.pk)
-
-    @property
-    def moves(self) -> str:
-        top = [placed.position for ranking in self.rankings for placed in ranking[:DEPTH]]
-        return charts.moves([self._move(position) for position in dict.fromkeys(top)], DEPTH)
-
-    @property
-    def missed(self) -> list[charts.Move]:
-        """Relevant blocks that neither run has in its first ten, best grade first."""
-        found = [self._move(position) for position, grade in self.grades.items() if grade > 0]
-        outside = [move for move in found if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
-        return sorted(outside, key=lambda move: (-(move.grade or 0), move.name))
-
-    @property
-    def unjudged(self) -> list[charts.Move]:
-        """Blocks of either first ten that nobody judged."""
-        top = dict.fromkeys(placed.position for ranking in self.rankings for placed in ranking[:DEPTH])
-        return [self._move(position) for position in top if position not in self.grades]
-
-    @property
-    def relevant_count(self) -> int:
-        return sum(grade > 0 for grade in self.grades.values())
-
-    @property
-    def scores(self) -> list[dict[str, Any]]:
-        """A row a run: its values for this query, judged share and relevant blocks in the first ten."""
-        sheets = (self.comparison.baseline, self.comparison.candidate)
-        rows = []
-        for name, sheet, ranking in zip(self.comparison.names, sheets, self.rankings, strict=True):
-            found = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
-            judged = sum(grade is not None for grade in found) / len(found) if found else None
-            relevant = sum(grade is not None and grade > 0 for grade in found)
-            values = [sheet.values[row.measure][self.place] for row in self.comparison.rows]
-            rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
-        return rows
-
-    @property
-    def neighbours(self) -> tuple[VersionQuery | None, VersionQuery | None]:
-        """The queries before and after this one, worst first."""
-        order = [change.place for change in self.comparison.changes]
-        at, queries = order.index(self.place), self.comparison.candidate.queries
-        before = queries[order[at - 1]] if at else None
-        after = queries[order[at + 1]] if at + 1 < len(order) else None
-        return before, after
 
 
 def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:

@@ -1,12 +1,12 @@
 from django.urls import include, path
 
-from apps.evaluation import bias_views, negatives_views, views
+from apps.evaluation import bias_views, compare_views, negatives_views, views
 
 PAIR = [
-    path("", views.compare, name="compare"),
-    path("decide/", views.decide, name="decide"),
-    path("export/", views.export, name="export"),
-    path("queries/<int:pk>/", views.query_page, name="query"),
+    path("", compare_views.compare, name="compare"),
+    path("decide/", compare_views.decide, name="decide"),
+    path("export/", compare_views.export, name="export"),
+    path("queries/<int:pk>/", compare_views.query_page, name="query"),
 ]
 
 app_name = "evaluation"
@@ -20,6 +20,6 @@ urlpatterns = [
     path("version/<int:version_pk>/bias/", bias_views.ask_bias, name="ask-bias"),
     path("version/<int:version_pk>/negatives/", negatives_views.negatives, name="negatives"),
     path("version/<int:version_pk>/negatives/file/", negatives_views.negatives_file, name="negatives-file"),
-    path("compare/", views.pick, name="pick"),
+    path("compare/", compare_views.pick, name="pick"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
 ]

@@ -1,4 +1,3 @@
-import csv
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,12 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.csvsafe import safe_cell
-from apps.common.errors import Refusal
 from apps.evaluation import actions, charts, pages, rules, selectors
-from apps.evaluation.forms import DropForm, PairForm, ScoreForm
+from apps.evaluation.forms import ScoreForm
 from apps.evaluation.models import Evaluation
-from apps.evaluation.pages import Comparison, Sheet, SideBySide
+from apps.evaluation.pages import Sheet
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
@@ -26,10 +23,6 @@ from apps.goldsets.selectors import frozen_in, latest_version, scorable_versions
 
 SECTION = {"section": "Runs"}
 QUERIES_A_PAGE = 100
-
-
-class ComparisonRefused(Refusal):
-    """Two evaluations cannot be compared, or not be seen yet."""
 
 
 @require_safe
@@ -110,7 +103,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     if not evaluation.is_scored:
         return render(request, "evaluation/waiting.html", {**SECTION, "evaluation": evaluation})
     sheet = Sheet(evaluation, request.member)  # type: ignore[attr-defined]
-    _log_look(request, sheet, "scores by query")
+    log_look(request, sheet, "scores by query")
     measure = _measure(request, evaluation)
     context = {
         **SECTION,
@@ -122,7 +115,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.SPLIT_WORDS[evaluation.split],
         "sealed": rules.SEALED if sheet.hidden_count else "",
-        **_strata(request, sheet.queries, [sheet.values[measure]], [evaluation.run.tag]),
+        **strata_context(request, sheet.queries, [sheet.values[measure]], [evaluation.run.tag]),
     }
     return render(request, "evaluation/evaluation.html", context)
 
@@ -152,7 +145,7 @@ def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
     return {"page": found, "rows": rows}
 
 
-def _strata(request: HttpRequest, queries: list, runs: list, names: list[str]) -> dict[str, Any]:
+def strata_context(request: HttpRequest, queries: list, runs: list, names: list[str]) -> dict[str, Any]:
     fields = pages.strata_fields(queries)
     asked = request.GET.get("by", "")
     field = asked if asked in fields else next(iter(fields), "")
@@ -168,113 +161,7 @@ def _strata(request: HttpRequest, queries: list, runs: list, names: list[str]) -
     }
 
 
-def _log_look(request: HttpRequest, sheet: Sheet, what: str) -> None:
+def log_look(request: HttpRequest, sheet: Sheet, what: str) -> None:
     if sheet.shows_test:
         version, actor = sheet.evaluation.version, request.user
         log_test_look(version=version, actor=actor, what=what, at=timezone.now())  # type: ignore[arg-type]
-
-
-@require_safe
-@member_view()
-def pick(request: HttpRequest, project: Project) -> HttpResponse:
-    """The form of two runs leads to their comparison."""
-    form = PairForm(request.GET)
-    if not form.is_valid():
-        raise ComparisonRefused("Choose a baseline and a candidate.", code="pair_missing")
-    return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
-
-
-def _comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
-    first, second = (selectors.evaluation_in(project, pk) for pk in (baseline, candidate))
-    if reason := rules.comparison_refusal(first, second):
-        raise ComparisonRefused(reason, code="comparison_refused")
-    member = request.member  # type: ignore[attr-defined]
-    measure = request.POST.get("measure") or request.GET.get("measure", "")
-    found = Comparison(Sheet(first, member), Sheet(second, member), measure)
-    if found.headline is None:
-        raise ComparisonRefused("These two share no measure. Score both with the same list.", code="no_measure")
-    return found
-
-
-@require_safe
-@member_view()
-def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Two runs: verdict, measures, every query, drops to explain, strata."""
-    found = _comparison(request, project, baseline, candidate)
-    _log_look(request, found.candidate, "comparison by query")
-    runs = [sheet.values[found.measure] for sheet in (found.baseline, found.candidate)]
-    evaluation = found.candidate.evaluation
-    context = {
-        **SECTION,
-        "found": found,
-        "evaluation": evaluation,
-        "split_words": rules.SPLIT_WORDS[evaluation.split],
-        "sealed": rules.SEALED if found.candidate.hidden_count else "",
-        "decides": rules.decision_refusal(request.member, evaluation.split) is None,  # type: ignore[attr-defined]
-        "tally": pages.comparing.tally(found.changes),
-        **_strata(request, found.candidate.queries, runs, list(found.names)),
-    }
-    return render(request, "evaluation/compare.html", context)
-
-
-@require_POST
-@member_view(Role.LEAD)
-def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
-    found = _comparison(request, project, baseline, candidate)
-    form = DropForm(request.POST)
-    if not form.is_valid():
-        raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
-    values = form.cleaned_data
-    actions.decide_drop(
-        baseline=found.baseline.evaluation,
-        candidate=found.candidate.evaluation,
-        measure=values["measure"],
-        query_id=values["query"],
-        decision=values["decision"],
-        explanation=values["explanation"],
-        member=request.member,  # type: ignore[attr-defined]
-        at=timezone.now(),
-    )
-    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
-    return redirect(f"{page}?{urlencode({'measure': values['measure']})}#drops")
-
-
-@require_safe
-@member_view()
-def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
-    """One query: both rankings side by side, with the released grades."""
-    found = _comparison(request, project, baseline, candidate)
-    query = selectors.version_query_in(found.candidate.evaluation.version, pk)
-    if query.outside_id not in found.candidate.evaluation.query_ids:
-        raise Http404("No such query in this comparison.")
-    if not rules.sees_split(request.member, query.split):  # type: ignore[attr-defined]
-        raise ComparisonRefused(rules.SEALED, code="sealed")
-    snapshot = found.candidate.evaluation.version.snapshot
-    if reason := rules.ranking_refusal(request.user, query.query_id, snapshot):  # type: ignore[arg-type]
-        raise ComparisonRefused(reason, code="pairs_open")
-    if query.split == Split.TEST:
-        version = found.candidate.evaluation.version
-        log_test_look(version=version, actor=request.user, what=f"query {query.outside_id}", at=timezone.now())  # type: ignore[arg-type]
-    tags = [(word, query.fields.get(field)) for field, word in pages.STRATA.items() if query.fields.get(field)]
-    context = {**SECTION, "found": found, "query": query, "side": SideBySide(found, query), "tags": tags}
-    return render(request, "evaluation/query.html", context)
-
-
-@require_safe
-@member_view()
-def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Every visible query with both values of every measure, as CSV."""
-    found = _comparison(request, project, baseline, candidate)
-    _log_look(request, found.candidate, "comparison as CSV")
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
-    writer = csv.writer(answer, lineterminator="\n")
-    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
-    sheets = (found.baseline, found.candidate)
-    for place, query in enumerate(found.candidate.queries):
-        if found.candidate.visible[place]:
-            for row in found.rows:
-                left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
-                writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
-    return answer

@@ -1,0 +1,133 @@
+"""Pages of two runs side by side: the comparison, its drops, one query in both rankings."""
+
+import csv
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.csvsafe import safe_cell
+from apps.common.errors import Refusal
+from apps.evaluation import actions, comparing, rules, selectors
+from apps.evaluation.comparison_pages import Comparison, SideBySide
+from apps.evaluation.forms import DropForm, PairForm
+from apps.evaluation.pages import STRATA, Sheet
+from apps.evaluation.views import SECTION, log_look, strata_context
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
+
+
+class ComparisonRefused(Refusal):
+    """Two evaluations cannot be compared, or not be seen yet."""
+
+
+@require_safe
+@member_view()
+def pick(request: HttpRequest, project: Project) -> HttpResponse:
+    """The form of two runs leads to their comparison."""
+    form = PairForm(request.GET)
+    if not form.is_valid():
+        raise ComparisonRefused("Choose a baseline and a candidate.", code="pair_missing")
+    return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
+
+
+def _comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
+    first, second = (selectors.evaluation_in(project, pk) for pk in (baseline, candidate))
+    if reason := rules.comparison_refusal(first, second):
+        raise ComparisonRefused(reason, code="comparison_refused")
+    member = request.member  # type: ignore[attr-defined]
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    found = Comparison(Sheet(first, member), Sheet(second, member), measure)
+    if found.headline is None:
+        raise ComparisonRefused("These two share no measure. Score both with the same list.", code="no_measure")
+    return found
+
+
+@require_safe
+@member_view()
+def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Two runs: verdict, measures, every query, drops to explain, strata."""
+    found = _comparison(request, project, baseline, candidate)
+    log_look(request, found.candidate, "comparison by query")
+    runs = [sheet.values[found.measure] for sheet in (found.baseline, found.candidate)]
+    evaluation = found.candidate.evaluation
+    context = {
+        **SECTION,
+        "found": found,
+        "evaluation": evaluation,
+        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "sealed": rules.SEALED if found.candidate.hidden_count else "",
+        "decides": rules.decision_refusal(request.member, evaluation.split) is None,  # type: ignore[attr-defined]
+        "tally": comparing.tally(found.changes),
+        **strata_context(request, found.candidate.queries, runs, list(found.names)),
+    }
+    return render(request, "evaluation/compare.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
+    found = _comparison(request, project, baseline, candidate)
+    form = DropForm(request.POST)
+    if not form.is_valid():
+        raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
+    values = form.cleaned_data
+    actions.decide_drop(
+        baseline=found.baseline.evaluation,
+        candidate=found.candidate.evaluation,
+        measure=values["measure"],
+        query_id=values["query"],
+        decision=values["decision"],
+        explanation=values["explanation"],
+        member=request.member,  # type: ignore[attr-defined]
+        at=timezone.now(),
+    )
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': values['measure']})}#drops")
+
+
+@require_safe
+@member_view()
+def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """One query: both rankings side by side, with the released grades."""
+    found = _comparison(request, project, baseline, candidate)
+    query = selectors.version_query_in(found.candidate.evaluation.version, pk)
+    if query.outside_id not in found.candidate.evaluation.query_ids:
+        raise Http404("No such query in this comparison.")
+    if not rules.sees_split(request.member, query.split):  # type: ignore[attr-defined]
+        raise ComparisonRefused(rules.SEALED, code="sealed")
+    snapshot = found.candidate.evaluation.version.snapshot
+    if reason := rules.ranking_refusal(request.user, query.query_id, snapshot):  # type: ignore[arg-type]
+        raise ComparisonRefused(reason, code="pairs_open")
+    if query.split == Split.TEST:
+        version = found.candidate.evaluation.version
+        log_test_look(version=version, actor=request.user, what=f"query {query.outside_id}", at=timezone.now())  # type: ignore[arg-type]
+    tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
+    context = {**SECTION, "found": found, "query": query, "side": SideBySide(found, query), "tags": tags}
+    return render(request, "evaluation/query.html", context)
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Every visible query with both values of every measure, as CSV."""
+    found = _comparison(request, project, baseline, candidate)
+    log_look(request, found.candidate, "comparison as CSV")
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
+    writer = csv.writer(answer, lineterminator="\n")
+    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
+    sheets = (found.baseline, found.candidate)
+    for place, query in enumerate(found.candidate.queries):
+        if found.candidate.visible[place]:
+            for row in found.rows:
+                left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
+                writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
+    return answer
