@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.charts import (
     Estimate,
     Scale,
-    axis,
     clip,
     figures,
     plain,
@@ -21,37 +20,17 @@ from apps.common.charts import (
     title,
     whisker,
 )
-from apps.common.wording import count, interval, number, percent, signed
-from apps.evaluation.comparing import DROP_BAR, Change, Row, Stratum, tally
+from apps.common.wording import interval, number, percent, signed
+from apps.evaluation.comparing import Change, Row, Stratum
+from apps.evaluation.drawing import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
+from apps.evaluation.drawing import stratum_bounds as stratum_bounds
 from apps.evaluation.models import Score
 from apps.evaluation.significance import Difference
 
-CELL_WIDTH, CELL_HEIGHT = 300, 24
-INSET = 14.0
-DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
-LEAST_DELTAS, WIDEST_BAR = 480.0, 36.0
+CELL_HEIGHT = 24
 ROW_HEIGHT = 52
 MOVES_WIDTH = 232
-CHARACTER, LINE = 7.2, 15.0
-
-
-class Bounds(NamedTuple):
-    """The shared axis of a column of small charts."""
-
-    low: float
-    high: float
-
-    @property
-    def place(self) -> Scale:
-        return scale(self.low, self.high, INSET, CELL_WIDTH - INSET)
-
-
-def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
-    """A little more than the values span, on round numbers."""
-    spread = [*values, 0.0] if with_zero else list(values)
-    low, high = min(spread, default=0.0), max(spread, default=1.0)
-    room = max(0.02, (high - low) * 0.08)
-    return Bounds(low - room, high + room)
+LINE = 15.0
 
 
 def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
@@ -86,75 +65,7 @@ def difference_bounds(rows: Sequence[Row]) -> Bounds:
 
 def deltas(measure: str, rows: Sequence[Change]) -> SafeString:
     """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
-    left = 44.0
-    spread = bounds_of([row.change for row in rows] + [-DROP_BAR, DROP_BAR])
-    place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
-    step = min(WIDEST_BAR, (DELTAS_WIDTH - left) / max(1, len(rows)))
-    right = max(left + step * len(rows), LEAST_DELTAS)
-    parts = [*_delta_grid(spread, place, left, right)]
-    parts += [_delta_bar(row, place, left + step * at, step) for at, row in enumerate(rows)]
-    parts += _drop_names(rows, place, left, step)
-    parts.append(tag("path", class_="zero", d=f"M{left:.1f} {place(0):.1f}H{right:.1f}"))
-    parts += _tally_words(rows, place, left, step)
-    name = f"Difference in {measure} for each of {count(len(rows))} queries, worst first"
-    return plot(svg(right, DELTAS_HEIGHT, name, parts))
-
-
-def _delta_grid(spread: Bounds, place: Scale, left: float, right: float) -> list[str]:
-    parts = []
-    for value in ticks(spread.low, spread.high, 5):
-        if value:
-            parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
-        words = signed(value, 1) if value else "0"
-        parts.append(text(left - 8, place(value) + 4, words, anchor="end"))
-    y = place(-DROP_BAR)
-    parts.append(tag("path", class_="limit", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
-    words = f"a drop below {number(-DROP_BAR, 1)} needs an explanation"
-    parts.append(text(right, y + 16, words, anchor="end", class_="halo"))
-    return parts
-
-
-def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
-    words = title(f"{row.query_id} {signed(row.change)}")
-    zero, end = place(0), place(row.change)
-    wide = max(1.0, step * 0.72)
-    x += (step - wide) / 2
-    if abs(row.change) < 5e-4:
-        return tag("rect", words, class_="even", x=x, y=zero - 1, width=wide, height=2)
-    css = "up" if row.change > 0 else "down"
-    return tag("rect", words, class_=css, x=x, y=min(zero, end), width=wide, height=max(1.5, abs(end - zero)))
-
-
-def _drop_names(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
-    """Ids at the ends of the worst bars: beside them where the next bars leave room, else below."""
-    parts: list[str] = []
-    free_from = left
-    for at, row in enumerate(rows[:12]):
-        start, end = left + step * at, place(row.change)
-        wide = CHARACTER * len(row.query_id)
-        if not row.is_drop or start < free_from:
-            continue
-        following = rows[at + 1 : at + 2 + int(wide / step)]
-        is_beside = all(place(other.change) < end - 12 for other in following)
-        x, y = (start + step, end - 2) if is_beside else (start, end + 13)
-        parts.append(text(x, y, clip(row.query_id, 16), class_="flagtext halo"))
-        free_from = x + wide + 6
-    return parts
-
-
-def _tally_words(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
-    counts = tally(rows)
-    parts, start = [], left
-    for number_of, words, y in (
-        (counts.worse, "worse", place(0) - 9),
-        (counts.equal, "equal", place(0) - 9),
-        (counts.better, "better", place(0) + 17),
-    ):
-        wide = step * number_of
-        if number_of and wide > 64:
-            parts.append(text(start + wide / 2, y, f"{number_of:,} {words}", anchor="middle", class_="word halo"))
-        start += wide
-    return parts
+    return plot(delta_bars(measure, rows))
 
 
 def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
@@ -164,38 +75,9 @@ def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
     )
 
 
-STRATUM_WIDTH = 240
-
-
-def stratum_bounds(found: Sequence[Stratum]) -> Bounds:
-    """One scale for all small multiples."""
-    ends = [
-        end
-        for stratum in found
-        for one in stratum.summaries
-        for end in (*(one.interval or ()), one.mean)
-        if end is not None
-    ]
-    return Bounds(max(0.0, min(ends, default=0.0) - 0.02), min(1.0, max(ends, default=1.0) + 0.02))
-
-
 def stratum(found: Stratum, names: Sequence[str], bounds: Bounds) -> SafeString:
     """One dot with whisker a run; the first run is the baseline."""
-    place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
-    bottom = 20.0 * len(names) + 8
-    parts = []
-    for at, (name, one) in enumerate(zip(names, found.summaries, strict=True)):
-        y, css = 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
-        if one.mean is None:
-            continue
-        low, high = one.interval or (one.mean, one.mean)
-        words = title(f"{name}: {number(one.mean, 2)}, {interval(one.interval)}, n {one.n}")
-        line = tag("line", class_=css, x1=place(low), x2=place(high), y1=y, y2=y)
-        dot = tag("circle", class_=css, cx=place(one.mean), cy=y, r=4.5)
-        parts.append(tag("g", words + line + dot))
-        parts.append(text(place(high) + 6, y + 4, number(one.mean, 2), class_="word"))
-    parts += axis(place, ticks(bounds.low, bounds.high, 5), 6.0, STRATUM_WIDTH - 40.0, bottom)
-    return svg(STRATUM_WIDTH, bottom + 20, f"{found.name}: means with intervals", parts)
+    return mark_safe(stratum_dots(found, names, bounds))
 
 
 def strata_figures(found: Sequence[Stratum], names: Sequence[str]) -> SafeString:
