@@ -1,0 +1,44 @@
+"""A small release on disk: four texts, three questions, and the grades of two splits."""
+
+from pathlib import Path
+from typing import Any
+
+from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
+from apps.goldsets.formats.folder import write_folder
+from tests.elsewhere import TEXTS
+from tests.goldsets.content import ListContent
+
+FACTS: dict[str, Any] = {
+    "gold_set": {"slug": "doors", "name": "Doors"},
+    "version": "v2",
+    "digest": "d" * 64,
+}
+QUESTIONS = {
+    "Q1": ("red key", "dev", "keys"),
+    "Q2": ("green wall", "dev", "walls"),
+    "Q3": ("the window", "dev", "walls"),
+    "Q9": ("door", "test", "keys"),
+}
+GRADES = [
+    ("Q1", "a", 3),
+    ("Q1", "d", 1),
+    ("Q2", "b", 1),
+    ("Q2", "c", 2),
+    ("Q3", "c", 1),
+    ("Q3", "d", 3),
+    ("Q9", "b", 2),
+]
+CONTENT = ListContent(
+    query_rows=[QueryRow(key, text, domain=domain, split=split) for key, (text, split, domain) in QUESTIONS.items()],
+    block_rows=[BlockRow(key, "house", key.upper(), text) for key, text in TEXTS.items()],
+    grade_rows=[
+        GradeRow(query, block, grade, QUESTIONS[query][1], query_text=QUESTIONS[query][0])
+        for query, block, grade in GRADES
+    ],
+)
+
+
+def write_release(folder: Path, *forms: str, content: ListContent = CONTENT) -> Path:
+    folder.mkdir()
+    write_folder(content, folder, formats=forms or ["jsonl"], facts=FACTS)
+    return folder

@@ -1,0 +1,79 @@
+import sys
+
+import pytest
+
+from apps.evaluation.outside.command import CommandEngine, run_command
+from apps.retrieval.engines.base import BadParameters
+from apps.retrieval.engines.remote import Asked, RemoteError
+from apps.retrieval.engines.remote.base import Hit
+
+PYTHON = sys.executable
+
+
+def ask(line, text="red key", k=10):
+    engine = CommandEngine(line)
+    return engine.read(run_command(engine.request(Asked("Q1", text), k), seconds=10)).hits
+
+
+def prints(code: str) -> str:
+    return f'{PYTHON} -c "{code}"'
+
+
+def test_places_are_filled_in_one_pass_and_no_shell_reads_them():
+    request = CommandEngine("find --id={query_id} -n {k} {query}").request(Asked("Q7", "a; rm {k} 'b'"), 5)
+
+    assert request.path.split("\0") == ["find", "--id=Q7", "-n", "5", "a; rm {k} 'b'"]
+    assert request.body is None
+
+
+def test_without_a_place_the_words_come_on_standard_input():
+    assert ask(prints("print(input().upper())")) == [Hit("RED KEY", None)]
+
+
+def test_one_id_a_line_keeps_its_order():
+    assert ask(prints("print('b\\na')") + " {query}") == [Hit("b", None), Hit("a", None)]
+
+
+def test_ids_come_with_scores_behind_a_tab():
+    assert ask(prints("print('b\\t2.5\\na\\t1')")) == [Hit("b", 2.5), Hit("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "hits"),
+    [
+        ("['b', 7]", [Hit("b", None), Hit("7", None)]),
+        ("[{'id': 'b', 'score': 2}, {'id': 'a'}]", [Hit("b", 2.0), Hit("a", None)]),
+        ("[]", []),
+    ],
+)
+def test_json_is_read_too(printed, hits):
+    assert ask(prints(f"import json; print(json.dumps({printed}))")) == hits
+
+
+def test_a_failure_is_told_with_its_code_and_last_words():
+    with pytest.raises(RemoteError, match="ended with code 3: no index"):
+        ask(prints("import sys; print('no index', file=sys.stderr); sys.exit(3)"))
+
+
+def test_a_score_that_is_none_is_named():
+    with pytest.raises(RemoteError, match="The score of item 1 is not a number"):
+        ask(prints("print('b\\thigh')"))
+
+
+def test_a_program_that_takes_too_long_is_ended():
+    engine = CommandEngine(prints("import time; time.sleep(60)"))
+
+    with pytest.raises(RemoteError, match=r"had not ended after 0\.2 seconds"):
+        run_command(engine.request(Asked("Q1", "x"), 1), seconds=0.2)
+
+
+def test_a_program_that_is_not_there_ends_the_run():
+    with pytest.raises(RemoteError, match="cannot be run") as caught:
+        ask("/nowhere/search {query}")
+    assert caught.value.is_final
+
+
+@pytest.mark.parametrize(("line", "sentence"), [("", "is empty"), ("find 'x", "taken apart")])
+def test_a_line_that_is_no_command_is_refused(line, sentence):
+    with pytest.raises(BadParameters, match=sentence):
+        CommandEngine(line)
