@@ -52,6 +52,7 @@ PURE = [
     "evaluation/bias.py",
     "evaluation/drawing.py",
     "evaluation/first.py",
+    "evaluation/gating",
     "evaluation/measures.py",
     "evaluation/negatives.py",
     "evaluation/power.py",

@@ -1,0 +1,50 @@
+"""Gates: named rules that the scores, the speed and the cost of a run are held to.
+
+A rule is a value (`rule`), read from a TOML file (`files`) or from facts that `as_facts` wrote, and decided on plain
+arrays (`deciding`). `karat eval` and the app say the same sentence about the same evidence.
+"""
+
+from apps.evaluation.gating.deciding import Evidence, Verdict, decide, worst
+from apps.evaluation.gating.files import read_rules
+from apps.evaluation.gating.rule import (
+    COST,
+    FAILED,
+    LATENCIES,
+    PASSED,
+    STATES,
+    TIERS,
+    UNKNOWN,
+    Rule,
+    RuleError,
+    Slice,
+    as_facts,
+    asks,
+    measures_of,
+    rule_of,
+)
+from apps.evaluation.gating.tiers import SMOKE_QUERIES, rules_in, sample
+
+__all__ = [
+    "COST",
+    "FAILED",
+    "LATENCIES",
+    "PASSED",
+    "SMOKE_QUERIES",
+    "STATES",
+    "TIERS",
+    "UNKNOWN",
+    "Evidence",
+    "Rule",
+    "RuleError",
+    "Slice",
+    "Verdict",
+    "as_facts",
+    "asks",
+    "decide",
+    "measures_of",
+    "read_rules",
+    "rule_of",
+    "rules_in",
+    "sample",
+    "worst",
+]

@@ -1,0 +1,224 @@
+"""What a rule says of a run: passed, failed or not known, with the figure, its interval and its n in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.common.wording import number, signed
+from apps.evaluation.columns import Floats, Ints
+from apps.evaluation.gating.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
+from apps.evaluation.gating.tiers import sample
+from apps.evaluation.significance import DEFAULT_SEED, RESAMPLES, summaries
+
+ROUNDING = 1e-9
+PLACES = {"measure": 4, "latency": 0, "cost": 2}
+MOST_PLACES = 12
+CELLS_AT_ONCE = 500_000
+LOWER_IS_BETTER = frozenset({"FailureRate"})
+TAILS = (0.025, 0.975)
+
+
+class Evidence(NamedTuple):
+    """What a run did on one side of a gold set; row i of everything is query `query_ids[i]`.
+
+    `values` and `baseline` hold a column a measure under its one spelling, NaN for "no value". `latencies` are
+    milliseconds, NaN where nobody took the time; `cost` is that of 1,000 queries. `strata` has a label a query under
+    each field that slices may name, "" for none. `seed` draws the sample of the smoke tier and the resamples.
+    """
+
+    query_ids: Sequence[str]
+    values: Mapping[str, Floats]
+    baseline: Mapping[str, Floats] | None = None
+    latencies: Floats | None = None
+    cost: float | None = None
+    strata: Mapping[str, Sequence[str]] = {}
+    seed: int = DEFAULT_SEED
+
+
+class Verdict(NamedTuple):
+    """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it was held against.
+
+    Both are None where there is nothing to say. `words` is a sentence for people. `n` counts the queries.
+    """
+
+    state: str
+    value: float | None
+    bound: float | None
+    words: str
+    interval: tuple[float, float] | None = None
+    n: int = 0
+
+
+def decide(rule: Rule, evidence: Evidence) -> Verdict:
+    """Hold one run to one rule. What cannot be decided is "unknown" with the reason, never passed."""
+    try:
+        rows = _rows(rule, evidence)
+        if rule.is_against_baseline:
+            return _against_baseline(rule, evidence, rows)
+        return _against_bound(rule, _figure(rule, evidence, rows))
+    except _NotKnown as gap:
+        return Verdict(UNKNOWN, None, bound_of(rule), f"Not known: {gap}")
+
+
+def worst(verdicts: Iterable[Verdict]) -> str:
+    """The state of several gates together: failed when any failed, else unknown when any is, or there is none."""
+    states = {verdict.state for verdict in verdicts} or {UNKNOWN}
+    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in states)
+
+
+class _NotKnown(Exception):
+    """Why a rule cannot be decided, as a sentence."""
+
+
+class _Figure(NamedTuple):
+    """What was measured. Cost has no interval, and nothing has one over a single query."""
+
+    value: float
+    interval: tuple[float, float] | None
+    n: int
+
+
+def _rows(rule: Rule, evidence: Evidence) -> Ints:
+    """Places of the queries that the rule is about."""
+    everyone = np.arange(len(evidence.query_ids))
+    rows = (
+        np.array(sample(evidence.query_ids, seed=evidence.seed), dtype=np.int64) if rule.tier == "smoke" else everyone
+    )
+    if rule.slice is not None:
+        labels = evidence.strata.get(rule.slice.field)
+        if labels is None:
+            there = ", ".join(sorted(evidence.strata)) or "no field"
+            raise _NotKnown(f"no query carries {rule.slice.field}; here there is {there}.")
+        rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
+    if not len(rows):
+        raise _NotKnown(f"there is no query{_where(rule)}.")
+    return rows
+
+
+def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+    """The figure of these queries with its interval; cost has none."""
+    if rule.figure == COST:
+        if evidence.cost is None:
+            raise _NotKnown("nobody has said what 1,000 queries cost.")
+        return _Figure(evidence.cost, None, len(rows))
+    if rule.figure in LATENCIES:
+        return _latency(rule, evidence, rows)
+    summary = summaries(_column(evidence.values, rule, rows)[:, None], seed=evidence.seed)[0]
+    if summary.mean is None:
+        raise _NotKnown(f"{rule.figure} has no value for any query{_where(rule)}.")
+    return _Figure(summary.mean, summary.interval, summary.n)
+
+
+def _column(values: Mapping[str, Floats], rule: Rule, rows: Ints) -> Floats:
+    if rule.figure not in values:
+        raise _NotKnown(f"{rule.figure} was not computed.")
+    return values[rule.figure][rows]
+
+
+def _latency(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+    """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
+    if evidence.latencies is None:
+        raise _NotKnown("the run carries no times.")
+    taken = evidence.latencies[rows]
+    taken = taken[~np.isnan(taken)]
+    if not len(taken):
+        raise _NotKnown(f"the run carries no times{_where(rule)}.")
+    rank = LATENCIES[rule.figure]
+    value = float(np.percentile(taken, rank))
+    if len(taken) < 2:
+        return _Figure(value, None, len(taken))
+    random = np.random.Generator(np.random.PCG64(evidence.seed))
+    step = max(1, CELLS_AT_ONCE // len(taken))
+    drawn = [
+        np.percentile(
+            taken[random.integers(0, len(taken), size=(min(step, RESAMPLES - first), len(taken)))], rank, axis=1
+        )
+        for first in range(0, RESAMPLES, step)
+    ]
+    low, high = np.quantile(np.concatenate(drawn), TAILS)
+    return _Figure(value, (float(low), float(high)), len(taken))
+
+
+def _against_bound(rule: Rule, found: _Figure) -> Verdict:
+    bound = bound_of(rule)
+    at_least = rule.at_least is not None
+    held = found.value
+    if rule.on == INTERVAL:
+        if found.interval is None:
+            raise _NotKnown(f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
+        held = found.interval[0] if at_least else found.interval[1]
+    state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
+    said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{_unit(rule)}"
+    words = f"{said}{_beside(rule, found, bound)}; the gate asks for {asks(rule)}."
+    return Verdict(state, found.value, bound, words, found.interval, found.n)
+
+
+def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
+    """A paired difference over the queries for which both runs have a value."""
+    if evidence.baseline is None:
+        raise _NotKnown("there is no baseline to compare with.")
+    if rule.figure not in evidence.baseline:
+        raise _NotKnown(f"{rule.figure} of the baseline was not computed.")
+    change = _column(evidence.values, rule, rows) - evidence.baseline[rule.figure][rows]
+    found = summaries(change[:, None], seed=evidence.seed)[0]
+    if found.mean is None or found.interval is None:
+        raise _NotKnown(f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
+    low, high = found.interval
+    best, least = (-low, -high) if _falls(rule) else (high, low)
+    is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
+    said = (
+        f"{rule.figure}{_where(rule)} differs from the baseline by {signed(found.mean, 4)}, "
+        f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {found.n:,}"
+    )
+    state = FAILED if is_worse else PASSED
+    return Verdict(
+        state, found.mean, bound_of(rule), f"{said}; the gate asks for {asks(rule)}.", found.interval, found.n
+    )
+
+
+def bound_of(rule: Rule) -> float:
+    """The number that the rule names; of a baseline rule the worst difference that it bears."""
+    if rule.is_against_baseline:
+        margin = rule.margin or 0.0
+        return margin if _falls(rule) else 0.0 - margin
+    return next(bound for bound in (rule.at_least, rule.at_most) if bound is not None)
+
+
+def _falls(rule: Rule) -> bool:
+    """Whether a lower value of the measure is the better one."""
+    return rule.measure is not None and rule.measure.name in LOWER_IS_BETTER
+
+
+def _where(rule: Rule) -> str:
+    return f" where {rule.slice}" if rule.slice is not None else ""
+
+
+def _called(rule: Rule) -> str:
+    if rule.figure in LATENCIES:
+        return f"The {LATENCIES[rule.figure]}th percentile of latency"
+    return "The cost of 1,000 queries" if rule.figure == COST else rule.figure
+
+
+def _unit(rule: Rule) -> str:
+    return " ms" if rule.figure in LATENCIES else ""
+
+
+def _beside(rule: Rule, found: _Figure, bound: float) -> str:
+    if rule.figure == COST:
+        return ""
+    if found.interval is None:
+        return f", too few queries for an interval, n = {found.n:,}"
+    low, high = (_told(rule, end, bound) for end in found.interval)
+    return f", 95 % interval {low} to {high}{_unit(rule)}, n = {found.n:,}"
+
+
+def _told(rule: Rule, value: float, bound: float) -> str:
+    """The value with as many places as it takes not to look like a bound that it is not."""
+    kind = "latency" if rule.figure in LATENCIES else "cost" if rule.figure == COST else "measure"
+    places = PLACES[kind]
+    while places < MOST_PLACES and abs(value - bound) > ROUNDING and number(value, places) == number(bound, places):
+        places += 1
+    return number(value, places)

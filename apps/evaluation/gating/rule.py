@@ -1,0 +1,198 @@
+"""A rule: which figure of which queries is held to which bound."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from apps.evaluation.measures import Measure, parse_measure
+from apps.evaluation.notation import MeasureError
+
+TIERS = ("smoke", "full", "deep")
+PASSED, FAILED, UNKNOWN = STATES = ("passed", "failed", "unknown")
+MEAN, INTERVAL = ENDS = ("mean", "interval")
+LATENCIES = {"latency_p50": 50, "latency_p95": 95, "latency_p99": 99}
+COST = "cost"
+BASELINE = "baseline"
+LONGEST_NAME = 120
+KEYS = ("name", "figure", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier")
+
+
+class RuleError(ValueError):
+    """A rule that says nothing, or nothing that could be decided. `key` and `value` are what is wrong with it."""
+
+    def __init__(self, key: str, value: object, sentence: str) -> None:
+        super().__init__(sentence)
+        self.key = key
+        self.value = value
+
+
+class Slice(NamedTuple):
+    """The queries whose stratum `field` is `value`."""
+
+    field: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.field} = {self.value}"
+
+
+class Rule(NamedTuple):
+    """One gate. Exactly one of `at_least`, `at_most` and `is_against_baseline` is given.
+
+    `figure` is a measure in its one spelling, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
+    in whatever currency its writer means). `on` says what meets a bound: the figure itself, or the end of its interval
+    that is harder to meet. `margin` is the largest drop from the baseline that is not held against a run; without one
+    a run is worse when the whole interval of the paired difference says so.
+    """
+
+    name: str
+    figure: str
+    at_least: float | None = None
+    at_most: float | None = None
+    on: str = MEAN
+    is_against_baseline: bool = False
+    margin: float | None = None
+    slice: Slice | None = None
+    tier: str = "full"
+
+    @property
+    def measure(self) -> Measure | None:
+        """The measure, None for a guard-rail on speed or cost."""
+        return None if self.figure in LATENCIES or self.figure == COST else parse_measure(self.figure)
+
+
+def rule_of(facts: Mapping[str, Any]) -> Rule:
+    """The rule that these facts write down: a `[[gate]]` of a file, or what `as_facts` gave. Raises RuleError."""
+    for key in facts:
+        if key not in KEYS:
+            close = difflib.get_close_matches(str(key), KEYS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KEYS)}."
+            raise RuleError(str(key), facts[key], f"A gate has no key {key}; {hint}")
+    rule = Rule(
+        name=_name(facts.get("name")),
+        figure=_figure(facts.get("figure")),
+        at_least=_number("at_least", facts.get("at_least")),
+        at_most=_number("at_most", facts.get("at_most")),
+        on=_one_of("on", facts.get("on", MEAN), ENDS),
+        is_against_baseline=_baseline(facts.get("no_worse_than")),
+        margin=_number("margin", facts.get("margin")),
+        slice=_slice(facts.get("slice")),
+        tier=_one_of("tier", facts.get("tier", "full"), TIERS),
+    )
+    _check_bounds(rule, facts)
+    return rule
+
+
+def as_facts(rule: Rule) -> dict[str, Any]:
+    """The rule as plain JSON values, what is not said left out; `rule_of` reads it back."""
+    facts: dict[str, Any] = {"name": rule.name, "figure": rule.figure}
+    for key in ("at_least", "at_most", "margin"):
+        if getattr(rule, key) is not None:
+            facts[key] = getattr(rule, key)
+    if rule.is_against_baseline:
+        facts["no_worse_than"] = BASELINE
+    else:
+        facts["on"] = rule.on
+    if rule.slice is not None:
+        facts["slice"] = rule.slice._asdict()
+    return {**facts, "tier": rule.tier}
+
+
+def asks(rule: Rule) -> str:
+    """What the rule asks for, as the end of a sentence that begins "the gate asks for"."""
+    if rule.is_against_baseline:
+        beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
+        return f"no worse than the baseline beyond {beyond}"
+    side, bound = ("at least", rule.at_least) if rule.at_least is not None else ("at most", rule.at_most)
+    if rule.on == MEAN:
+        return f"{side} {bound:,g}"
+    end = "lower" if rule.at_least is not None else "upper"
+    return f"{side} {bound:,g} at the {end} end of the interval"
+
+
+def measures_of(rules: Iterable[Rule]) -> list[Measure]:
+    """The measures that the rules need, each once, in the order of first mention."""
+    found = (rule.measure for rule in rules)
+    return list(dict.fromkeys(measure for measure in found if measure is not None))
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise RuleError("name", value, 'A gate needs a name, such as name = "Good enough".')
+    name = " ".join(value.split())
+    if len(name) > LONGEST_NAME:
+        raise RuleError("name", value, f"A gate's name has at most {LONGEST_NAME} characters.")
+    return name
+
+
+def _figure(value: object) -> str:
+    others = ", ".join([*LATENCIES, COST])
+    if not isinstance(value, str) or not value.strip():
+        raise RuleError("figure", value, f"A gate needs a figure: a measure such as nDCG@10, or one of {others}.")
+    text = value.strip()
+    if text in LATENCIES or text == COST:
+        return text
+    try:
+        return str(parse_measure(text))
+    except MeasureError as fault:
+        raise RuleError("figure", value, f"{fault} Beside measures there are {others}.") from fault
+
+
+def _number(key: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise RuleError(key, value, f"{key} is a number, not {_shown(value)}.")
+    return float(value)
+
+
+def _one_of(key: str, value: object, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise RuleError(key, value, f"{key} is one of {', '.join(known)}, not {_shown(value)}.")
+    return str(value)
+
+
+def _baseline(value: object) -> bool:
+    if value not in (None, BASELINE):
+        raise RuleError(
+            "no_worse_than",
+            value,
+            f'no_worse_than is "baseline", not {_shown(value)}; which run that is, is said beside the rules.',
+        )
+    return value == BASELINE
+
+
+def _slice(value: object) -> Slice | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or value.keys() != {"field", "value"}:
+        raise RuleError("slice", value, 'slice is written as { field = "domain", value = "tax" }.')
+    for key, text in value.items():
+        if not isinstance(text, str) or not text.strip():
+            raise RuleError(f"slice.{key}", text, f"{key} of a slice is a text, not {_shown(text)}.")
+    return Slice(value["field"].strip(), value["value"].strip())
+
+
+def _check_bounds(rule: Rule, facts: Mapping[str, Any]) -> None:
+    given = [key for key in ("at_least", "at_most", "no_worse_than") if facts.get(key) is not None]
+    if len(given) != 1:
+        said = " and ".join(given) or "none"
+        raise RuleError("figure", rule.figure, f"A gate has one of at_least, at_most and no_worse_than; here: {said}.")
+    if rule.is_against_baseline and rule.measure is None:
+        raise RuleError("no_worse_than", BASELINE, f"{rule.figure} has no paired difference; give it at_most.")
+    if rule.margin is not None and not (rule.is_against_baseline and rule.margin >= 0):
+        raise RuleError("margin", rule.margin, "margin is a number from 0, beside no_worse_than.")
+    if rule.is_against_baseline and rule.on != MEAN:
+        raise RuleError("on", rule.on, "no_worse_than always looks at the interval of the difference; leave out on.")
+    if rule.measure is None and rule.at_most is None:
+        raise RuleError("at_least", rule.at_least, f"{rule.figure} is a guard-rail; give it at_most.")
+    if rule.figure == COST and (rule.on != MEAN or rule.slice is not None):
+        raise RuleError("on" if rule.slice is None else "slice", COST, "cost is one number of a run: no on, no slice.")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
