@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +20,20 @@ from apps.agreement.coefficients import (
 from apps.common.intervals import wilson
 
 Row = tuple[int, int, int, int | None]
+ITEMS_AT_ONCE = 1_024
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """`codes` holds items by people as positions in `grades`, MISSING where a person gave none."""
+    """`codes` holds items by people as positions in `grades`, MISSING where a person gave none.
+
+    `items` holds query and text of each item, in the order of `codes`.
+    """
 
     people: tuple[int, ...]
     grades: tuple[int, ...]
     codes: NDArray[np.int64]
+    items: NDArray[np.int64]
 
     @property
     def shared(self) -> int:
@@ -78,21 +82,35 @@ def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
     table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
     grades = np.array(sorted({*scale, *np.unique(table[:, 3]).tolist()}), dtype=np.int64)
     people, person = np.unique(table[:, 2], return_inverse=True)
-    _, item = np.unique(table[:, :2], axis=0, return_inverse=True)
-    item = item.reshape(-1)
-    codes = np.full((item.max() + 1 if len(item) else 0, len(people)), MISSING, dtype=np.int64)
-    codes[item, person] = np.searchsorted(grades, table[:, 3])
-    return Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes)
+    items, item = np.unique(table[:, :2], axis=0, return_inverse=True)
+    codes = np.full((len(items), len(people)), MISSING, dtype=np.int64)
+    codes[item.reshape(-1), person] = np.searchsorted(grades, table[:, 3])
+    return Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes, items)
 
 
-def pairs_of(ratings: Ratings) -> list[PairAgreement]:
-    """Every two people who share an item, most items first."""
-    found = []
-    for first, second in combinations(ratings.people, 2):
-        table = ratings.table(first, second)
-        if table.sum():
-            found.append(pair_agreement(table, first, second, ratings.grades))
-    return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
+def shared_items(ratings: Ratings) -> NDArray[np.int64]:
+    """People by people: how many items both graded; in the diagonal how many each graded."""
+    size = len(ratings.people)
+    found = np.zeros((size, size))
+    for start in range(0, len(ratings.codes), ITEMS_AT_ONCE):
+        graded = (ratings.codes[start : start + ITEMS_AT_ONCE] != MISSING).astype(float)
+        found += graded.T @ graded
+    return found.astype(np.int64)
+
+
+def pairs_sharing(ratings: Ratings) -> list[tuple[int, int]]:
+    """Every two people who share an item, by id, most items first."""
+    shared = np.triu(shared_items(ratings), k=1)
+    first, second = np.nonzero(shared)
+    order = np.lexsort((second, first, -shared[first, second]))
+    people = ratings.people
+    return [(people[one], people[other]) for one, other in zip(first[order], second[order], strict=True)]
+
+
+def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -> list[PairAgreement]:
+    """How far these two and two agree; every two who share an item, most items first, when none are named."""
+    asked = pairs_sharing(ratings) if pairs is None else pairs
+    return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in asked]
 
 
 def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:

@@ -1,0 +1,90 @@
+"""One person's grades over the weeks; intervals against SciPy."""
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from apps.agreement.ratings import ratings_from
+from apps.agreement.weeks import lean_of, leans, median_of, week_of, weeks_of
+
+SCALE = (0, 1, 2, 3)
+MONDAY = date(2026, 3, 2)
+
+
+def test_a_week_begins_on_monday_in_utc():
+    assert week_of(datetime(2026, 3, 8, 23, 59, tzinfo=UTC)) == MONDAY
+    assert week_of(datetime(2026, 3, 9, tzinfo=UTC)) == date(2026, 3, 9)
+
+
+def test_a_lean_is_the_distance_to_the_mean_of_the_others():
+    rows = [(1, 1, 7, 3), (1, 1, 8, 1), (1, 1, 9, 2), (2, 1, 7, 0), (3, 1, 8, 2)]
+
+    found = leans(ratings_from(rows, SCALE), 7)
+
+    assert found[0] == 1.5
+    assert np.isnan(found[1:]).all()
+
+
+def test_a_stranger_leans_nowhere():
+    assert np.isnan(leans(ratings_from([(1, 1, 8, 1)], SCALE), 7)).all()
+
+
+def test_the_interval_of_a_lean_is_students():
+    values = np.array([0.5, -1.0, np.nan, 0.0, 1.0, 0.5])
+
+    found = lean_of(values)
+
+    own = values[np.isfinite(values)]
+    expected = stats.t.interval(0.95, 4, own.mean(), stats.sem(own))
+    assert (found.value, found.n) == (pytest.approx(own.mean()), 5)
+    assert found.interval == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([], "No pair that somebody else graded too."),
+        ([1.0], "One pair has no interval."),
+        ([1.0, 1.0], "All differences are the same, so there is no interval."),
+    ],
+)
+def test_a_lean_without_an_interval_says_why(values, reason):
+    found = lean_of(np.array(values))
+
+    assert (found.interval, found.reason) == (None, reason)
+
+
+@pytest.mark.parametrize("n", [6, 9, 25, 100])
+def test_the_interval_of_a_median_covers_as_much_as_it_says(n):
+    low, high = median_of(range(1, n + 1)).interval
+
+    covered = stats.binom.cdf(high - 1, n, 0.5) - stats.binom.cdf(low - 1, n, 0.5)
+    narrower = stats.binom.cdf(high - 2, n, 0.5) - stats.binom.cdf(low, n, 0.5)
+    assert low + high == n + 1
+    assert narrower < 0.95 <= covered
+
+
+def test_few_values_have_a_median_without_interval():
+    assert median_of([3, 1, 2]) == (2.0, None, 3)
+    assert median_of([]) == (None, None, 0)
+
+
+def test_weeks_tell_lean_agreement_and_pace_apart():
+    rows = [(1, 1, 7, 3), (1, 1, 8, 2), (2, 1, 7, 0), (2, 1, 8, 0), (3, 1, 7, 1), (3, 1, 8, 1)]
+    graded = {(1, 1): MONDAY, (2, 1): MONDAY, (3, 1): date(2026, 3, 9)}
+
+    found = weeks_of(ratings_from(rows, SCALE), 7, graded, {MONDAY: [1_000, 3_000]}, most=9)
+
+    assert [(week.begins.day, week.lean.value, week.alpha.n, week.pace.value) for week in found] == [
+        (2, 0.5, 2, 2_000),
+        (9, 0.0, 1, None),
+    ]
+
+
+def test_of_many_weeks_the_last_are_told():
+    graded = {(item, 1): date(2026, 3, 2 + 7 * item) for item in range(4)}
+    ratings = ratings_from([(item, 1, 7, 0) for item in range(4)], SCALE)
+
+    assert [week.begins.day for week in weeks_of(ratings, 7, graded, {}, most=2)] == [16, 23]
