@@ -1,0 +1,87 @@
+import numpy as np
+
+from apps.evaluation.columns import Judged, Ranked
+from apps.evaluation.measures import measure_run, parse_measures
+from apps.evaluation.people import given_on, shared_rows, sheets_of, with_grades
+
+ANNA, BERT, CAROL = 11, 22, 33
+
+
+def ints(*values) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def judged(*grades, queries=("Q1", "Q1", "Q2", "Q3")) -> Judged:
+    """Q1 has blocks 0 and 1, Q2 block 0, Q3 block 0."""
+    names = tuple(dict.fromkeys(queries))
+    numbers = ints(*(names.index(query) for query in queries))
+    return Judged(names, numbers, ints(0, 1, 0, 0), ints(*grades))
+
+
+def given(released, rows):
+    """Rows of (person, query, block, grade)."""
+    columns = [ints(*(row[at] for row in rows)) for at in range(4)]
+    return given_on(released, *columns)
+
+
+def test_grades_find_the_rows_they_stand_beside():
+    released = judged(1, 0, 2, 1)
+
+    found = given(released, [(BERT, 1, 0, 3), (ANNA, 0, 1, 2), (BERT, 0, 0, 0)])
+
+    assert found.people == (ANNA, BERT)
+    assert [column.tolist() for column in found.by(0)] == [[1], [2]]
+    assert [column.tolist() for column in found.by(1)] == [[0, 2], [0, 3]]
+
+
+def test_of_two_grades_of_one_person_the_later_counts():
+    found = given(judged(1, 0, 2, 1), [(ANNA, 0, 0, 3), (ANNA, 0, 1, 1), (ANNA, 0, 0, 2)])
+
+    assert [column.tolist() for column in found.by(0)] == [[0, 1], [2, 1]]
+
+
+def test_grades_of_pairs_that_were_not_released_are_left_out():
+    found = given(judged(1, 0, 2, 1), [(ANNA, 1, 1, 3), (BERT, 2, 0, 1)])
+
+    assert found.people == (BERT,)
+    assert found.place.tolist() == [3]
+
+
+def test_without_grades_there_is_nobody():
+    found = given(judged(1, 0, 2, 1), [])
+
+    assert found.people == ()
+    assert shared_rows(found, 4) == 0
+
+
+def test_rows_that_two_people_graded_are_counted_once():
+    found = given(judged(1, 0, 2, 1), [(ANNA, 0, 0, 3), (BERT, 0, 0, 2), (CAROL, 0, 0, 2), (CAROL, 1, 0, 1)])
+
+    assert shared_rows(found, 4) == 1
+
+
+def test_other_grades_stand_over_the_released_ones_and_the_rest_stays():
+    released = judged(1, 0, 2, 1)
+
+    other = with_grades(released, ints(1, 3), ints(3, 0))
+
+    assert other.grade.tolist() == [1, 3, 2, 0]
+    assert released.grade.tolist() == [1, 0, 2, 1]
+
+
+def test_a_sheet_holds_the_scores_under_one_persons_grades():
+    """The run puts block 1 above block 0. Anna finds 1 relevant and 0 not; Bert says the opposite, as released.
+
+    Q2 was graded by Bert alone, Q3 by nobody whose name is known: there the released score stands for both.
+    """
+    released = judged(1, 0, 1, 1)
+    ranked = Ranked(ints(0, 0, 1, 2), ints(1, 0, 0, 0), np.array([2.0, 1.0, 1.0, 1.0]))
+    measures = parse_measures("RR P@1")
+    scores = measure_run(measures, released, ranked, range(2))
+    found = given(released, [(ANNA, 0, 0, 0), (ANNA, 0, 1, 1), (BERT, 0, 0, 1), (BERT, 0, 1, 0), (BERT, 1, 0, 0)])
+
+    sheets = sheets_of(measures, released, found, ranked, range(2), scores)
+
+    nan = np.nan
+    np.testing.assert_array_equal(sheets[:, :, 0], [[1.0, nan, 1.0], [0.5, 0.0, 1.0]])
+    np.testing.assert_array_equal(sheets[:, :, 1], [[1.0, nan, 1.0], [0.0, 0.0, 1.0]])
