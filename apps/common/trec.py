@@ -28,7 +28,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class QrelRow(NamedTuple):
-    """One line of a qrels file: `query iteration block grade`; the iteration is not kept."""
+    """One line of a qrels file: `query iteration block grade`; the iteration is not kept here."""
 
     query_id: str
     block_id: str
@@ -68,6 +68,35 @@ def read_run(path: str | Path) -> Iterator[RunRow]:
 def parse_qrels(lines: Iterable[bytes], name: str) -> Iterator[QrelRow]:
     """As `read_qrels`, from lines that were opened elsewhere; `name` stands in the errors."""
     seen: dict[str, dict[str, int]] = {}
+    for number, query_id, _, block_id, grade in _judgements(lines, name):
+        _once(seen.setdefault(query_id, {}), query_id, block_id, name, number)
+        yield QrelRow(query_id, block_id, grade)
+
+
+class FacetRow(NamedTuple):
+    """One line of a qrels file whose second field is a facet of the query, as TREC's diversity tasks have it."""
+
+    query_id: str
+    facet: str
+    block_id: str
+    grade: int
+
+
+def read_faceted_qrels(path: str | Path) -> Iterator[FacetRow]:
+    """The rows of a qrels file with facets, in file order; a pair may stand once for each facet.
+
+    Raises InputError as `read_qrels` does.
+    """
+    name = name_of(path)
+    seen: dict[tuple[str, str], dict[str, int]] = {}
+    for number, query_id, iteration, block_id, grade in _judgements(_lines_of(path, name), name):
+        facet = _text(iteration, "facet", name, number)
+        _once(seen.setdefault((query_id, facet), {}), query_id, block_id, name, number)
+        yield FacetRow(query_id, facet, block_id, grade)
+
+
+def _judgements(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, str, bytes, str, int]]:
+    """Line number, query id, second field, block id and grade of each row."""
     grades: dict[bytes, int] = {}
     for number, line in enumerate(lines, 1):
         fields = line.split()
@@ -79,8 +108,7 @@ def parse_qrels(lines: Iterable[bytes], name: str) -> Iterator[QrelRow]:
         if grade is None:
             grade = grades[fields[3]] = _grade(fields[3], name, number)
         query_id, block_id = _ids(fields[0], fields[2], name, number)
-        _once(seen.setdefault(query_id, {}), query_id, block_id, name, number)
-        yield QrelRow(query_id, block_id, grade)
+        yield number, query_id, fields[1], block_id, grade
 
 
 def parse_run(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[RunRow]:

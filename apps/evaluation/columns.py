@@ -21,26 +21,51 @@ Floats = NDArray[np.float64]
 BlockIds = Sequence[Any]
 
 MOST_PADDING = 4
-
-
 BLOCK_BITS = 32
+
+
+class Facets(NamedTuple):
+    """Which facets of its query a block answers, one row each: query, facet, block, grade.
+
+    Facets are numbered over all queries in the order of first mention. No two rows name the same three.
+    """
+
+    query: Ints
+    facet: Ints
+    block: Ints
+    grade: Ints
 
 
 @dataclass(eq=False)
 class Judged:
-    """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known."""
+    """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known.
+
+    `facets` is there when the file tells the facets of a query apart; the grade of a pair is then its best one.
+    """
 
     queries: tuple[str, ...]
     query: Ints
     block: Ints
     grade: Ints
+    facets: Facets | None = None
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """One sorted number for each judged pair, and the rows in that order."""
+        keys = pair_keys(self.query, self.block)
+        rows = np.argsort(keys, kind="stable")
+        return keys[rows], rows
 
     @cached_property
     def lookup(self) -> tuple[Ints, Ints]:
         """One sorted number for each judged pair, and the grades in that order."""
-        keys = pair_keys(self.query, self.block)
-        order = np.argsort(keys, kind="stable")
-        return keys[order], self.grade[order]
+        keys, rows = self.pairs
+        return keys, self.grade[rows]
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What measures worked out from the judgements alone, under a key of their own choosing."""
+        return {}
 
     @cached_property
     def ideal(self) -> tuple[Ints, Ints, Ints]:
@@ -51,16 +76,13 @@ class Judged:
         query = query[order]
         return query, place_within(query, len(self.queries)), grade[order]
 
-    @cached_property
-    def _relevant(self) -> dict[int, Ints]:
-        return {}
-
     def relevant(self, rel: int) -> Ints:
         """How many relevant blocks each query has."""
-        if rel not in self._relevant:
+        if ("relevant", rel) not in self.kept:
             chosen = self.query[self.grade >= rel]
-            self._relevant[rel] = np.bincount(chosen, minlength=len(self.queries))
-        return self._relevant[rel]
+            self.kept["relevant", rel] = np.bincount(chosen, minlength=len(self.queries))
+        found: Ints = self.kept["relevant", rel]
+        return found
 
 
 class Ranked(NamedTuple):
@@ -89,6 +111,24 @@ def judged_columns(rows: Iterable[tuple[str, Any, int]], blocks: Vocabulary) -> 
         block.append(blocks[block_id])
         grade.append(value)
     return Judged(tuple(queries), _ints(query), _ints(block), _ints(grade))
+
+
+def faceted_columns(rows: Iterable[tuple[str, str, Any, int]], blocks: Vocabulary) -> Judged:
+    """Columns from (query id, facet, block id, grade) rows; the grade of a pair is the best over its facets.
+
+    Where all rows name the same facet there are none to tell apart, and `facets` is None.
+    """
+    queries, names = Vocabulary(), Vocabulary()
+    columns: tuple[list[int], ...] = ([], [], [], [])
+    for query_id, facet, block_id, value in rows:
+        for column, number in zip(columns, (queries[query_id], names[facet], blocks[block_id], value), strict=True):
+            column.append(number)
+    facets = Facets(*map(_ints, columns))
+    keys, pair = np.unique(pair_keys(facets.query, facets.block), return_inverse=True)
+    grade = np.full(len(keys), np.iinfo(np.int64).min)
+    np.maximum.at(grade, pair, facets.grade)
+    query, block = keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
+    return Judged(tuple(queries), query, block, grade, facets if len(names) > 1 else None)
 
 
 def ranked_columns(

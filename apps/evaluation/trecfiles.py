@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.errors import InputError
-from apps.common.trec import name_of, read_qrels, read_run, read_run_parts
-from apps.evaluation.columns import Ints, Judged, Ranked, Vocabulary, judged_columns, pair_keys
+from apps.common.trec import name_of, read_faceted_qrels, read_qrels, read_run, read_run_parts
+from apps.evaluation.columns import Ints, Judged, Ranked, Vocabulary, faceted_columns, judged_columns, pair_keys
 
 
 class RunFile(NamedTuple):
@@ -23,10 +23,19 @@ class RunFile(NamedTuple):
     unjudged: tuple[str, ...]
 
 
-def load_qrels(path: str | Path, blocks: Vocabulary) -> Judged:
-    """The judgements of a qrels file. Raises InputError for a malformed or empty file."""
-    rows = ((row.query_id, row.block_id.encode(), row.grade) for row in read_qrels(path))
-    judged = judged_columns(rows, blocks)
+def load_qrels(path: str | Path, blocks: Vocabulary, *, with_facets: bool = False) -> Judged:
+    """The judgements of a qrels file. Raises InputError for a malformed or empty file.
+
+    `with_facets` reads the second column as the facet of the query that a row is about; without it the column is
+    passed over, and a pair may stand in the file only once.
+    """
+    if with_facets:
+        judged = faceted_columns(
+            ((row.query_id, row.facet, row.block_id.encode(), row.grade) for row in read_faceted_qrels(path)), blocks
+        )
+    else:
+        rows = ((row.query_id, row.block_id.encode(), row.grade) for row in read_qrels(path))
+        judged = judged_columns(rows, blocks)
     if not judged.queries:
         raise InputError(name_of(path), None, "", "", "holds no judgements.")
     return judged
