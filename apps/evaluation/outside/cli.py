@@ -1,0 +1,164 @@
+"""`karat eval`: any system outside Karat, run against a released gold set: retrieve, score, gate, report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from apps.common.addresses import BadAddress
+from apps.common.digests import digest_of
+from apps.common.errors import InputError
+from apps.evaluation.columns import Judged, Vocabulary
+from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
+from apps.evaluation.measures import Measure, parse_measures
+from apps.evaluation.notation import MeasureError
+from apps.evaluation.outside import asking, options
+from apps.evaluation.outside.answers import AnswerFile, OtherRun
+from apps.evaluation.outside.evaluating import Answered, evaluate, from_answers
+from apps.evaluation.outside.printing import FORMATS, Sheet
+from apps.evaluation.outside.progress import Progress
+from apps.evaluation.outside.release import Release, read_release
+from apps.evaluation.outside.runs import write_run
+from apps.evaluation.trecfiles import load_run
+from apps.goldsets.verify import NotAnExport
+from apps.retrieval.engines.base import BadParameters
+
+PASS, GATE_FAILED, USAGE, DATA_ERROR = 0, 1, 2, 3
+KEPT = Path(".karat-eval")
+NAMED = 3
+
+
+class NotAnswered(Exception):
+    """A system left queries without an answer; the message is a sentence."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Adds `eval` to the commands of `karat`."""
+    parser = subparsers.add_parser(
+        "eval",
+        help="run an outside system against a released gold set, score and gate it",
+        description="Ask any system every question of a released gold set, score its answers, hold them to gates.",
+        epilog=options.EPILOG,
+    )
+    parser.add_argument("release", type=Path, metavar="RELEASE", help="an exported folder, or the zip file of one")
+    options.add_options(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Asks, scores, holds and prints; the exit code."""
+    try:
+        measures = parse_measures(args.measures)
+        engine = None if args.run_file else options.engine_of(args)
+        pace, headers = options.pace_of(args), options.signed(args)
+    except (MeasureError, BadParameters) as error:
+        return _refuse(error, USAGE)
+    try:
+        rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
+        release = _asked_of(args, read_release(args.release, _split(args)))
+        blocks = Vocabulary()
+        judged = release.judged(blocks)
+        if engine is None:
+            found = _from_file(args.run_file, judged, blocks)
+        else:
+            found = _from_system(args, engine, pace, headers, release, judged, blocks)
+        sheet = _sheet(args, release, judged, blocks, found, measures, rules)
+    except (InputError, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
+        return _refuse(error, DATA_ERROR)
+    sys.stdout.write(FORMATS[args.format](sheet))
+    return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
+
+
+def _refuse(error: Exception, code: int) -> int:
+    print(f"karat eval: {error}", file=sys.stderr)
+    return code
+
+
+def _split(args: argparse.Namespace) -> str | None:
+    """The side that is read; None is for the release to choose."""
+    if args.split is None:
+        return "" if args.tier == "deep" else None
+    return "" if args.split == "all" else args.split
+
+
+def _asked_of(args: argparse.Namespace, release: Release) -> Release:
+    """The release with the queries that the tier looks at: a sample of them in the smoke tier."""
+    if args.tier != "smoke":
+        return release
+    queries = tuple(release.queries[place] for place in sample([q.query_id for q in release.queries], seed=args.seed))
+    inside = {query.query_id for query in queries}
+    return release._replace(queries=queries, grades=tuple(row for row in release.grades if row.query_id in inside))
+
+
+def _from_file(path: str, judged: Judged, blocks: Vocabulary) -> Answered:
+    file = load_run(path, judged, blocks)
+    return Answered(file.tag, file.ranked)
+
+
+def _from_system(
+    args: argparse.Namespace,
+    engine: options.RemoteEngine,
+    pace: options.Pace,
+    headers: dict[str, str],
+    release: Release,
+    judged: Judged,
+    blocks: Vocabulary,
+) -> Answered:
+    """Every query answered; raises NotAnswered otherwise, with what was answered kept for the next time."""
+    identity = {
+        "release": release.digest or release.name,
+        "split": release.split,
+        "system": {key: value for key, value in engine.identity().items() if key != "auth"},
+        "depth": args.depth,
+    }
+    file = AnswerFile(args.answers or KEPT / f"{digest_of(identity)[:16]}.jsonl", identity)
+    progress = Progress(sys.stderr, is_quiet=args.quiet)
+    outcome = asking.ask_release(engine, release.queries, file, k=args.depth, pace=pace, headers=headers, told=progress)
+    if len(outcome.answers) < len(release.queries):
+        raise NotAnswered(_unanswered(outcome, len(release.queries), file))
+    answers = [outcome.answers[query.query_id] for query in release.queries]
+    name = engine.address if args.endpoint else Path(engine.address).name
+    if args.save_run:
+        write_run(args.save_run, name, answers)
+    if not args.answers:
+        file.remove()
+    return from_answers(name, answers, judged, blocks)
+
+
+def _unanswered(outcome: asking.Outcome, total: int, file: AnswerFile) -> str:
+    """Which queries have no answer, why, and what to do."""
+    left = total - len(outcome.answers)
+    named = [f"{query}: {reason}" for query, reason in list(outcome.failed.items())[:NAMED]]
+    stop = "The rest was not asked. " if outcome.stopped else ""
+    return (
+        f"{left:,} of {total:,} queries have no answer, so nothing was scored. {' '.join(named)} {stop}"
+        f"The answers so far are kept in {file.path}: the same command asks for the rest."
+    )
+
+
+def _sheet(
+    args: argparse.Namespace,
+    release: Release,
+    judged: Judged,
+    blocks: Vocabulary,
+    found: Answered,
+    measures: Sequence[Measure],
+    rules: Sequence[Rule],
+) -> Sheet:
+    baseline = _from_file(args.baseline, judged, blocks) if args.baseline else None
+    scored = evaluate(
+        release,
+        judged,
+        blocks,
+        found,
+        measures=measures,
+        rules=rules,
+        baseline=baseline,
+        cost=args.cost,
+        seed=args.seed,
+        confidence=args.confidence,
+    )
+    return Sheet(release, found.name, scored, args.tier if rules else None, args.confidence, args.seed)

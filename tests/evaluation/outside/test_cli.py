@@ -1,0 +1,201 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from apps.config.cli import main as karat
+from apps.goldsets.formats.folder import zip_folder
+from tests.conftest import REPO
+from tests.evaluation.outside.releases import write_release
+
+RUN = "Q1 Q0 a 1 2.0 mine\nQ1 Q0 d 2 1.0 mine\nQ2 Q0 c 1 2.0 mine\nQ3 Q0 d 1 1.5 mine\n"
+GATES = """
+[[gate]]
+name = "Good enough"
+figure = "RR"
+at_least = 0.9
+
+[[gate]]
+name = "Walls"
+figure = "nDCG@10"
+at_least = 0.5
+slice = { field = "domain", value = "walls" }
+"""
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch, release_folder):
+    """A folder to work in, with a release, a run and gates."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.run").write_text(RUN)
+    (tmp_path / "gates.toml").write_text(GATES)
+    return tmp_path
+
+
+def evaluate(*options, release="doors-v2"):
+    return karat(["eval", release, "--quiet", *options])
+
+
+def endpoint(port, path="search"):
+    address = f"http://127.0.0.1:{port}/{path}?n={{{{k}}}}"
+    places = ["--ids", "hits[*].doc.id", "--scores", "hits[*].score"]
+    return ["--endpoint", address, "--body", '{"q": {{query}}}', *places, "--tries", "1"]
+
+
+def printed(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_run_is_scored_against_the_dev_split(at, capsys):
+    assert evaluate("--run", "mine.run", "--measures", "RR P@1", "--format", "json") == 0
+
+    said = printed(capsys)
+    assert said["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
+    assert said["queries"] == {"judged": 3, "in_run": 3, "missing": 0}
+    assert said["measures"]["RR"] == {"mean": 1.0, "ci": [1.0, 1.0], "n": 3}
+    assert (said["passed"], said["latency_ms"]) == (None, None)
+
+
+def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 0
+    assert "Gates: 2 of 2 passed." in capsys.readouterr().out
+
+    (at / "mine.run").write_text("Q1 Q0 d 1 1.0 mine\n")
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
+    assert "FAIL  Good enough: RR is 0.3333" in capsys.readouterr().out
+
+
+def test_a_gate_that_cannot_be_decided_does_not_pass(at, capsys):
+    (at / "gates.toml").write_text('[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = 300\n')
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
+    assert "Fast: Not known: the run carries no times." in capsys.readouterr().out
+
+
+def test_a_baseline_is_compared_with(at, capsys):
+    (at / "base.run").write_text(RUN)
+    (at / "gates.toml").write_text('[[gate]]\nname = "Safe"\nfigure = "RR"\nno_worse_than = "baseline"\n')
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml", "--baseline", "base.run") == 0
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
+
+
+def test_an_endpoint_is_asked_timed_and_scored(at, port, capsys):
+    assert evaluate(*endpoint(port), "--measures", "Success@5", "--format", "json", "--depth", "5") == 0
+
+    said = printed(capsys)
+    assert said["queries"]["in_run"] == 3
+    assert said["latency_ms"]["n"] == 3
+    assert not (at / ".karat-eval").exists()
+
+
+def test_a_command_is_run_once_a_query_and_kept_as_a_run(at, capsys):
+    line = f"{sys.executable} -c \"print('a\\t2'); print('d\\t1')\" {{query}}"
+
+    assert evaluate("--command", line, "--save-run", "kept.run", "--measures", "RR") == 0
+    assert (at / "kept.run").read_text().splitlines()[:2] == [
+        f"Q1 Q0 a 1 2.0 {(sys.executable).rsplit('/', 1)[-1]}",
+        f"Q1 Q0 d 2 1.0 {(sys.executable).rsplit('/', 1)[-1]}",
+    ]
+
+
+def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the_rest(at, capsys):
+    program = at / "find.py"
+    code = "import sys\nif sys.argv[1] == 'green wall': sys.exit('index is being built')\nprint('c')\n"
+    program.write_text(code)
+    line = f"{sys.executable} {program} {{query}}"
+
+    assert evaluate("--command", line) == 3
+    said = capsys.readouterr().err
+    assert "1 of 3 queries have no answer" in said
+    assert "Q2: The command ended with code 1: index is being built." in said
+
+    program.write_text("import sys\nassert sys.argv[1] == 'green wall'\nprint('c')\n")
+    assert evaluate("--command", line) == 0
+
+
+def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
+    from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
+    from tests.goldsets.content import ListContent
+
+    ids = [f"Q{number:03}" for number in range(80)]
+    content = ListContent(
+        query_rows=[QueryRow(key, key, split="dev") for key in ids],
+        block_rows=[BlockRow("a", "house", "A", "a")],
+        grade_rows=[GradeRow(key, "a", 1, "dev", query_text=key) for key in ids],
+    )
+    release = write_release(tmp_path / "many", content=content)
+    monkeypatch.chdir(tmp_path)
+
+    assert evaluate("--command", "echo a", "--tier", "smoke", "--format", "json", release=str(release)) == 0
+    assert printed(capsys)["queries"]["judged"] == 50
+
+
+def test_the_deep_tier_takes_every_split(at, capsys):
+    assert evaluate("--run", "mine.run", "--tier", "deep", "--format", "json") == 0
+    assert printed(capsys)["queries"] == {"judged": 4, "in_run": 3, "missing": 1}
+
+
+def test_a_zip_serves_too(at, release_folder):
+    with (at / "doors.zip").open("wb") as stream:
+        zip_folder(release_folder, stream)
+
+    assert evaluate("--run", "mine.run", release="doors.zip") == 0
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_rows_hold_measures_and_gates(at, capsys, form):
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml", "--measures", "RR", "--format", form) == 0
+
+    mark = {"csv": ",", "tsv": "\t"}[form]
+    rows = [line.split(mark)[:3] for line in capsys.readouterr().out.splitlines()]
+    assert rows == [
+        ["kind", "name", "state"],
+        ["measure", "RR", ""],
+        ["measure", "nDCG@10", ""],
+        ["gate", "Good enough", "passed"],
+        ["gate", "Walls", "passed"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        (["--run", "mine.run", "--measures", "nDGC@10"], 2, "not a measure"),
+        (["--command", "find 'x"], 2, "taken apart"),
+        (["--command", "echo a", "--token-from", "KARAT_NO_SUCH_TOKEN"], 2, "is empty"),
+        (["--endpoint", "http://localhost/find"], 2, None),
+        (["--run", "nowhere.run"], 3, "nowhere.run"),
+        (["--run", "mine.run", "--gates", "mine.run"], 3, "not TOML"),
+        (["--run", "mine.run", "--split", "test"], 0, None),
+        (["--command", "/nowhere/find {query}"], 3, "cannot be run"),
+    ],
+)
+def test_codes_tell_usage_from_data(at, capsys, options, code, sentence):
+    if options[0] == "--endpoint":
+        options = [*options, "--body", '{"q": 1}']
+
+    assert evaluate(*options) == code
+    assert sentence is None or sentence in capsys.readouterr().err
+
+
+def test_a_folder_that_is_no_release_is_code_3(at, capsys):
+    (at / "empty").mkdir()
+
+    assert evaluate("--run", "mine.run", release="empty") == 3
+    assert "it is not an export of Karat" in capsys.readouterr().err
+
+
+def test_no_django_is_loaded_and_progress_goes_to_standard_error(at):
+    code = (
+        "import sys; from apps.config.cli import main; code = main(sys.argv[1:]); "
+        "sys.exit(9 if 'django' in sys.modules else code)"
+    )
+    line = [sys.executable, "-c", code, "eval", str(at / "doors-v2"), "--command", "echo a", "--format", "json"]
+
+    ended = subprocess.run(line, capture_output=True, cwd=at, env={"PYTHONPATH": str(REPO), "PATH": "/usr/bin:/bin"})
+
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["queries"]["in_run"] == 3
+    assert "3 of 3 queries answered" in ended.stderr.decode()
