@@ -87,7 +87,9 @@ class Attributes(NamedTuple):
         return frozenset(found)
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
+    """A row of a file whose key column holds an id; `cells` are stripped."""
+
     line: int
     id: str
     cells: dict[str, str]
@@ -99,7 +101,7 @@ def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttribut
     Raises InputError for a file without rows and for the first row that cannot be read: a block without id or
     named twice, a time that is none.
     """
-    rows = _rows_of(path, "block")
+    rows = rows_of(path, "block")
     numbers = np.array([blocks[row.id.encode()] for row in rows], dtype=np.int64)
     names = [name for name in rows[0].cells if name not in {"block", "time"}]
     return BlockAttributes(
@@ -113,7 +115,7 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
 
     Raises InputError as `load_block_attributes` does.
     """
-    rows = _rows_of(path, "query", known=("query", "time", "domain"))
+    rows = rows_of(path, "query", known=("query", "time", "domain"))
     times = dict(zip((row.id for row in rows), _times_of(path, rows), strict=True))
     domains = {row.id: row.cells.get("domain", "") for row in rows}
     return QueryAttributes(
@@ -122,14 +124,14 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
     )
 
 
-def _rows_of(path: str | Path, key: str, known: Sequence[str] | None = None) -> list[_Row]:
+def rows_of(path: str | Path, key: str, known: Sequence[str] | None = None) -> list[Row]:
     """The rows of a file, each with the id that stands in the column `key`. Raises InputError for the first fault."""
     name, found = str(path), {}
     errors = ErrorList()
     delimiter = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
     with open_source(path, name=name) as source:
         for line, cells in read_csv(source, errors, required=(key,), known=known, delimiter=delimiter):
-            row = _Row(line, cells[key].strip(), {column: cell.strip() for column, cell in cells.items()})
+            row = Row(line, cells[key].strip(), {column: cell.strip() for column, cell in cells.items()})
             if not row.id:
                 raise InputError(name, line, key, "", f"the {key} has no id.")
             if row.id in found:
@@ -143,11 +145,11 @@ def _rows_of(path: str | Path, key: str, known: Sequence[str] | None = None) -> 
     return list(found.values())
 
 
-def _times_of(path: str | Path, rows: Sequence[_Row]) -> list[float]:
+def _times_of(path: str | Path, rows: Sequence[Row]) -> list[float]:
     return [_days(path, row) for row in rows]
 
 
-def _days(path: str | Path, row: _Row) -> float:
+def _days(path: str | Path, row: Row) -> float:
     """The time of a row in days since 1970; NaN for an empty cell."""
     text = row.cells.get("time", "")
     if not text:
