@@ -37,8 +37,24 @@ def pytest_configure(config: pytest.Config) -> None:
     TransactionTestCase._fixture_teardown = teardown_without_guards
 
 
+NEEDS_DATABASE = {"db", "transactional_db", "live_server", "django_db_setup", "django_db_blocker"}
+RUNS_KARAT = {"config", "jobs"}
+"""Folders whose tests start processes of Karat, which open a database of their own."""
+
+
+def asks_no_database(item: pytest.Item) -> bool:
+    """Whether the test cannot meet a database: without mark or fixture pytest-django keeps it from every query."""
+    if item.get_closest_marker("django_db") or NEEDS_DATABASE & set(getattr(item, "fixturenames", ())):
+        return False
+    return not RUNS_KARAT & set(item.path.parts)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     from django.db import connection
+
+    for item in items:
+        if asks_no_database(item):
+            item.add_marker(pytest.mark.once)
 
     skip = pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL=postgres://…")
     if connection.vendor != "postgresql":
