@@ -261,6 +261,8 @@ class Things:
     def evaluation_query__pk(self) -> int:
         return self.version.queries.filter(split="dev").order_by("pk").first().pk
 
+    evaluation_ask_grades__pk = evaluation_query__pk
+
     def jobs__pk(self) -> int:
         return Job.objects.filter(project=self.project).order_by("pk").first().pk
 

@@ -3,13 +3,14 @@
 import csv
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.csvsafe import safe_cell
@@ -17,10 +18,12 @@ from apps.common.errors import Refusal
 from apps.evaluation import actions, comparing, rules, selectors
 from apps.evaluation.comparison_pages import Comparison, SideBySide
 from apps.evaluation.forms import DropForm, PairForm
+from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import STRATA, Sheet
 from apps.evaluation.views import SECTION, log_look, strata_context
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
+from apps.retrieval.models import Pool
 
 
 class ComparisonRefused(Refusal):
@@ -41,7 +44,7 @@ def _comparison(request: HttpRequest, project: Project, baseline: int, candidate
     first, second = (selectors.evaluation_in(project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    member = request.member  # type: ignore[attr-defined]
+    member = member_of(request)
     measure = request.POST.get("measure") or request.GET.get("measure", "")
     found = Comparison(Sheet(first, member), Sheet(second, member), measure)
     if found.headline is None:
@@ -63,7 +66,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "evaluation": evaluation,
         "split_words": rules.SPLIT_WORDS[evaluation.split],
         "sealed": rules.SEALED if found.candidate.hidden_count else "",
-        "decides": rules.decision_refusal(request.member, evaluation.split) is None,  # type: ignore[attr-defined]
+        "decides": not found.closed and rules.decision_refusal(member_of(request), evaluation.split) is None,
         "tally": comparing.tally(found.changes),
         **strata_context(request, found.candidate.queries, runs, list(found.names)),
     }
@@ -86,11 +89,49 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         query_id=values["query"],
         decision=values["decision"],
         explanation=values["explanation"],
-        member=request.member,  # type: ignore[attr-defined]
+        member=member_of(request),
         at=timezone.now(),
     )
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
     return redirect(f"{page}?{urlencode({'measure': values['measure']})}#drops")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Put the verdict on record, every drop explained."""
+    found = _comparison(request, project, baseline, candidate)
+    actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
+    messages.success(request, f"Closed by {found.measure}. The verdict is on record.")
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """A pool of the pairs whose grades were called wrong, and on to the plan of its round."""
+    found = _comparison(request, project, baseline, candidate)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
+
+
+@require_POST
+@member_view(Role.LEAD)
+def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """A pool of what nobody judged in a query's two first tens, and on to the plan of its round."""
+    found = _comparison(request, project, baseline, candidate)
+    query = selectors.version_query_in(found.candidate.evaluation.version, pk)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
+
+
+def _pair_of(found: Comparison) -> dict[str, Evaluation]:
+    return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
+
+
+def _to_round(project: Project, pool: Pool) -> HttpResponse:
+    return redirect(f"{reverse('judging:new_round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
 
 
 @require_safe
@@ -101,7 +142,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
     query = selectors.version_query_in(found.candidate.evaluation.version, pk)
     if query.outside_id not in found.candidate.evaluation.query_ids:
         raise Http404("No such query in this comparison.")
-    if not rules.sees_split(request.member, query.split):  # type: ignore[attr-defined]
+    if not rules.sees_split(member_of(request), query.split):
         raise ComparisonRefused(rules.SEALED, code="sealed")
     snapshot = found.candidate.evaluation.version.snapshot
     if reason := rules.ranking_refusal(request.user, query.query_id, snapshot):  # type: ignore[arg-type]

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.wording import interval, number, signed
+from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats
 from apps.evaluation.significance import DEFAULT_SEED, Difference, Summary, differences, mean_of, summaries
 
 DROP_BAR = 0.1
+LEVEL = 0.05
 EQUAL = 1e-9
 FEWEST_IN_STRATUM = 5
 ROUNDING = 1e-9
@@ -26,10 +27,16 @@ class Row(NamedTuple):
     difference: Difference
 
     @property
+    def is_sure(self) -> bool:
+        """Whether the interval excludes zero and chance is unlikely even among all measures looked at."""
+        return self.difference.is_settled and self.difference.holm < LEVEL
+
+    @property
     def verdict(self) -> str:
         if not self.difference.is_settled:
             return "not settled"
-        return "better" if self.difference.mean > 0 else "worse"
+        side = "better" if self.difference.mean > 0 else "worse"
+        return side if self.is_sure else f"{side}, not after Holm"
 
 
 class Change(NamedTuple):
@@ -92,20 +99,49 @@ def tally(rows: Sequence[Change]) -> Tally:
     return Tally(better, len(rows) - better - worse, worse)
 
 
-def verdict(baseline: str, candidate: str, row: Row) -> str:
-    """The sentence at the head of a comparison."""
-    bounds, mean = row.difference.interval, row.difference.mean
+class Regressions(NamedTuple):
+    """How many queries fell by more than the bar, and for how many of them nobody has said why."""
+
+    total: int
+    unexplained: int
+
+    @property
+    def words(self) -> str:
+        if not self.total:
+            return "no regression"
+        named = f"{self.total:,} regression{'' if self.total == 1 else 's'}"
+        if not self.unexplained:
+            return f"{named}, {'explained' if self.total == 1 else 'all explained'}"
+        if self.unexplained == self.total:
+            return f"{named}, {'unexplained' if self.total == 1 else 'none explained'}"
+        return f"{named}, {self.unexplained:,} unexplained"
+
+
+def verdict(baseline: str, candidate: str, row: Row, family: int = 1, fell: Regressions | None = None) -> str:
+    """The sentence at the head of a comparison: how much, how surely, and what fell by the way.
+
+    `family` is the number of measures that p was corrected over. An interval beside zero whose corrected p is no
+    smaller than `LEVEL` is told as what it is.
+    """
+    bounds = row.difference.interval
     if bounds is None:
         return f"One query is too few to compare {candidate} with {baseline}."
-    size, between = number(abs(mean)), interval(bounds, 3)
-    if row.difference.is_settled:
-        side = "above" if mean > 0 else "below"
-        said = f"{candidate} is {row.verdict} than {baseline} on {row.measure} by\N{NO-BREAK SPACE}{size}"
-        return f"{said}; the interval, {between}, stays {side} zero."
-    return (
-        f"{candidate} and {baseline} are not told apart on {row.measure}: the difference is {signed(mean)}, "
-        f"and the interval, {interval(bounds, 3, differences=True)}, holds zero."
-    )
+    sure = f"95\N{NO-BREAK SPACE}% [{number(bounds[0])}, {number(bounds[1])}], {p_words(row.difference.holm, family)}"
+    ending = f"; {fell.words}." if fell else "."
+    mean = row.difference.mean
+    if not row.difference.is_settled:
+        return (
+            f"{candidate} and {baseline} are not told apart on {row.measure}: difference {signed(mean)}, {sure}{ending}"
+        )
+    doubt = "" if row.is_sure else ", so chance is not ruled out"
+    side = "better" if mean > 0 else "worse"
+    return f"{candidate} is {side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
+
+
+def p_words(p: float, family: int) -> str:
+    """`p = 0.013 after Holm over 6`; four places below 0.01."""
+    said = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}"
+    return said if family < 2 else f"{said} after Holm over {family}"
 
 
 class Stratum(NamedTuple):

@@ -5,21 +5,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from apps.corpus.models import Snapshot
-from apps.evaluation import charts, comparing, selectors
-from apps.evaluation.comparing import Change, Row
-from apps.evaluation.models import RegressionNote
+from apps.evaluation import charts, comparing, rules, selectors
+from apps.evaluation.comparing import Change, Regressions, Row
+from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.pages import Named, Sheet, block_names, conventions_of
+from apps.evaluation.pairing import Pairing
 from apps.goldsets.models import VersionQuery
-from apps.retrieval.models import Run
+from apps.retrieval.models import Pool
 
 DEPTH = 10
-
-
-def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
-    """What two runs are called: by their systems, or by their tags when one system made both."""
-    if baseline.system_id != candidate.system_id:
-        return baseline.system.name, candidate.system.name
-    return baseline.tag, candidate.tag
 
 
 class DropRow(NamedTuple):
@@ -30,35 +24,69 @@ class DropRow(NamedTuple):
 
 @dataclass
 class Comparison:
-    """Two evaluations of one side of a version."""
+    """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
 
     baseline: Sheet
     candidate: Sheet
     asked: str = ""
 
     @cached_property
-    def names(self) -> tuple[str, str]:
-        return names_of(self.baseline.evaluation.run, self.candidate.evaluation.run)
+    def pairing(self) -> Pairing:
+        values = (self.baseline.values, self.candidate.values)
+        return Pairing(self.baseline.evaluation, self.candidate.evaluation, values)
 
-    @cached_property
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.pairing.names
+
+    @property
     def rows(self) -> list[Row]:
-        measures = self.candidate.evaluation.measures
-        seed = self.candidate.evaluation.seed
-        return comparing.compare(measures, self.baseline.values, self.candidate.values, seed=seed)
+        return self.pairing.rows
 
     @cached_property
     def headline(self) -> Row | None:
-        return next((row for row in self.rows if row.measure == self.asked), self.rows[0] if self.rows else None)
+        return self.pairing.row_of(self.asked) or next(iter(self.rows), None)
 
     @property
     def measure(self) -> str:
         assert self.headline is not None
         return self.headline.measure
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         assert self.headline is not None
-        return comparing.verdict(*self.names, self.headline)
+        return comparing.verdict(*self.names, self.headline, len(self.rows), self.regressions)
+
+    @cached_property
+    def regressions(self) -> Regressions:
+        """Over every query, those that this person may not see too: a count names none."""
+        fell = [change for change in self._all_changes if change.is_drop]
+        return Regressions(len(fell), sum(change.query_id not in self.notes for change in fell))
+
+    @cached_property
+    def notes(self) -> dict[str, RegressionNote]:
+        return self.pairing.notes(self.measure)
+
+    @cached_property
+    def closed(self) -> ClosedComparison | None:
+        return selectors.closed(self.baseline.evaluation, self.candidate.evaluation, self.measure)
+
+    @property
+    def closing_refusal(self) -> str | None:
+        """Why this person cannot close it now, said beside the button."""
+        return rules.closing_refusal(self.candidate.member, self.regressions, is_closed=self.closed is not None)
+
+    @property
+    def to_judge_again(self) -> int:
+        """Drops whose grades were called wrong and that no pool has taken up."""
+        wrong = RegressionNote.Decision.GRADES_WRONG
+        return sum(note.decision == wrong and note.pool is None for note in self.notes.values())
+
+    @property
+    def pools(self) -> list[Pool]:
+        """Where pairs of this comparison are judged again, oldest first."""
+        found = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
+        return [found[pk] for pk in sorted(found)]
 
     @property
     def unsettled(self) -> list[str]:
@@ -74,14 +102,13 @@ class Comparison:
         return charts.head_cell(charts.difference_bounds(self.rows), signs=True)
 
     @cached_property
+    def _all_changes(self) -> list[Change]:
+        return self.pairing.changes(self.measure)
+
+    @cached_property
     def changes(self) -> list[Change]:
         """The queries this person may see, worst first."""
-        found = comparing.changes(
-            self.candidate.evaluation.query_ids,
-            self.baseline.values[self.measure],
-            self.candidate.values[self.measure],
-        )
-        return [change for change in found if self.candidate.visible[change.place]]
+        return [change for change in self._all_changes if self.candidate.visible[change.place]]
 
     @property
     def deltas(self) -> str:
@@ -93,20 +120,15 @@ class Comparison:
 
     @cached_property
     def drops(self) -> list[DropRow]:
-        notes = selectors.notes_on(self.baseline.evaluation, self.candidate.evaluation, self.measure)
         return [
-            DropRow(change, self.candidate.queries[change.place], notes.get(change.query_id))
+            DropRow(change, self.candidate.queries[change.place], self.notes.get(change.query_id))
             for change in self.changes
             if change.is_drop
         ]
 
     @property
-    def open_drops(self) -> int:
-        return sum(drop.note is None for drop in self.drops)
-
-    @property
     def explained(self) -> int:
-        return len(self.drops) - self.open_drops
+        return sum(drop.note is not None for drop in self.drops)
 
     @property
     def judged_curve(self) -> str:

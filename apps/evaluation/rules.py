@@ -5,11 +5,15 @@ from collections.abc import Sequence
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
+from apps.agreement.selectors import is_bound
 from apps.corpus.models import Snapshot
+from apps.evaluation.comparing import Regressions
+from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import BiasReport, Evaluation
 from apps.evaluation.negatives import Choice
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
+from apps.judging.enums import RoundState
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
@@ -20,6 +24,8 @@ SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "d
 DEEPEST_REPORT = 1_000
 MOST_FIRST = 1_000
 MOST_NEGATIVES = 100
+MOST_RUNS = 30
+CLOSED = "This comparison is closed. What was decided about its drops stands."
 SEALED = "The test split is sealed: leads see its scores query by query, everybody else its means."
 
 
@@ -67,6 +73,22 @@ def decision_refusal(member: Member, split: str) -> str | None:
     return None if sees_split(member, split) else SEALED
 
 
+def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> str | None:
+    """Why the person cannot close a comparison of which so much fell."""
+    if is_closed:
+        return CLOSED
+    if not member.holds(Role.LEAD):
+        return "Leads close a comparison."
+    if fell.unexplained:
+        words = "One drop has" if fell.unexplained == 1 else f"{fell.unexplained:,} drops have"
+        return f"{words} no explanation yet. Say of each whether it is accepted, to be fixed, or its grades are wrong."
+    return None
+
+
+def rejudging_refusal(member: Member) -> str | None:
+    return None if member.holds(Role.LEAD) else "Leads have pairs judged again."
+
+
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
     """Why the rankings of a query stay hidden from the person: they still have pairs of it to grade."""
     pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
@@ -82,6 +104,24 @@ def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) 
     if not 0 <= depth <= DEEPEST_REPORT:
         return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
+def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
+    """Why these runs have no stability report on this side of the version."""
+    if len(runs) < 2:
+        return "A stability report compares the order of runs. Choose two or more."
+    if len(runs) > MOST_RUNS:
+        return f"A stability report compares {MOST_RUNS} runs at most. Choose fewer."
+    if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
+        return f"{about_judging[0]} says how much was judged, whoever judged it. Name measures of what was found."
+    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
+def people_refusal(member: Member, version: Version) -> str | None:
+    """Why the person may not yet see what single people's grades do: they may still grade the same pairs."""
+    if is_bound(member) and version.rounds.exclude(state=RoundState.CLOSED).exists():
+        return "You may still grade in a round of this version. What each person's grades do is shown when it is closed."
+    return None
 
 
 def first_refusal(report: BiasReport, most: int) -> str | None:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.evaluation import packing
 from apps.evaluation.columns import Judged, Ranked
-from apps.evaluation.models import BiasReport, Evaluation, RegressionNote, Score
+from apps.evaluation.models import (
+    BiasReport,
+    ClosedComparison,
+    Evaluation,
+    RegressionNote,
+    Score,
+    StabilityReport,
+)
 from apps.evaluation.scoring import JUDGED_AT_10
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors import scorable_versions
@@ -157,7 +164,24 @@ def scorable_runs(version: Version) -> list[Run]:
 def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
     """What was decided about drops between two evaluations, by outside id of the query."""
     found = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
-    return {note.query_id_text: note for note in found.select_related("decided_by")}
+    return {note.query_id_text: note for note in found.select_related("decided_by", "pool")}
+
+
+def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedComparison | None:
+    """The record that this comparison was closed by the measure, if it was."""
+    found = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return found.select_related("closed_by").first()
+
+
+def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> list[tuple[int, int]]:
+    """What any of the runs ranks 1 to `depth` for the queries, as (query key, position), each once, ascending."""
+    rows = Ranking.objects.filter(run__in=run_ids, query__in=[query.query_id for query in queries])
+    found = {
+        (query_id, int(position))
+        for query_id, packed in rows.values_list("query_id", "packed")
+        for position in ranking.unpack(bytes(packed))[0][:depth]
+    }
+    return sorted(found)
 
 
 class Placed(NamedTuple):
@@ -199,7 +223,7 @@ def bias_report_in(project: Project, pk: int) -> BiasReport:
     return found
 
 
-def runs_of(report: BiasReport) -> list[Run]:
+def runs_of(report: BiasReport | StabilityReport) -> list[Run]:
     """The runs of a report, ascending by key."""
     return list(Run.objects.filter(pk__in=report.runs).select_related("system").order_by("pk"))
 

@@ -1,12 +1,15 @@
 from django.urls import include, path
 
-from apps.evaluation import bias_views, compare_views, negatives_views, views
+from apps.evaluation import bias_views, compare_views, negatives_views, stability_views, views
 
 PAIR = [
     path("", compare_views.compare, name="compare"),
     path("decide/", compare_views.decide, name="decide"),
+    path("close/", compare_views.close, name="close"),
+    path("again/", compare_views.again, name="judge-again"),
     path("export/", compare_views.export, name="export"),
     path("queries/<int:pk>/", compare_views.query_page, name="query"),
+    path("queries/<int:pk>/grades/", compare_views.ask_grades, name="ask-grades"),
 ]
 
 app_name = "evaluation"
@@ -18,6 +21,9 @@ urlpatterns = [
     path("bias/<int:pk>/", bias_views.bias_page, name="bias"),
     path("bias/<int:pk>/first/", bias_views.judge_first, name="judge-first"),
     path("version/<int:version_pk>/bias/", bias_views.ask_bias, name="ask-bias"),
+    path("stability/", stability_views.stability_reports, name="stability-reports"),
+    path("stability/<int:pk>/", stability_views.stability_page, name="stability"),
+    path("version/<int:version_pk>/stability/", stability_views.ask_stability, name="ask-stability"),
     path("version/<int:version_pk>/negatives/", negatives_views.negatives, name="negatives"),
     path("version/<int:version_pk>/negatives/file/", negatives_views.negatives_file, name="negatives-file"),
     path("compare/", compare_views.pick, name="pick"),

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from apps.evaluation.comparing import changes, compare, strata, tally, verdict
+from apps.evaluation.comparing import Regressions, Row, changes, compare, strata, tally, verdict
+from apps.evaluation.significance import Difference
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}
@@ -43,28 +44,61 @@ def test_better_equal_and_worse_are_counted():
     assert tally(changes(IDS, LEFT["nDCG@10"], RIGHT["nDCG@10"])) == (2, 1, 1)
 
 
-def test_a_settled_verdict_names_the_interval():
-    (row,) = compare(["AP"], LEFT, RIGHT)
+def said(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
-    said = verdict("BM25", "Hybrid", row).replace("\N{NO-BREAK SPACE}", " ")
-    assert said == "Hybrid is better than BM25 on AP by 0.100; the interval, 0.100 to 0.100, stays above zero."
+
+def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Row:
+    return Row("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 3, 0, 1, 4))
+
+
+def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
+    words = verdict("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
+
+    assert said(words) == (
+        "Hybrid is better than BM25 by 0.021 nDCG@10, 95 % [0.004, 0.038], p = 0.013 after Holm over 6; "
+        "4 regressions, 2 unexplained."
+    )
 
 
 def test_the_other_way_round_it_is_worse():
-    (row,) = compare(["AP"], RIGHT, LEFT)
+    words = verdict("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
 
-    said = verdict("Hybrid", "BM25", row).replace("\N{NO-BREAK SPACE}", " ")
-    assert said == "BM25 is worse than Hybrid on AP by 0.100; the interval, −0.100 to −0.100, stays below zero."
+    assert said(words) == "BM25 is worse than Hybrid by 0.021 nDCG@10, 95 % [−0.038, −0.004], p = 0.0006."
 
 
-def test_an_open_verdict_says_that_the_interval_holds_zero():
-    (row,) = compare(["nDCG@10"], LEFT, RIGHT)
+def test_what_chance_may_have_done_among_many_measures_is_said():
+    row = row_of(0.021, 0.004, 0.038, holm=0.08)
 
-    assert verdict("BM25", "Hybrid", row) == (
-        "Hybrid and BM25 are not told apart on nDCG@10: the difference is 0.000, and the interval, "
-        "−0.125 to +0.100, holds zero."
+    assert "p = 0.080 after Holm over 6, so chance is not ruled out; no regression." in said(
+        verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))
+    )
+    assert row.verdict == "better, not after Holm"
+
+
+def test_an_open_verdict_says_that_the_two_are_not_told_apart():
+    row = row_of(0.01, -0.002, 0.02, holm=0.3)
+
+    assert said(verdict("BM25", "Hybrid", row, 6)) == (
+        "Hybrid and BM25 are not told apart on nDCG@10: difference +0.010, 95 % [−0.002, 0.020], "
+        "p = 0.300 after Holm over 6."
     )
     assert row.verdict == "not settled"
+
+
+@pytest.mark.parametrize(
+    ("fell", "words"),
+    [
+        (Regressions(0, 0), "no regression"),
+        (Regressions(1, 1), "1 regression, unexplained"),
+        (Regressions(1, 0), "1 regression, explained"),
+        (Regressions(4, 4), "4 regressions, none explained"),
+        (Regressions(4, 2), "4 regressions, 2 unexplained"),
+        (Regressions(4, 0), "4 regressions, all explained"),
+    ],
+)
+def test_regressions_are_counted_in_words(fell, words):
+    assert fell.words == words
 
 
 def test_one_query_is_too_few():

@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 
 import pytest
 from django.urls import reverse
@@ -176,15 +177,16 @@ def test_a_comparison_begins_with_its_verdict(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[1].pk))
 
     said = words(response)
-    assert "<h1>base is worse than better on nDCG@10 by" in said
-    assert "Better on 0 queries, equal on 0, worse on 12. 12 drops still need an explanation." in said
+    assert "<h1>base is worse than better by" in said
+    assert "after Holm over 3; 12 regressions, none explained.</h1>" in said
+    assert "worse on 12. 12 drops still need an explanation before this comparison can be closed." in said
     assert "0 of 12 explained" in said
 
 
 def test_the_order_of_measures_follows_the_one_asked_for(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[1].pk), measure="RR")
 
-    assert "on RR by" in words(response)
+    assert re.search(r"<h1>base is worse than better by 0\.\d+ RR, 95 %", words(response))
 
 
 def test_a_comparison_across_splits_is_refused(client, scene, pair):

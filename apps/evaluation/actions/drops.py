@@ -29,7 +29,10 @@ def decide_drop(
     member: Member,
     at: datetime,
 ) -> RegressionNote:
-    """Say what becomes of a query that fell: accepted, to be fixed, or the grades are wrong. May be said anew."""
+    """Say what becomes of a query that fell: accepted, to be fixed, or the grades are wrong.
+
+    May be said anew until the comparison is closed; a query whose grades are right after all leaves its pool's note.
+    """
     query = next((q for q in selectors.version_queries(candidate.version, "") if q.outside_id == query_id), None)
     if reason := rules.comparison_refusal(baseline, candidate):
         raise DecisionRefused(reason, code="comparison_refused")
@@ -40,6 +43,8 @@ def decide_drop(
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")
     Version.objects.select_for_update().get(pk=candidate.version_id)
+    if selectors.closed(baseline, candidate, measure):
+        raise DecisionRefused(rules.CLOSED, code="comparison_closed")
     place: dict[str, Any] = {
         "baseline": baseline,
         "candidate": candidate,
@@ -48,9 +53,10 @@ def decide_drop(
     }
     former = RegressionNote.objects.filter(**place).first()
     words = {"decision": decision, "explanation": explanation.strip()}
-    note, _ = RegressionNote.objects.update_or_create(
-        **place, defaults={**words, "decided_by": member.user, "decided_at": at}
-    )
+    rest = {"decided_by": member.user, "decided_at": at}
+    if decision != RegressionNote.Decision.GRADES_WRONG:
+        rest["pool"] = None
+    note, _ = RegressionNote.objects.update_or_create(**place, defaults={**words, **rest})
     before = {"decision": former.decision, "explanation": former.explanation} if former else None
     record(
         project=candidate.project,

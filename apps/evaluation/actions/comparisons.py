@@ -1,0 +1,133 @@
+"""Close a comparison, and have pairs judged again whose grades it calls in question."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.selectors import Member
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.evaluation import provenance, rules, selectors
+from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
+from apps.evaluation.pairing import Pairing
+from apps.goldsets.models import Version, VersionQuery
+from apps.retrieval.actions import choose_pairs
+from apps.retrieval.models import Pool
+
+JUDGED_AGAIN = 10
+
+
+class ClosingRefused(Refusal):
+    """A comparison cannot be closed."""
+
+
+class RejudgingRefused(Refusal):
+    """Nothing of this comparison can be judged again."""
+
+
+@transaction.atomic
+def close_comparison(
+    *, baseline: Evaluation, candidate: Evaluation, measure: str, member: Member, at: datetime
+) -> ClosedComparison:
+    """Put on record that every regression by this measure was explained, and the verdict as it then read.
+
+    Closing is final: what was decided about the drops stands from then on. Raises ClosingRefused for who is no
+    lead, for a comparison that is closed, and while a regression has no explanation.
+    """
+    if reason := rules.comparison_refusal(baseline, candidate):
+        raise ClosingRefused(reason, code="comparison_refused")
+    Version.objects.select_for_update().get(pk=candidate.version_id)
+    pairing = Pairing.of(baseline, candidate)
+    row = pairing.row_of(measure)
+    if row is None:
+        raise ClosingRefused("This comparison has no such measure.", code="no_measure")
+    is_closed = selectors.closed(baseline, candidate, measure) is not None
+    if reason := rules.closing_refusal(member, pairing.regressions(measure), is_closed=is_closed):
+        raise ClosingRefused(reason, code="closing_refused")
+    closed = ClosedComparison.objects.create(
+        baseline=baseline,
+        candidate=candidate,
+        measure=measure,
+        verdict=pairing.verdict(row),
+        closed_by=member.user,
+        closed_at=at,
+    )
+    after = {"baseline": baseline.run.tag, "measure": measure, "verdict": closed.verdict}
+    record(project=candidate.project, actor=member.user, action="evaluation.closed", obj=candidate, after=after, at=at)
+    return closed
+
+
+@transaction.atomic
+def judge_again(
+    *, baseline: Evaluation, candidate: Evaluation, measure: str, name: str = "", member: Member, at: datetime
+) -> Pool:
+    """A pool of the pairs behind drops whose grades were called wrong: what a round is planned from.
+
+    Of each such query it takes the first ten blocks of either run, judged or not: the grades that made the drop.
+    Queries that have a pool already are passed over. Raises RejudgingRefused when none is left.
+    """
+    if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
+        raise RejudgingRefused(reason, code="rejudging_refused")
+    version = Version.objects.select_for_update().get(pk=candidate.version_id)
+    notes = [note for note in selectors.notes_on(baseline, candidate, measure).values() if _waits(note)]
+    if not notes:
+        reason = "No query waits to be judged again. Say of a drop that its grades are wrong, then ask again."
+        raise RejudgingRefused(reason, code="nothing_to_judge")
+    wanted = {note.query_id_text for note in notes}
+    queries = [query for query in selectors.version_queries(version, "") if query.outside_id in wanted]
+    pool = choose_pairs(
+        project=candidate.project,
+        snapshot=version.snapshot,
+        name=name.strip() or f"Judge again, {candidate.run.tag} against {baseline.run.tag}, {at:%Y-%m-%d %H:%M:%S}",
+        pairs=_top_pairs(version, queries, (baseline, candidate)),
+        origin=f"grades called wrong when {candidate.run.tag} was compared with {baseline.run.tag} by {measure}",
+        plan={"how": "again", "baseline": baseline.pk, "candidate": candidate.pk, "measure": measure},
+        actor=member.user,
+        at=at,
+    )
+    RegressionNote.objects.filter(pk__in=[note.pk for note in notes]).update(pool=pool)
+    return pool
+
+
+def _waits(note: RegressionNote) -> bool:
+    return note.decision == RegressionNote.Decision.GRADES_WRONG and note.pool_id is None
+
+
+def _top_pairs(
+    version: Version, queries: Sequence[VersionQuery], evaluations: Iterable[Evaluation]
+) -> list[tuple[int, int]]:
+    """The first ten of each run for each query, as query and block version."""
+    found = selectors.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
+    versions = provenance.versions_at(version, [position for _, position in found])
+    return [(query, versions[position]) for query, position in found]
+
+
+@transaction.atomic
+def ask_for_grades(
+    *, baseline: Evaluation, candidate: Evaluation, query: VersionQuery, name: str = "", member: Member, at: datetime
+) -> Pool:
+    """A pool of what stands in either first ten of the query and was never judged.
+
+    Raises RejudgingRefused when every such block has its grade.
+    """
+    if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
+        raise RejudgingRefused(reason, code="rejudging_refused")
+    grades = selectors.grades_of(query)
+    tops = selectors.top_positions([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
+    positions = [position for _, position in tops if position not in grades]
+    if not positions:
+        reason = f"Every block in the first ten of {query.outside_id} has its grade. There is nothing to ask for."
+        raise RejudgingRefused(reason, code="nothing_to_judge")
+    version = candidate.version
+    versions = provenance.versions_at(version, positions)
+    return choose_pairs(
+        project=candidate.project,
+        snapshot=version.snapshot,
+        name=name.strip() or f"Unjudged of {query.outside_id}, {at:%Y-%m-%d %H:%M:%S}",
+        pairs=[(query.query_id, versions[position]) for position in positions],
+        origin=f"not judged, in the first ten of {candidate.run.tag} or {baseline.run.tag} for {query.outside_id}",
+        plan={"how": "unjudged", "baseline": baseline.pk, "candidate": candidate.pk, "query": query.outside_id},
+        actor=member.user,
+        at=at,
+    )

@@ -1,0 +1,64 @@
+"""Two evaluations of one side of a version as a pair: values, differences, what fell; for pages, API and actions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from apps.evaluation import comparing, selectors
+from apps.evaluation.columns import Floats
+from apps.evaluation.comparing import Change, Regressions, Row
+from apps.evaluation.models import Evaluation, RegressionNote
+from apps.retrieval.models import Run
+
+
+def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
+    """What two runs are called: by their systems, or by their tags when one system made both."""
+    if baseline.system_id != candidate.system_id:
+        return baseline.system.name, candidate.system.name
+    return baseline.tag, candidate.tag
+
+
+@dataclass
+class Pairing:
+    """A baseline and a candidate that may be compared: `rules.comparison_refusal` has nothing against it."""
+
+    baseline: Evaluation
+    candidate: Evaluation
+    values: tuple[Mapping[str, Floats], Mapping[str, Floats]]
+
+    @classmethod
+    def of(cls, baseline: Evaluation, candidate: Evaluation) -> Self:
+        return cls(baseline, candidate, (selectors.values_of(baseline), selectors.values_of(candidate)))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return names_of(self.baseline.run, self.candidate.run)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The measures of both, in the candidate's order."""
+        return comparing.compare(self.candidate.measures, *self.values, seed=self.candidate.seed)
+
+    def row_of(self, measure: str) -> Row | None:
+        return next((row for row in self.rows if row.measure == measure), None)
+
+    def changes(self, measure: str) -> list[Change]:
+        """Every query, worst first."""
+        left, right = (values[measure] for values in self.values)
+        return comparing.changes(self.candidate.query_ids, left, right)
+
+    def drops(self, measure: str) -> list[Change]:
+        """The queries that fell by more than the bar, worst first."""
+        return [change for change in self.changes(measure) if change.is_drop]
+
+    def notes(self, measure: str) -> dict[str, RegressionNote]:
+        """What was decided, by outside id of the query."""
+        return selectors.notes_on(self.baseline, self.candidate, measure)
+
+    def regressions(self, measure: str) -> Regressions:
+        drops, notes = self.drops(measure), self.notes(measure)
+        return Regressions(len(drops), sum(drop.query_id not in notes for drop in drops))
+
+    def verdict(self, row: Row) -> str:
+        return comparing.verdict(*self.names, row, len(self.rows), self.regressions(row.measure))

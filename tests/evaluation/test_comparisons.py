@@ -1,0 +1,218 @@
+"""Closing a comparison, and judging again what it calls in question."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.audit.models import Event
+from apps.evaluation.actions import (
+    ClosingRefused,
+    DecisionRefused,
+    RejudgingRefused,
+    ask_for_grades,
+    close_comparison,
+    decide_drop,
+    judge_again,
+)
+from apps.evaluation.models import ClosedComparison, RegressionNote
+from apps.evaluation.selectors import version_queries
+from apps.retrieval.models import PoolEntry
+from tests.evaluation.factories import make_scene, score
+from tests.factories import AT, make_member
+
+pytestmark = pytest.mark.django_db
+MEASURE = "nDCG@10"
+
+
+@pytest.fixture
+def scene():
+    return make_scene(queries=3, test_share=0.0)
+
+
+@pytest.fixture
+def pair(scene):
+    """The candidate is the worse one: each of the three queries falls."""
+    return {"baseline": score(scene, "better"), "candidate": score(scene, "base")}
+
+
+def member_of(scene, user=None):
+    return membership_in(user or scene.lead, scene.project.slug)
+
+
+def decide(scene, pair, query, decision="accept", explanation=""):
+    return decide_drop(
+        **pair, measure=MEASURE, query_id=query, decision=decision, explanation=explanation,
+        member=member_of(scene), at=AT,
+    )  # fmt: skip
+
+
+def close(scene, pair, user=None):
+    return close_comparison(**pair, measure=MEASURE, member=member_of(scene, user), at=AT)
+
+
+def again(scene, pair):
+    return judge_again(**pair, measure=MEASURE, member=member_of(scene), at=AT)
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def url(scene, pair, name, *args):
+    ids = [one.pk for one in pair.values()]
+    return reverse(f"evaluation:{name}", args=[scene.project.slug, *ids, *args])
+
+
+def test_a_comparison_whose_drops_are_all_explained_can_be_closed(scene, pair):
+    for query in ("Q01", "Q02", "Q03"):
+        decide(scene, pair, query)
+
+    closed = close(scene, pair)
+
+    assert closed.verdict.endswith("3 regressions, all explained.")
+    assert Event.objects.filter(action="evaluation.closed").get().after["verdict"] == closed.verdict
+
+
+def test_a_drop_without_explanation_keeps_a_comparison_open(scene, pair):
+    decide(scene, pair, "Q01")
+
+    with pytest.raises(ClosingRefused) as refusal:
+        close(scene, pair)
+
+    assert refusal.value.sentence == (
+        "2 drops have no explanation yet. Say of each whether it is accepted, to be fixed, or its grades are wrong."
+    )
+    assert not ClosedComparison.objects.exists()
+
+
+def test_a_comparison_without_drops_can_be_closed_at_once(scene, pair):
+    upwards = {"baseline": pair["candidate"], "candidate": pair["baseline"]}
+
+    assert close(scene, upwards).verdict.endswith("no regression.")
+
+
+def test_a_comparison_is_closed_once_and_its_decisions_then_stand(scene, pair):
+    for query in ("Q01", "Q02", "Q03"):
+        decide(scene, pair, query)
+    close(scene, pair)
+
+    with pytest.raises(ClosingRefused, match="This comparison is closed"):
+        close(scene, pair)
+    with pytest.raises(DecisionRefused, match="This comparison is closed"):
+        decide(scene, pair, "Q01", "fix")
+
+
+def test_only_leads_close_a_comparison(scene, pair):
+    viewer = make_member(scene.project, Role.VIEWER)
+
+    with pytest.raises(ClosingRefused, match="Leads close a comparison"):
+        close(scene, pair, viewer)
+
+
+def test_a_measure_that_was_not_compared_cannot_be_closed_by(scene, pair):
+    with pytest.raises(ClosingRefused, match="no such measure"):
+        close_comparison(**pair, measure="P@77", member=member_of(scene), at=AT)
+
+
+def test_grades_called_wrong_collect_in_a_pool_of_both_first_tens(scene, pair):
+    decide(scene, pair, "Q01", "grades_wrong")
+    decide(scene, pair, "Q02", "grades_wrong")
+    decide(scene, pair, "Q03", "fix")
+
+    pool = again(scene, pair)
+
+    pairs = PoolEntry.objects.filter(pool=pool).values_list("query__outside_id", "version__block__outside_id")
+    assert pool.entry_count == 8
+    assert {query for query, _ in pairs} == {"Q01", "Q02"}
+    assert set(RegressionNote.objects.filter(pool=pool).values_list("query_id_text", flat=True)) == {"Q01", "Q02"}
+    assert pool.origin == f"grades called wrong when base was compared with better by {MEASURE}"
+
+
+def test_what_is_in_a_pool_is_not_collected_twice(scene, pair):
+    decide(scene, pair, "Q01", "grades_wrong")
+    again(scene, pair)
+
+    with pytest.raises(RejudgingRefused, match="No query waits to be judged again"):
+        again(scene, pair)
+
+
+def test_a_change_of_mind_takes_a_query_out_of_its_pools_notes(scene, pair):
+    decide(scene, pair, "Q01", "grades_wrong")
+    again(scene, pair)
+
+    decide(scene, pair, "Q01", "accept", "Right after all.")
+
+    assert RegressionNote.objects.get().pool is None
+
+
+def test_what_nobody_judged_in_a_query_is_asked_for(scene, pair):
+    query = version_queries(scene.version, "")[0]
+
+    pool = ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)
+
+    entry = PoolEntry.objects.get(pool=pool)
+    assert entry.query_id == query.query_id
+    assert entry.version.text == "Text of block d"
+
+
+def test_where_all_is_judged_nothing_is_asked_for(scene, pair, monkeypatch):
+    query = version_queries(scene.version, "")[0]
+    monkeypatch.setattr("apps.evaluation.selectors.grades_of", lambda query: dict.fromkeys(range(9), 0))
+
+    with pytest.raises(RejudgingRefused, match="Every block in the first ten of Q01 has its grade"):
+        ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)
+
+
+def test_the_page_says_why_it_cannot_be_closed_yet(client, scene, pair):
+    client.force_login(scene.lead)
+
+    said = words(client.get(url(scene, pair, "compare")))
+
+    assert "3 drops have no explanation yet." in said
+    assert 'aria-disabled="true" aria-describedby="close-why">Close comparison' in said
+
+
+def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, pair):
+    client.force_login(scene.lead)
+    for query in ("Q01", "Q02", "Q03"):
+        client.post(url(scene, pair, "decide"), {"measure": MEASURE, "query": query, "decision": "accept"})
+
+    client.post(url(scene, pair, "close"), {"measure": MEASURE})
+
+    said = words(client.get(url(scene, pair, "compare")))
+    assert f"Closed by <code>{MEASURE}</code>" in said
+    assert "Close comparison" not in said
+    assert 'name="decision"' not in said
+
+
+def test_grades_wrong_leads_to_the_plan_of_a_round(client, scene, pair):
+    client.force_login(scene.lead)
+    client.post(url(scene, pair, "decide"), {"measure": MEASURE, "query": "Q02", "decision": "grades_wrong"})
+    assert "1 query whose grades are said to be wrong" in words(client.get(url(scene, pair, "compare")))
+
+    response = client.post(url(scene, pair, "judge-again"), {"measure": MEASURE})
+
+    pool = RegressionNote.objects.get().pool
+    assert response.headers["Location"] == reverse("judging:new_round", args=[scene.project.slug]) + f"?pool={pool.pk}"
+    assert "holds 4 pairs to judge again." in words(client.get(url(scene, pair, "compare")))
+
+
+def test_a_query_page_leads_to_a_round_of_what_is_unjudged(client, scene, pair):
+    client.force_login(scene.lead)
+    query = version_queries(scene.version, "")[0]
+    assert "Ask for its grade" in words(client.get(url(scene, pair, "query", query.pk)))
+
+    response = client.post(url(scene, pair, "ask-grades", query.pk))
+
+    assert response.status_code == 302
+    assert "/judging/rounds/new/?pool=" in response.headers["Location"]
+
+
+def test_a_viewer_reads_the_state_of_a_comparison_without_buttons(client, scene, pair):
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    said = words(client.get(url(scene, pair, "compare")))
+
+    assert "3 regressions, none explained." in said
+    assert "Close comparison" not in said
