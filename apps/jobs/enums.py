@@ -24,6 +24,7 @@ class JobStep(TextChoices):
 
 class DeliveryKind(TextChoices):
     MAIL = "mail", "mail"
+    WEBHOOK = "webhook", "webhook"
 
 
 class DeliveryState(TextChoices):

@@ -163,6 +163,30 @@ class Outbox(models.Model):
         return f"{self.kind} {self.delivery_id}"
 
 
+class Webhook(models.Model):
+    """An address elsewhere that is told what happens in a project. What is sent is signed with the named secret."""
+
+    project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="webhooks")
+    url = models.CharField(max_length=2_000)
+    secret = models.CharField(max_length=60, help_text="Name of the project's secret that signs.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "url"], condition=Q(ended_at=None), name="webhook_told_once"),
+            models.CheckConstraint(
+                name="webhook_ended_by_goes_with_ended_at",
+                condition=Q(ended_at=None, ended_by=None) | Q(ended_at__isnull=False, ended_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
 class Upload(models.Model):
     """A file somebody gave us, kept under a name of our own making.
 

@@ -1,0 +1,195 @@
+"""Webhooks: what goes out, signed, and what becomes of it."""
+
+import hashlib
+import hmac
+import json
+
+import pytest
+
+from apps.accounts.secrets import delete_secret, save_secret, secrets_in
+from apps.audit.models import Event
+from apps.common.addresses import parse_openings
+from apps.common.outbound import Answer
+from apps.jobs import outbox, webhooks
+from apps.jobs.clock import from_now
+from apps.jobs.models import Outbox, Webhook
+from tests.elsewhere import running
+from tests.factories import AT, lead_of, make_project
+
+pytestmark = pytest.mark.django_db
+URL = "https://hooks.example/karat?room=7"
+KEY = "sesame-open-1"
+
+
+@pytest.fixture
+def project():
+    made = make_project()
+    save_secret(project=made, name="hook", value=KEY, actor=lead_of(made), at=AT)
+    return made
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What would have gone over the wire; `answers` holds the states to answer with, 204 when empty."""
+
+    class Wire:
+        def __init__(self) -> None:
+            self.sent: list[tuple] = []
+            self.answers: list[int] = []
+
+        def ask(self, client, method, path, *, headers, body=None):
+            self.sent.append((client.target.authority, method, path, headers, body))
+            return Answer(self.answers.pop() if self.answers else 204, {}, b"", 0.01)
+
+    wire = Wire()
+    monkeypatch.setattr(webhooks.Client, "ask", lambda client, *args, **kwargs: wire.ask(client, *args, **kwargs))
+    return wire
+
+
+def add(project, url: str = URL) -> Webhook:
+    return webhooks.add_webhook(project=project, url=url, secret="hook", actor=lead_of(project), at=AT)
+
+
+def tell(project) -> None:
+    webhooks.post_to_webhooks(project=project, event="gate.changed", facts={"gate": "Good é"}, at=AT)
+
+
+def test_a_message_goes_out_signed_with_the_secret_of_the_project(project, asked):
+    add(project)
+    tell(project)
+
+    assert outbox.deliver_due(at=AT) == 1
+
+    ((host, method, path, headers, body),) = asked.sent
+    row = Outbox.objects.get()
+    seconds, _, told = headers["Karat-Signature"].partition(",v1=")
+    assert (host, method, path) == ("hooks.example", "POST", "/karat?room=7")
+    assert json.loads(body) == {
+        "at": AT.isoformat(),
+        "event": "gate.changed",
+        "gate": "Good é",
+        "project": project.slug,
+    }
+    assert told == hmac.new(KEY.encode(), f"{seconds[2:]}.".encode() + body, hashlib.sha256).hexdigest()
+    assert (headers["Karat-Event"], headers["Karat-Delivery"]) == ("gate.changed", str(row.delivery_id))
+    assert (row.state, row.sent_at) == ("sent", AT)
+
+
+def test_a_refused_message_is_tried_again_under_the_same_delivery(project, asked):
+    add(project)
+    tell(project)
+    asked.answers = [500]
+
+    outbox.deliver_due(at=AT)
+    row = Outbox.objects.get()
+    Outbox.objects.update(next_at=from_now(-1))
+    outbox.deliver_due(at=AT)
+
+    assert (row.state, row.error) == ("waiting", "NotTaken: hooks.example answered 500.")
+    assert len({sent[3]["Karat-Delivery"] for sent in asked.sent}) == 1
+    assert Outbox.objects.get().state == "sent"
+
+
+def test_every_webhook_of_the_project_is_told_and_no_other(project, asked):
+    other = make_project()
+    save_secret(project=other, name="hook", value=KEY, actor=lead_of(other), at=AT)
+    add(project)
+    add(project, "https://second.example/")
+    add(other)
+
+    tell(project)
+
+    assert [row.payload["url"] for row in webhooks.deliveries_in(project)] == ["https://second.example/", URL]
+    assert webhooks.deliveries_in(other) == []
+
+
+def test_a_webhook_that_ended_is_told_nothing_more(project, asked):
+    webhook = add(project)
+    tell(project)
+
+    webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
+    webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
+    outbox.deliver_due(at=AT)
+    tell(project)
+
+    assert asked.sent == []
+    assert (Outbox.objects.get().state, Outbox.objects.get().error) == ("failed", webhooks.ENDED)
+    assert list(Event.objects.filter(action__startswith="webhook").values_list("action", flat=True)) == [
+        "webhook.added",
+        "webhook.ended",
+    ]
+    assert add(project).pk != webhook.pk, "the address may be told again"
+
+
+def test_a_message_taken_up_while_its_webhook_ends_is_not_sent(project, asked):
+    webhook = add(project)
+    tell(project)
+    Webhook.objects.filter(pk=webhook.pk).update(ended_at=AT, ended_by=lead_of(project))
+
+    assert outbox.deliver_due(at=AT) == 0
+
+    assert asked.sent == []
+
+
+def test_without_its_secret_nothing_goes_out(project, asked):
+    add(project)
+    tell(project)
+    secret = secrets_in(project).get()
+    delete_secret(project=project, secret_id=secret.pk, actor=lead_of(project), at=AT)
+
+    outbox.deliver_due(at=AT)
+
+    assert asked.sent == []
+    assert "NoSecret: The project has no secret called hook." in Outbox.objects.get().error
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/hook", "http://169.254.169.254/latest", "http://localhost:9/"])
+def test_an_address_inside_the_network_is_never_asked(project, url):
+    add(project, url)
+    tell(project)
+
+    assert outbox.deliver_due(at=AT) == 0
+
+    assert "where requests are not let in" in Outbox.objects.get().error
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("ftp://hooks.example/", "bad_address"),
+        ("https://user:pw@hooks.example/", "bad_address"),
+        (URL, "webhook_there"),
+    ],
+)
+def test_an_address_that_cannot_be_told_is_refused(project, url, code):
+    add(project)
+
+    with pytest.raises(webhooks.WebhookRefused) as refused:
+        add(project, url)
+
+    assert refused.value.code == code
+
+
+def test_a_webhook_needs_a_secret_that_is_there(project):
+    with pytest.raises(webhooks.WebhookRefused, match="no secret called other"):
+        webhooks.add_webhook(project=project, url=URL, secret="other", actor=lead_of(project), at=AT)
+
+
+def test_a_project_tells_twenty_addresses_at_most(project):
+    for number in range(webhooks.MOST_WEBHOOKS):
+        add(project, f"https://hooks.example/{number}")
+
+    with pytest.raises(webhooks.WebhookRefused, match="at most 20"):
+        add(project, "https://hooks.example/more")
+
+
+def test_a_trial_reaches_a_server_that_the_operator_opened(project, settings):
+    with running() as port:
+        settings.OUTBOUND_ALLOW = parse_openings([f"127.0.0.1:{port}"])
+        webhook = add(project, f"http://127.0.0.1:{port}/nowhere")
+
+        row = webhooks.try_webhook(webhook=webhook, at=AT)
+        outbox.deliver_due(at=AT)
+
+    row.refresh_from_db()
+    assert row.error == "NotTaken: 127.0.0.1 answered 404."
