@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from functools import lru_cache
+from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
+
+MOST_TERMS = 200
+HALVINGS = 60
 
 
 def normal_quantile(confidence: float) -> float:
@@ -11,6 +15,63 @@ def normal_quantile(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise ValueError("confidence lies between 0 and 1, both excluded")
     return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def student_quantile(confidence: float, degrees: int) -> float:
+    """The two-sided quantile of Student's t: 2.262 for 0.95 and 9 degrees of freedom.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: 26.7.3 and 26.7.4, solved by halving, and from
+    200 degrees of freedom on the expansion 26.7.5; right to ten digits. Plain Python, for SciPy takes longer to load
+    than a run takes to score.
+    """
+    if degrees < 1:
+        raise ValueError("Student's t has at least one degree of freedom")
+    z = normal_quantile(confidence)
+    if degrees >= MOST_TERMS:
+        return _expanded(z, degrees)
+    low, high = 0.0, pi / 2
+    for _ in range(HALVINGS):
+        angle = (low + high) / 2
+        low, high = (angle, high) if _share_within(angle, degrees) < confidence else (low, angle)
+    return sqrt(degrees) * tan(low)
+
+
+def _share_within(angle: float, degrees: int) -> float:
+    """The chance that |t| stays below sqrt(degrees) * tan(angle)."""
+    is_odd = degrees % 2
+    term = cos(angle) if is_odd else 1.0
+    total = term if degrees > 1 else 0.0
+    for step in range(2 + is_odd, degrees - 1, 2):
+        term *= cos(angle) ** 2 * (step - 1) / step
+        total += term
+    return 2 / pi * (angle + sin(angle) * total) if is_odd else sin(angle) * total
+
+
+def _expanded(z: float, degrees: int) -> float:
+    """Student's quantile from the normal one, by powers of 1 / degrees."""
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / degrees**power for power, term in enumerate(terms, 1))
+
+
+@lru_cache(maxsize=256)
+def widened(confidence: float, n: int, groups: int = 1) -> float:
+    """The confidence at which to read a bootstrap of n items, so that its interval covers as often as it says.
+
+    A percentile interval of few items is too narrow, for resampling has the spread of n and not of n - 1, and the
+    normal's tails, not Student's. Hesterberg, What Teachers Should Know About the Bootstrap, The American
+    Statistician 69 (2015), section 5.3, reads it further out: 0.958 for 0.95 at 50 items. `groups` counts the strata
+    that items are resampled within. Raises ValueError without an item more than there are groups.
+    """
+    freedom = n - groups
+    if freedom < 1:
+        raise ValueError("An interval needs more items than groups")
+    reach = sqrt(n / freedom) * student_quantile(confidence, freedom)
+    return 1 - 2 * NormalDist().cdf(-reach)
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float] | None:

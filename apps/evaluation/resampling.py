@@ -1,9 +1,10 @@
 """Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, people too.
 
-One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`):
-the same values and seed give the same bytes on any number of threads. Sources: Efron and Tibshirani, An Introduction
-to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their Application, 1997,
-section 5.3 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
+One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`): the
+same values and seed give the same bytes on any number of threads. Intervals of few queries are read a little further
+out (`apps.common.intervals.widened`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
+An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
+Application, 1997, section 5.3 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.exact import on_grid
+from apps.common.intervals import widened
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,14 +70,23 @@ def _ends(strata: Ints) -> tuple[Ints, Ints]:
     return first[member], (first + size)[member]
 
 
-def percentile_interval(means: Floats, confidence: float) -> Interval:
+def reading_share(n: int, confidence: float, strata: Ints | None = None) -> float:
+    """The confidence at which to read the draws of n queries: widened, by the strata that have two queries or more."""
+    if strata is None:
+        return widened(confidence, n)
+    sizes = np.unique(strata, return_counts=True)[1]
+    sizes = sizes[sizes > 1]
+    return widened(confidence, int(sizes.sum()), len(sizes))
+
+
+def percentile_interval(means: Floats, share: float) -> Interval:
     """The middle share of one column of resampled means. NaN is left out; there has to be another value."""
-    tail = (1.0 - confidence) / 2.0
+    tail = (1.0 - share) / 2.0
     low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
     return float(low), float(high)
 
 
-def bca_interval(values: Floats, means: Floats, confidence: float, strata: Ints | None = None) -> Interval:
+def bca_interval(values: Floats, means: Floats, share: float, strata: Ints | None = None) -> Interval:
     """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
 
     `values` are the queries' values, `means` their resampled means. Draws that equal the mean count half as below
@@ -84,16 +95,16 @@ def bca_interval(values: Floats, means: Floats, confidence: float, strata: Ints 
     residuals = values - _centres(values, strata)
     spread = float((residuals**2).sum())
     if spread == 0.0:
-        return percentile_interval(means, confidence)
+        return percentile_interval(means, share)
     mean = values.mean()
     slack = 1e-12 * float(np.abs(residuals).max())
     below = float((means < mean - slack).mean() + 0.5 * (np.abs(means - mean) <= slack).mean())
     if not 0.0 < below < 1.0:
-        return percentile_interval(means, confidence)
+        return percentile_interval(means, share)
     bias = NORMAL.inv_cdf(below)
     acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)
-    tail = (1.0 - confidence) / 2.0
-    ends = [_corrected(share, bias, acceleration) for share in (tail, 1.0 - tail)]
+    tail = (1.0 - share) / 2.0
+    ends = [_corrected(end, bias, acceleration) for end in (tail, 1.0 - tail)]
     low, high = np.quantile(means, ends)
     return float(low), float(high)
 
@@ -106,9 +117,11 @@ def _centres(values: Floats, strata: Ints | None) -> Floats:
     return (np.bincount(member, weights=values) / size)[member]
 
 
-def _corrected(share: float, bias: float, acceleration: float) -> float:
+def _corrected(end: float, bias: float, acceleration: float) -> float:
     """The share of draws below an end of a BCa interval, from that of a percentile interval."""
-    z = bias + NORMAL.inv_cdf(share)
+    if not 0.0 < end < 1.0:
+        return end
+    z = bias + NORMAL.inv_cdf(end)
     return NORMAL.cdf(bias + z / (1.0 - acceleration * z))
 
 
@@ -151,5 +164,5 @@ def _people_interval(sheet: Floats, confidence: float, seed: int, resamples: int
         np.divide(total, count * scale, out=means[first : first + len(times)], where=count > 0)
     if np.isnan(means).mean() > MOST_UNDEFINED:
         return None
-    low, high = percentile_interval(means, confidence)
+    low, high = percentile_interval(means, widened(confidence, n))
     return low + centre, high + centre

@@ -1,6 +1,9 @@
-import pytest
+import math
 
-from apps.common.intervals import wilson
+import pytest
+from scipy.special import ndtr, stdtrit
+
+from apps.common.intervals import student_quantile, widened, wilson
 
 
 def test_wilson_equals_the_published_example():
@@ -25,3 +28,29 @@ def test_wilson_of_nothing_is_none():
 def test_wilson_refuses_what_is_no_proportion(successes, n):
     with pytest.raises(ValueError, match="is not a proportion"):
         wilson(successes, n)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 31, 199, 200, 201, 5000])
+def test_students_quantile_equals_scipys(confidence, freedom):
+    assert student_quantile(confidence, freedom) == pytest.approx(stdtrit(freedom, (1 + confidence) / 2), rel=1e-9)
+
+
+def test_student_has_a_degree_of_freedom():
+    with pytest.raises(ValueError, match="degree of freedom"):
+        student_quantile(0.95, 0)
+
+
+def test_a_bootstrap_of_few_is_read_further_out():
+    """Hesterberg (2015), section 5.3: the tail is the normal's below -sqrt(n / (n - 1)) t."""
+    tail = ndtr(-math.sqrt(10 / 9) * stdtrit(9, 0.975))
+
+    assert widened(0.95, 10) == pytest.approx(1 - 2 * tail, abs=1e-12)
+    assert widened(0.95, 100_000) == pytest.approx(0.95, abs=1e-5)
+    assert widened(0.95, 50) < widened(0.95, 50, groups=10) < 1
+
+
+@pytest.mark.parametrize(("n", "groups"), [(1, 1), (0, 1), (5, 5)])
+def test_an_interval_needs_more_items_than_groups(n, groups):
+    with pytest.raises(ValueError, match="more items than groups"):
+        widened(0.95, n, groups)
