@@ -124,6 +124,15 @@ def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Se
     )
 
 
+def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:
+    """How far the two grades of each row agree: a person's own and that of a decision, or of their second look."""
+    given = np.array(list(rows), dtype=np.int64).reshape(-1, 2)
+    grades = np.array(sorted({*scale, *np.unique(given).tolist()}), dtype=np.int64)
+    places = np.searchsorted(grades, given)
+    table = pair_table(places[:, 0], places[:, 1], len(grades))
+    return pair_agreement(table, person, person, grades.tolist())
+
+
 def alpha_of(ratings: Ratings) -> Coefficient:
     """Krippendorff's alpha at the ordinal level over everybody who graded."""
     counts = category_counts(ratings.codes, len(ratings.grades))

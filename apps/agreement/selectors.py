@@ -23,7 +23,7 @@ from apps.agreement.coefficients import Coefficient, fleiss_kappa
 from apps.agreement.rates import SideRates
 from apps.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
 from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Judgement, Round
+from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.review import tracking
 from apps.review.tracking import Side
 
@@ -107,10 +107,15 @@ def verdict_agreement(project: Project) -> VerdictAgreement:
     return VerdictAgreement(
         kappa=fleiss_kappa(_pairs(table)),
         alike=Rate(table[0] + table[2], table.total()),
-        questions=[_question(aspect, found) for aspect, found in tracking.aspect_tables(met).items()],
+        questions=questions_of(met),
         received=_rates(rates.side_rates(project, Side.AUTHOR)),
         given=_rates(rates.side_rates(project, Side.REVIEWER)),
     )
+
+
+def questions_of(met: Iterable[tracking.Meeting]) -> list[QuestionAgreement]:
+    """How far two reviewers answered each of the three questions alike, over these rounds."""
+    return [_question(aspect, found) for aspect, found in tracking.aspect_tables(met).items()]
 
 
 def _question(aspect: str, table: Counter[int]) -> QuestionAgreement:
@@ -143,9 +148,17 @@ def round_for(member: Member, pk: int) -> Round:
 
 
 def rounds_for(member: Member) -> QuerySet[Round]:
-    """The rounds whose grades this member may see added up: for annotators only those that are closed."""
+    """The rounds whose grades this member may see added up.
+
+    For annotators those that are closed; for everybody else also open ones, unless they were asked to grade there:
+    a lead who grades sees of that round no more than the other annotators do.
+    """
     found = Round.objects.filter(_has_people(), project=member.project).order_by("number")
-    return found.filter(state=RoundState.CLOSED) if is_bound(member) else found
+    is_closed = Q(state=RoundState.CLOSED)
+    if is_bound(member):
+        return found.filter(is_closed)
+    asked = RoundAnnotator.objects.filter(annotator=member.user).values("round")
+    return found.filter(is_closed | ~Q(pk__in=asked))
 
 
 def is_bound(member: Member) -> bool:

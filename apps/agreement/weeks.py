@@ -51,17 +51,13 @@ def week_of(when: datetime) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def leans(ratings: Ratings, person: int) -> NDArray[np.float64]:
-    """For each item the person's grade less the mean of the others'; nan where they share none."""
-    if person not in ratings.people:
-        return np.full(len(ratings.codes), np.nan)
-    values = np.where(ratings.codes == MISSING, np.nan, np.asarray(ratings.grades, dtype=float)[ratings.codes])
-    place = ratings.people.index(person)
-    others = np.delete(values, place, axis=1)
-    graded = np.isfinite(others)
-    n = graded.sum(axis=1)
-    mean = np.where(n > 0, np.nansum(others, axis=1) / np.maximum(n, 1), np.nan)
-    found: NDArray[np.float64] = values[:, place] - mean
+def leans(ratings: Ratings) -> NDArray[np.float64]:
+    """Items by people: each grade less the mean of the others' of that item; nan without own or others' grade."""
+    is_graded = ratings.codes != MISSING
+    grades = np.where(is_graded, np.asarray(ratings.grades, dtype=float)[ratings.codes], 0.0)
+    others = is_graded.sum(axis=1, keepdims=True) - 1
+    of_others = (grades.sum(axis=1, keepdims=True) - grades) / np.maximum(others, 1)
+    found: NDArray[np.float64] = np.where(is_graded & (others > 0), grades - of_others, np.nan)
     return found
 
 
@@ -109,7 +105,9 @@ def weeks_of(
     `graded` tells the week in which the person graded an item, by query and text; `paces` the milliseconds of the
     pairs of each week. α is over the items the person graded in that week, everybody's grades of them counted.
     """
-    differences = leans(ratings, person)
+    is_known = person in ratings.people
+    place = ratings.people.index(person) if is_known else 0
+    differences = leans(ratings)[:, place] if is_known else np.full(len(ratings.codes), np.nan)
     own = [graded.get((query, text)) for query, text in ratings.items.tolist()]
     found = []
     for week in sorted({*paces, *graded.values()})[-most:]:

@@ -179,13 +179,15 @@ class Meeting(NamedTuple):
     n: int
 
 
-def meetings(project: Project) -> list[Meeting]:
-    """What the two reviewers of each closed round said, added up by what they said. Who said it is not in it."""
+def meetings(project: Project, reviewer: int | None = None) -> list[Meeting]:
+    """What the two reviewers of each closed round said, added up by what they said. Who said it is not in it.
+
+    With `reviewer` only the rounds that this person answered.
+    """
+    beside = counted(project).annotate(beside=Subquery(_other().values("reviewer")[:1]))
+    one_of_two = beside.filter(beside__gt=F("reviewer")) if reviewer is None else beside.filter(reviewer=reviewer)
     rows = (
-        counted(project)
-        .annotate(beside=Subquery(_other().values("reviewer")[:1]))
-        .filter(beside__gt=F("reviewer"))
-        .annotate(theirs=Subquery(_other().values("reasons")[:1]))
+        one_of_two.annotate(theirs=Subquery(_other().values("reasons")[:1]))
         .values_list("reasons", "theirs")
         .annotate(n=Count("pk"))
         .order_by()

@@ -21,14 +21,20 @@ def test_a_week_begins_on_monday_in_utc():
 def test_a_lean_is_the_distance_to_the_mean_of_the_others():
     rows = [(1, 1, 7, 3), (1, 1, 8, 1), (1, 1, 9, 2), (2, 1, 7, 0), (3, 1, 8, 2)]
 
-    found = leans(ratings_from(rows, SCALE), 7)
+    found = leans(ratings_from(rows, SCALE))
 
-    assert found[0] == 1.5
+    assert found[0].tolist() == [1.5, -1.5, 0.0]
     assert np.isnan(found[1:]).all()
 
 
-def test_a_stranger_leans_nowhere():
-    assert np.isnan(leans(ratings_from([(1, 1, 8, 1)], SCALE), 7)).all()
+def test_nobody_leans_where_nothing_is_graded():
+    assert leans(ratings_from([], SCALE)).shape == (0, 0)
+
+
+def test_weeks_of_somebody_who_graded_nothing_here_tell_their_pace_alone():
+    found = weeks_of(ratings_from([(1, 1, 8, 1)], SCALE), 7, {}, {MONDAY: [500]}, most=9)
+
+    assert [(week.lean.value, week.alpha.value, week.pace.value) for week in found] == [(None, None, 500)]
 
 
 def test_the_interval_of_a_lean_is_students():

@@ -1,0 +1,189 @@
+"""Reads of one person's grades: beside others', beside what was decided, beside their own second look, over weeks.
+
+For leads, and for the person. Only rounds that `selectors.rounds_for` lets the reader see are compared; how fast
+somebody works is told of open rounds too, since it tells nothing of a grade.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.agreement import selectors
+from apps.agreement.coefficients import MISSING
+from apps.agreement.differences import may_still_be_given
+from apps.agreement.ratings import PairAgreement, Rate, agreement_of, pairs_of, pairs_sharing
+from apps.agreement.selectors import QuestionAgreement
+from apps.agreement.weeks import Lean, Week, lean_of, leans, week_of, weeks_of
+from apps.agreement.whereabouts import kept
+from apps.judging.enums import RoundKind
+from apps.judging.models import Adjudication, Judgement, Round
+from apps.review import tracking
+
+OTHERS = 20
+WEEKS = 26
+PEOPLE = 100
+
+Rows = list[tuple[int, int, int]]
+"""Person, the grade they gave, and the one it is compared with."""
+
+
+class PersonLine(NamedTuple):
+    """One person among all: pairs graded and shared, how they lean, and what share of their grades held."""
+
+    person: int
+    graded: int
+    shared: int
+    lean: Lean
+    repeats: Rate
+    decisions: Rate
+
+
+class BesideOthers(NamedTuple):
+    """A person's grades beside others'. `others` are those they share most pairs with, of `other_count`."""
+
+    graded: int
+    others: list[PairAgreement]
+    other_count: int
+    weeks: list[Week]
+
+
+class PersonSheet(NamedTuple):
+    """All that is told of one person."""
+
+    beside: BesideOthers
+    decisions: PairAgreement
+    repeats: PairAgreement
+    questions: list[QuestionAgreement]
+
+
+class People(NamedTuple):
+    """Those who graded most, and how many there are."""
+
+    lines: list[PersonLine]
+    total: int
+
+
+def people_of(member: Member, rounds: Sequence[Round]) -> People:
+    """Whoever graded in these rounds, most pairs first; for others than leads themselves alone."""
+    ratings = selectors.ratings_in(member.project, rounds)
+    repeats, decisions = _alike(_repeats(rounds)), _alike(_decisions(member, rounds))
+    own_leans = leans(ratings)
+    is_graded = ratings.codes != MISSING
+    is_shared = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
+    graded, shared = is_graded.sum(axis=0), is_shared.sum(axis=0)
+    order = np.lexsort((ratings.people, -graded)).tolist()
+    places = [place for place in order if member.is_lead or ratings.people[place] == member.user.pk]
+    lines = [
+        PersonLine(
+            person=(person := ratings.people[place]),
+            graded=int(graded[place]),
+            shared=int(shared[place]),
+            lean=lean_of(own_leans[:, place]),
+            repeats=repeats.get(person, Rate(0, 0)),
+            decisions=decisions.get(person, Rate(0, 0)),
+        )
+        for place in places[:PEOPLE]
+    ]
+    return People(lines, len(places))
+
+
+def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonSheet:
+    """What the reader may see of this person."""
+    project = member.project
+    met = tracking.meetings(project, reviewer=person)
+    return PersonSheet(
+        beside=kept(project, rounds, f"person {person}", lambda: _beside_others(project, rounds, person)),
+        decisions=agreement_of(_graded_pairs(_decisions(member, rounds, person)), project.grades, person),
+        repeats=agreement_of(_graded_pairs(_repeats(rounds, person)), project.grades, person),
+        questions=selectors.questions_of(met) if met else [],
+    )
+
+
+def _beside_others(project: Project, rounds: Sequence[Round], person: int) -> BesideOthers:
+    ratings = selectors.ratings_in(project, rounds)
+    pairs = [pair for pair in pairs_sharing(ratings) if person in pair]
+    others = [(person, first if second == person else second) for first, second in pairs]
+    graded = _weeks_graded(project, rounds, person)
+    weeks = weeks_of(ratings, person, graded, _paces(project, person), WEEKS)
+    return BesideOthers(len(graded), pairs_of(ratings, others[:OTHERS]), len(others), weeks)
+
+
+def _graded_pairs(rows: Rows) -> list[tuple[int, int]]:
+    return [(own, other) for _, own, other in rows]
+
+
+def _alike(rows: Rows) -> dict[int, Rate]:
+    n: Counter[int] = Counter()
+    hits: Counter[int] = Counter()
+    for person, own, other in rows:
+        n[person] += 1
+        hits[person] += own == other
+    return {person: Rate(hits[person], n[person]) for person in n}
+
+
+# Rows --------------------------------------------------------------------------------------------------------------
+
+
+def _graded(rounds: Sequence[Round], person: int | None = None) -> QuerySet[Judgement]:
+    """Grades that stand in these rounds, of every pass: by everybody, or by one person."""
+    found = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    return found if person is None else found.filter(annotator=person)
+
+
+def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
+    """Pairs that came back to the same person blindly: what they said first, and again."""
+    same = _graded(rounds).filter(
+        annotator=OuterRef("annotator"), round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1
+    )
+    again = _graded(rounds, person).filter(Exists(same), pass_number__gt=1)
+    rows: Any = again.annotate(first=Subquery(same.values("grade")[:1])).order_by("pk")
+    return list(rows.values_list("annotator", "first", "grade"))
+
+
+def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
+    """Grades beside the decision in force on their pair. A decision that the pair can't be judged is no grade.
+
+    Decisions on pairs that the reader may still be given are left out: one would tell them the grade.
+    """
+    decided = Adjudication.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"), superseded_by=None)
+    rows: Any = (
+        _graded(rounds, person)
+        .filter(Exists(decided.filter(grade__isnull=False)), ~_may_still_be_given(member), pass_number=1)
+        .annotate(decided=Subquery(decided.values("grade")[:1]))
+        .order_by("pk")
+    )
+    return list(rows.values_list("annotator", "grade", "decided"))
+
+
+def _may_still_be_given(member: Member) -> Q:
+    same = may_still_be_given(member).filter(query=OuterRef("entry__query"), version=OuterRef("entry__version"))
+    return Q(Exists(same))
+
+
+def _weeks_graded(project: Project, rounds: Iterable[Round], person: int) -> dict[tuple[int, int], date]:
+    """The week in which this person last graded each pair, by query and text."""
+    rows = selectors.live_grades(project, rounds).filter(annotator=person)
+    found = rows.values_list("entry__query_id", "entry__version_id", "given_at")
+    return {(query, text): week_of(at) for query, text, at in found}
+
+
+def _paces(project: Project, person: int) -> dict[date, list[int]]:
+    """The active milliseconds of every pair this person was timed on, by week."""
+    rows: Any = Judgement.objects.filter(
+        annotator=person,
+        round__project=project,
+        round__kind=RoundKind.JUDGING,
+        superseded_by=None,
+        pass_number=1,
+        active_ms__isnull=False,
+    )
+    found: dict[date, list[int]] = defaultdict(list)
+    for at, ms in rows.values_list("given_at", "active_ms").iterator(chunk_size=10_000):
+        found[week_of(at)].append(ms)
+    return dict(found)

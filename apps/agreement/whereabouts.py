@@ -1,0 +1,213 @@
+"""Reads of where people agree: by boundary, query, stratum and week; what each part costs; the pairs they differ on.
+
+Everything is read from the rounds that `selectors.rounds_for` lets a member see. Figures are kept until the next
+grade: a page that is loaded again draws no bootstrap again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.core.cache import cache
+from django.db.models import Max
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.agreement import selectors
+from apps.agreement.coefficients import Coefficient
+from apps.agreement.parts import (
+    Boundary,
+    Change,
+    Differing,
+    PatternCounts,
+    boundaries,
+    change_without,
+    changes_without,
+    differing,
+    pattern_counts,
+)
+from apps.agreement.ratings import Ratings
+from apps.agreement.weeks import week_of
+from apps.common.digests import digest_of
+from apps.judging.models import Judgement, Round
+from apps.queries.models import Query
+from apps.queries.selectors import STRATA
+
+KEPT_SECONDS = 3_600
+SHOWN = 30
+COSTLY = 10
+BOUNDARY, QUERY, WEEK = "boundary", "query", "week"
+WAYS = {BOUNDARY: "Grade boundary", QUERY: "Query", WEEK: "Week", **STRATA}
+NO_VALUE = "none named"
+
+
+class Label(NamedTuple):
+    """Names a part: `key` is the query's id, the Monday of the week, or the value of the stratum."""
+
+    key: int | str
+    name: str
+
+
+class Part(NamedTuple):
+    """A part of the `n` pairs that two people or more graded."""
+
+    label: Label
+    n: int
+    differing: Differing
+    alpha: Coefficient
+
+
+class Parts(NamedTuple):
+    """The parts that are shown, and how many there are."""
+
+    shown: list[Part]
+    total: int
+
+
+class Costly(NamedTuple):
+    """A query that costs agreement: `change` is what α would gain without it; `worst` its most crossed boundary."""
+
+    query: Query
+    part: Part
+    change: Change
+    worst: Boundary
+
+
+class Tight(NamedTuple):
+    """Where the guideline leaves most room: α of all, each boundary, and the queries that cost most."""
+
+    alpha: Coefficient
+    boundaries: list[Boundary]
+    queries: list[Costly]
+
+    @property
+    def worst(self) -> Boundary | None:
+        """The boundary with most crossings; None where nobody differs."""
+        crossed = [boundary for boundary in self.boundaries if boundary.crossings]
+        return max(crossed, key=lambda boundary: boundary.crossings, default=None)
+
+
+def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+    """What `compute` returns, kept for these rounds until the project's next grade or another scale."""
+    last = Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first()
+    of = [name, last, sorted(round_.pk for round_ in rounds), project.grades]
+    key = f"agreement:{project.pk}:{digest_of(of)}"
+    found = cache.get(key)
+    if found is None:
+        found = compute()
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+# Parts -------------------------------------------------------------------------------------------------------------
+
+
+def boundaries_in(project: Project, rounds: Sequence[Round]) -> list[Boundary]:
+    """Each boundary between neighbouring grades, lowest first."""
+
+    def compute() -> list[Boundary]:
+        return boundaries(selectors.ratings_in(project, rounds))
+
+    found: list[Boundary] = kept(project, rounds, BOUNDARY, compute)
+    return found
+
+
+def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
+    """Agreement by query, week or stratum; `by` is a key of `WAYS` other than the boundary.
+
+    Weeks stand in their order, the last ones where there are many. Strata stand by size. Queries stand by what they
+    cost, those first without which α would rise most; where that is undefined they stand last.
+    """
+    found: Parts = kept(project, rounds, f"by {by}", lambda: _parts(project, rounds, by))
+    return found
+
+
+def _parts(project: Project, rounds: Sequence[Round], by: str) -> Parts:
+    ratings = selectors.ratings_in(project, rounds)
+    labels, of_items = _labels(project, rounds, ratings, by)
+    counts = pattern_counts(ratings, of_items, len(labels))
+    there = [place for place, n in enumerate(counts.sizes) if n]
+    if by == QUERY:
+        cost = np.nan_to_num(changes_without(counts), nan=-np.inf)
+        there.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
+    elif by != WEEK:
+        there.sort(key=lambda place: (-counts.sizes[place], labels[place].name))
+    shown = there[-SHOWN:] if by == WEEK else there[:SHOWN]
+    apart = differing(counts)
+    rows = [_part(counts, labels[place], apart[place], place) for place in shown]
+    return Parts(rows, len(there))
+
+
+def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> Part:
+    return Part(label, counts.sizes[place], apart, counts.alpha_of(place))
+
+
+def _labels(
+    project: Project, rounds: Sequence[Round], ratings: Ratings, by: str
+) -> tuple[list[Label], NDArray[np.int64]]:
+    """The parts that there are, by name; and the place of each item's part among them."""
+    if by == WEEK:
+        weeks = _weeks_of_items(project, rounds)
+        labels = [weeks[query, text] for query, text in ratings.items.tolist()]
+    else:
+        of_query = _values_of_queries(project, by)
+        labels = [of_query[query] for query in ratings.items[:, 0].tolist()]
+    known = sorted(set(labels), key=lambda label: (label.name, label.key))
+    place = {label: at for at, label in enumerate(known)}
+    return known, np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
+    """The part in which each query lies."""
+    queries = Query.objects.filter(project=project)
+    if by == QUERY:
+        return {pk: Label(pk, name) for pk, name in queries.values_list("pk", "outside_id")}
+    field = "source__name" if by == "source" else by
+    return {pk: Label(value or "", value or NO_VALUE) for pk, value in queries.values_list("pk", field)}
+
+
+def _weeks_of_items(project: Project, rounds: Sequence[Round]) -> dict[tuple[int, int], Label]:
+    """The week in which the last grade of each pair came: from then on it told whether people agree."""
+    rows = selectors.live_grades(project, rounds).order_by().values_list("entry__query_id", "entry__version_id")
+    last = {(query, text): f"{week_of(at):%Y-%m-%d}" for query, text, at in rows.annotate(last=Max("given_at"))}
+    return {pair: Label(week, week) for pair, week in last.items()}
+
+
+# What costs most ---------------------------------------------------------------------------------------------------
+
+
+def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
+    """Where the guideline leaves most room. A query without which α would not rise costs nothing and is left out."""
+    found: Tight = kept(project, rounds, "tighten", lambda: _tight_spots(project, rounds))
+    return found
+
+
+def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
+    ratings = selectors.ratings_in(project, rounds)
+    labels, of_items = _labels(project, rounds, ratings, QUERY)
+    counts = pattern_counts(ratings, of_items, len(labels))
+    changes = changes_without(counts)
+    costly = [place for place in np.argsort(-changes, kind="stable").tolist() if changes[place] > 0][:COSTLY]
+    queries = Query.objects.in_bulk([labels[place].key for place in costly])
+    apart = differing(counts)
+    rows = [
+        Costly(
+            query=queries[int(labels[place].key)],
+            part=_part(counts, labels[place], apart[place], place),
+            change=change_without(counts, place),
+            worst=_most_crossed(ratings, of_items == place),
+        )
+        for place in costly
+    ]
+    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows)
+
+
+def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:
+    own = Ratings(ratings.people, ratings.grades, ratings.codes[inside], ratings.items[inside])
+    return max(boundaries(own), key=lambda boundary: boundary.crossings)
+
+
+def visible(member: Member, chosen: Round | None) -> list[Round]:
+    """The rounds whose figures this member asks for: the chosen one, or all they may see."""
+    return [chosen] if chosen else list(selectors.rounds_for(member))
