@@ -1,7 +1,7 @@
 """Measures as text, in the notation of ir-measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`.
 
 MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module knows the
-grammar; which names, parameters and cutoffs there are is the registry's business (measures.py).
+grammar; which names, parameters and cutoffs there are is the registry's business (measures/).
 """
 
 from __future__ import annotations
@@ -9,12 +9,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-Value = int | float | str | bool
+# A value for each of several grades or names, as pairs in the order of the keys: `{1:1,2:3}`.
+Map = tuple[tuple[int | str, float], ...]
+Value = int | float | str | bool | Map
 
-MAX_TEXT = 120
+MAX_TEXT = 200
 SHAPE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>[^@()]*))?", re.S)
 PARAMETER = re.compile(
-    r"\s*(?P<key>[a-z_]+)\s*=\s*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|(?P<bare>[^,'\"\s]+))\s*(?:,|\Z)"
+    r"\s*(?P<key>[a-z_]+)\s*=\s*"
+    r"(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|\{(?P<map>[^{}]*)\}|(?P<bare>[^,'\"{}\s]+))\s*(?:,|\Z)"
+)
+PAIR = re.compile(
+    r"\s*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|(?P<whole>-?[0-9]{1,9}))\s*:\s*(?P<value>[^,:'\"\s]+)\s*(?:,|\Z)",
+    re.A,
 )
 WHOLE = re.compile(r"[0-9]{1,9}", re.A)
 
@@ -68,6 +75,8 @@ def written(name: str, parameters: dict[str, Value], cutoff: int | None) -> str:
 
 
 def _quoted(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{_quoted(key)}:{number!r}" for key, number in value) + "}"
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -88,15 +97,17 @@ def _parameters(text: str | None, whole: str) -> dict[str, Value]:
             raise MeasureError(f"'{whole}' has brackets that do not hold name=value pairs.")
         if match["key"] in found:
             raise MeasureError(f"'{whole}' gives {match['key']} twice.")
-        found[match["key"]] = _value(match)
+        found[match["key"]] = _value(match, whole)
         rest = rest[match.end() :]
     return found
 
 
-def _value(match: re.Match[str]) -> Value:
+def _value(match: re.Match[str], whole: str) -> Value:
     for quoted in (match["single"], match["double"]):
         if quoted is not None:
             return quoted
+    if match["map"] is not None:
+        return _map(match["map"], whole)
     bare = match["bare"]
     if bare in {"True", "False"}:
         return bare == "True"
@@ -106,3 +117,28 @@ def _value(match: re.Match[str]) -> Value:
         return float(bare)
     except ValueError:
         return str(bare)
+
+
+def _map(text: str, whole: str) -> Map:
+    """The pairs in curly brackets; a later pair of the same key is refused."""
+    found: dict[int | str, float] = {}
+    rest = text.strip()
+    while rest:
+        match = PAIR.match(rest)
+        if match is None:
+            raise MeasureError(f"'{whole}' has curly brackets that do not hold key:number pairs.")
+        key = _key(match)
+        if key in found:
+            raise MeasureError(f"'{whole}' gives {key} twice.")
+        try:
+            found[key] = float(match["value"])
+        except ValueError:
+            raise MeasureError(f"'{match['value']}' in '{whole}' is not a number.") from None
+        rest = rest[match.end() :]
+    return tuple(sorted(found.items(), key=lambda pair: (str(type(pair[0])), pair[0])))
+
+
+def _key(match: re.Match[str]) -> int | str:
+    if match["whole"] is not None:
+        return int(match["whole"])
+    return match["single"] if match["single"] is not None else match["double"]

@@ -1,13 +1,25 @@
 """The measures as a page of the documentation."""
 
-from apps.evaluation.measures import REGISTRY, Entry
+from apps.evaluation.measures import PARAMETERS, REGISTRY, Entry
 
 
 def measures_table() -> str:
     """A Markdown table of the registry, a row a measure."""
-    lines = ["| measure | value | from | to | source |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| measure | value | reads | parameters | from | to | source |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for entry in REGISTRY.values():
-        lines.append(f"| {_names(entry)} | {entry.words} | {entry.low:g} | {entry.high:g} | {entry.source} |")
+        takes = ", ".join(f"`{name}`" for name in sorted(entry.takes))
+        cells = (_names(entry), entry.words, ", ".join(sorted(entry.needs)), takes, f"{entry.low:g}", f"{entry.high:g}")
+        lines.append(f"| {' | '.join(cells)} | {entry.source} |")
+    return "\n".join(lines) + "\n"
+
+
+def parameters_table() -> str:
+    """A Markdown table of the parameters, a row each."""
+    lines = ["| parameter | means |", "| --- | --- |"]
+    lines += [f"| `{name}` | {parameter.words} |" for name, parameter in PARAMETERS.items()]
     return "\n".join(lines) + "\n"
 
 

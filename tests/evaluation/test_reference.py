@@ -1,13 +1,14 @@
 from pathlib import Path
 
-from apps.evaluation.reference import measures_table
+from apps.evaluation.reference import measures_table, parameters_table
 from apps.evaluation.significance import COMPARED_RESAMPLES, DEFAULT_SEED, RESAMPLES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
 
 
-def test_the_page_of_measures_is_the_registry():
+def test_the_page_of_measures_is_the_registry_with_its_parameters():
     assert measures_table() in PAGE.read_text()
+    assert parameters_table() in PAGE.read_text()
 
 
 def test_the_page_states_the_numbers_of_the_code():
