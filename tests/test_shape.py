@@ -41,7 +41,7 @@ LAYERS = [
 ]
 PURE = [
     "accounts/sealing.py",
-    "agreement/coefficients.py",
+    "agreement/coefficients",
     "common/addresses.py",
     "common/exact.py",
     "common/outbound.py",

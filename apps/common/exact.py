@@ -7,7 +7,6 @@ multiples of a power of two, fine enough that no figure that is read by people c
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,32 +15,32 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 EXACT_BITS = 52
+MOST_EXPONENT = 1000
 
 
 class Grid(NamedTuple):
-    """Values as whole numbers, kept as doubles: `whole / scale` is the values again, within half a `1 / scale`."""
+    """Values as whole numbers, kept as doubles: `whole / scale` is the values again, within half a `1 / scale`.
+
+    A column of a matrix has a scale of its own.
+    """
 
     whole: Floats
-    scale: float
+    scale: Floats
 
 
 def on_grid(values: Floats, terms: int) -> Grid:
-    """The values on the finest grid on which any sum of up to `terms` of them, repeats counted, is exact.
+    """The values on the finest grid on which any sum of up to `terms` of a column, repeats counted, is exact.
 
-    The step is 2^-51 of the largest absolute value, times `terms` (rounded up to a power of two): 1e-13 of it for a
-    thousand terms. No values and all zeros stay as they are. Raises ValueError for values that are not finite, and
-    for more terms than the grid has room for.
+    The step is 2^-51 of the column's largest absolute value, times `terms` (rounded up to a power of two): 1e-13 of it
+    for a thousand terms. Columns of nothing but zeros, or of values too small for a grid, become zeros. Raises
+    ValueError for values that are not finite, and for more terms than the grid has room for.
     """
     if not np.isfinite(values).all():
         raise ValueError("Only finite values can be put on a grid.")
     room = EXACT_BITS - max(terms, 1).bit_length()
     if room < 1:
         raise ValueError(f"{terms} terms are too many to be added exactly.")
-    largest = float(np.abs(values).max()) if values.size else 0.0
-    if largest == 0.0:
-        return Grid(np.zeros(values.shape), 1.0)
-    exponent = max(room - math.frexp(largest)[1], -1000)
-    if exponent > 1000:
-        return Grid(np.zeros(values.shape), 1.0)
-    scale = math.ldexp(1.0, exponent)
-    return Grid(np.rint(values * scale), scale)
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    exponent = np.maximum(room - np.frexp(largest)[1], -MOST_EXPONENT)
+    scale = np.where((largest > 0) & (exponent <= MOST_EXPONENT), np.ldexp(1.0, np.minimum(exponent, MOST_EXPONENT)), 0)
+    return Grid(np.rint(values * scale), np.where(scale > 0, scale, 1.0))

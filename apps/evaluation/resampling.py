@@ -9,6 +9,7 @@ Application, 1997, section 5.3 (strata); Owen, The pigeonhole bootstrap, Annals 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import NormalDist
 
@@ -39,7 +40,7 @@ def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints |
     there has to be at least one row.
     """
     n = len(values)
-    centre = values.mean(axis=0)
+    centre = np.array([math.fsum(column) / n for column in values.T])
     order = np.arange(n) if strata is None else np.argsort(strata, kind="stable")
     whole, scale = on_grid((values - centre)[order], n)
     means = np.empty((resamples, values.shape[1]))
@@ -153,7 +154,8 @@ def _people_interval(sheet: Floats, confidence: float, seed: int, resamples: int
     if people < 2 or n < 2:
         return None
     centre = float(sheet[has].mean())
-    whole, scale = on_grid(np.where(has, sheet - centre, 0.0).T, people * n)
+    whole, scale = on_grid(np.where(has, sheet - centre, 0.0).ravel(), people * n)
+    whole = whole.reshape(people, n).T
     again = np.random.Generator(np.random.PCG64(seed).jumped())
     drawn = again.multinomial(people, np.full(people, 1.0 / people), size=resamples).astype(np.float64)
     means = np.full(resamples, np.nan)

@@ -23,6 +23,7 @@ from apps.evaluation.resampling import (
     Ints,
     bca_interval,
     percentile_interval,
+    reading_share,
     resampled_means,
 )
 
@@ -81,8 +82,9 @@ def _spreads(values: Floats, strata: Ints | None) -> bool:
 def _summary(values: Floats, means: Floats | None, confidence: float, strata: Ints | None) -> Summary:
     if means is None:
         return Summary(mean_of(values), None, len(values))
-    percentile = percentile_interval(means, confidence)
-    return Summary(mean_of(values), percentile, len(values), bca_interval(values, means, confidence, strata))
+    share = reading_share(len(values), confidence, strata)
+    corrected = bca_interval(values, means, share, strata)
+    return Summary(mean_of(values), percentile_interval(means, share), len(values), corrected)
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:
@@ -159,8 +161,7 @@ def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = CO
     serves all columns. Values have to be finite.
     """
     n, columns = change.shape
-    grids = [on_grid(change[:, column], n).whole for column in range(columns)]
-    whole = np.column_stack(grids) if grids else np.zeros((n, 0))
+    whole = on_grid(change, n).whole
     total = whole.sum(axis=0)
     bar = np.abs(total) - n
     random = np.random.Generator(np.random.PCG64(seed))

@@ -37,6 +37,17 @@ def test_nothing_and_zeros_stay_as_they_are():
     assert on_grid(np.zeros(3), 3).whole.tolist() == [0, 0, 0]
 
 
+def test_each_column_has_a_scale_of_its_own():
+    values = np.array([[1.0, 1e-9, 0.0], [0.3, 3e-10, 0.0]])
+
+    together = on_grid(values, 2)
+
+    for column in range(3):
+        alone = on_grid(values[:, column], 2)
+        assert alone.whole.tolist() == together.whole[:, column].tolist()
+        assert alone.scale == together.scale[column]
+
+
 @pytest.mark.parametrize("value", [1e-320, 1e-300, 1e300])
 def test_very_small_and_very_large_values_are_no_error(value):
     whole, scale = on_grid(np.array([value, -value]), 2)
