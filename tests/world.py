@@ -16,8 +16,8 @@ from apps.accounts.secrets import save_secret, secrets_in
 from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.demo.actions import request_demo
-from apps.evaluation.actions import request_bias_report
-from apps.evaluation.models import BiasReport, Evaluation
+from apps.evaluation.actions import request_bias_report, request_stability_report
+from apps.evaluation.models import BiasReport, Evaluation, StabilityReport
 from apps.goldsets.models import Version
 from apps.jobs.models import Job, Notification, Upload
 from apps.jobs.testing import run_jobs
@@ -258,6 +258,11 @@ class Things:
     evaluation_judge_first__pk = evaluation_bias__pk
     evaluation_api_bias__pk = evaluation_bias__pk
 
+    def evaluation_stability__pk(self) -> int:
+        return StabilityReport.objects.filter(project=self.project).get().pk
+
+    evaluation_api_stability__pk = evaluation_stability__pk
+
     def evaluation_query__pk(self) -> int:
         return self.version.queries.filter(split="dev").order_by("pk").first().pk
 
@@ -343,16 +348,17 @@ def _add_candidates(project: Project, lead: User, snapshot: Snapshot) -> None:
 
 
 def ask_for_bias(project: Project, lead: User) -> None:
-    """A bias report on what the demo has scored, computed."""
+    """A bias report and a stability report on what the demo has scored, computed."""
     scored = Evaluation.objects.filter(project=project).order_by("pk")
-    request_bias_report(
-        project=project,
-        run_ids=list(scored.values_list("run_id", flat=True).distinct()),
-        version_id=scored.first().version_id,
-        depth=5,
-        actor=lead,
-        at=timezone.now(),
-    )
+    asked: dict[str, Any] = {
+        "project": project,
+        "run_ids": list(scored.values_list("run_id", flat=True).distinct()),
+        "version_id": scored.first().version_id,
+        "actor": lead,
+        "at": timezone.now(),
+    }
+    request_bias_report(**asked, depth=5)
+    request_stability_report(**asked)
     run_jobs()
 
 

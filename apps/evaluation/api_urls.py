@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.evaluation import api, bias_api
+from apps.evaluation import api, bias_api, stability_api
 
 app_name = "evaluation-api"
 urlpatterns = [
@@ -8,5 +8,7 @@ urlpatterns = [
     path("<int:pk>/", api.EvaluationDetail.as_view(), name="detail"),
     path("bias/", bias_api.BiasReportList.as_view(), name="bias-reports"),
     path("bias/<int:pk>/", bias_api.BiasReportDetail.as_view(), name="bias"),
+    path("stability/", stability_api.StabilityReportList.as_view(), name="stability-reports"),
+    path("stability/<int:pk>/", stability_api.StabilityReportDetail.as_view(), name="stability"),
     path("versions/<int:version_pk>/negatives/", bias_api.Negatives.as_view(), name="negatives"),
 ]

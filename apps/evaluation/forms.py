@@ -4,12 +4,12 @@ from django import forms
 
 from apps.common.forms import KaratForm
 from apps.evaluation.actions import DEFAULT_MEASURES
-from apps.evaluation.measures import parse_measures
+from apps.evaluation.measurable import version_measures
 from apps.evaluation.models import RegressionNote
 from apps.evaluation.negatives import Choice
 from apps.evaluation.notation import MeasureError
 from apps.evaluation.provenance import has_finders
-from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, SPLIT_WORDS
+from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS, SPLIT_WORDS
 from apps.evaluation.selectors import scorable_runs
 from apps.evaluation.significance import DEFAULT_SEED
 from apps.goldsets.enums import Split
@@ -22,7 +22,7 @@ LARGEST_SEED = 2**31 - 1
 
 def _known_measures(text: str) -> str:
     try:
-        parse_measures(text)
+        version_measures(text)
     except MeasureError as fault:
         raise forms.ValidationError(str(fault)) from fault
     return text
@@ -70,6 +70,25 @@ class BiasForm(KaratForm):
         self.fields["runs"].initial = [run.pk for run in runs]
         self.fields["measures"].widget.attrs["class"] = "input id"
         self.fields["depth"].initial = 0 if has_finders(version) else USUAL_DEPTH
+
+    def clean_measures(self) -> str:
+        return _known_measures(self.cleaned_data["measures"])
+
+
+class StabilityForm(KaratForm):
+    """Which runs to order under each person's grades."""
+
+    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = scorable_runs(version)
+        choices = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
+        self.fields["runs"].choices = choices  # type: ignore[attr-defined]
+        self.fields["runs"].initial = [run.pk for run in runs[:MOST_RUNS]]
+        self.fields["measures"].widget.attrs["class"] = "input id"
 
     def clean_measures(self) -> str:
         return _known_measures(self.cleaned_data["measures"])

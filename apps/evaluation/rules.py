@@ -120,7 +120,7 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
 def people_refusal(member: Member, version: Version) -> str | None:
     """Why the person may not yet see what single people's grades do: they may still grade the same pairs."""
     if is_bound(member) and version.rounds.exclude(state=RoundState.CLOSED).exists():
-        return "You may still grade in a round of this version. What each person's grades do is shown when it is closed."
+        return "You may still grade in a round of this version. What each one's grades do is shown when it is closed."
     return None
 
 

@@ -3,8 +3,8 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.evaluation.actions import DEFAULT_MEASURES
-from apps.evaluation.models import BiasReport, Evaluation, Score
-from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, SPLITS
+from apps.evaluation.models import BiasReport, Evaluation, Score, StabilityReport
+from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_RUNS, SPLITS
 from apps.evaluation.significance import DEFAULT_SEED
 
 
@@ -19,11 +19,14 @@ class RequestSerializer(serializers.Serializer[Any]):
 
 
 class ScoreSerializer(serializers.ModelSerializer[Score]):
-    """A mean over `n` queries with the ends of its 95 % interval; null where it is not defined."""
+    """A mean over `n` queries with the ends of its 95 % intervals; null where one is not defined.
+
+    `ci` draws queries again, `bca` is the same corrected for bias and skew, `people` also draws who judged.
+    """
 
     class Meta:
         model = Score
-        fields = ("measure", "mean", "ci_low", "ci_high", "n")
+        fields = ("measure", "mean", "ci_low", "ci_high", "bca_low", "bca_high", "people_low", "people_high", "n")
         read_only_fields: ClassVar = fields
 
 
@@ -103,3 +106,46 @@ class BiasReportSerializer(serializers.ModelSerializer[BiasReport]):
 
     def get_result(self, report: BiasReport) -> dict[str, Any]:
         return {key: value for key, value in report.result.items() if key != "first"}
+
+
+class StabilityRequestSerializer(serializers.Serializer[Any]):
+    """Two runs or more, whose order is asked about."""
+
+    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
+    version = serializers.IntegerField(min_value=1)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
+
+
+class StabilityReportSerializer(serializers.ModelSerializer[StabilityReport]):
+    """`result` is empty until `computed_at` is set; follow `job` till then.
+
+    In it `people` are names for leads and letters for others; `grounds` and `between` name them by their places.
+    """
+
+    version = serializers.IntegerField(source="version_id", read_only=True)
+    version_digest = serializers.CharField(source="version.digest", read_only=True)
+    job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+    result = serializers.SerializerMethodField()
+
+    class Meta:
+        model = StabilityReport
+        fields = (
+            "id",
+            "version",
+            "version_digest",
+            "split",
+            "runs",
+            "measures",
+            "result",
+            "job",
+            "requested_at",
+            "computed_at",
+        )
+        read_only_fields: ClassVar = fields
+
+    def get_result(self, report: StabilityReport) -> dict[str, Any]:
+        if not report.is_computed:
+            return {}
+        names = self.context["names"]
+        return {**report.result, "people": [names[person] for person in report.result["people"]]}

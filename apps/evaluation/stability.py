@@ -8,9 +8,10 @@ the runs that change places are named, each with the difference under both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,11 +135,12 @@ def order_under(
     n, runs = before.shape
     if n == 0:
         return Order([], None, None, [], 0)
-    old, new = _rounded(before.mean(axis=0)), _rounded(after.mean(axis=0))
+    exact = [math.fsum(column) / n for column in after.T]
+    old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
     draws = _draws(before, after, seed, resamples) if n > 1 else None
     spread = None if draws is None else _tau_interval(draws[:, :runs], draws[:, runs:], confidence)
     means = [
-        (float(new[run]), None if draws is None else percentile_interval(draws[:, runs + run], confidence))
+        (exact[run], None if draws is None else percentile_interval(draws[:, runs + run], confidence))
         for run in range(runs)
     ]
     tau = _tau(old[None], new[None])[0]
@@ -188,6 +190,32 @@ def _gap(means: Floats, draws: Floats | None, ahead: int, behind: int, offset: i
     if draws is None:
         return Gap(mean, None)
     return Gap(mean, percentile_interval(draws[:, offset + ahead] - draws[:, offset + behind], confidence))
+
+
+def facts_of(order: Order) -> dict[str, Any]:
+    """The order as plain values that JSON keeps; `order_from` is the way back."""
+    return {**order._asdict(), "swaps": [_swap_facts(swap) for swap in order.swaps]}
+
+
+def _swap_facts(swap: Swap) -> dict[str, Any]:
+    return {**swap._asdict(), "before": swap.before._asdict(), "after": swap.after._asdict()}
+
+
+def order_from(facts: dict[str, Any]) -> Order:
+    """The order that `facts_of` wrote."""
+    means = [(mean, _interval(bounds)) for mean, bounds in facts["means"]]
+    swaps = [
+        Swap(row["ahead"], row["behind"], _gap_from(row["before"]), _gap_from(row["after"])) for row in facts["swaps"]
+    ]
+    return Order(means, facts["tau"], _interval(facts["interval"]), swaps, facts["n"])
+
+
+def _gap_from(facts: dict[str, Any]) -> Gap:
+    return Gap(facts["mean"], _interval(facts["interval"]))
+
+
+def _interval(bounds: Sequence[float] | None) -> Interval | None:
+    return None if bounds is None else (bounds[0], bounds[1])
 
 
 class Named(NamedTuple):

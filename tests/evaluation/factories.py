@@ -14,7 +14,8 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.jobs.testing import run_jobs
 from apps.judging.actions import import_judgements
-from apps.judging.imports import read_draft
+from apps.judging.drafting import Draft, read_draft
+from apps.judging.readers import RATINGS, columns_of
 from apps.queries.models import Query, Source
 from apps.retrieval.models import Run
 from tests.factories import AT, lead_of, make_project
@@ -23,6 +24,7 @@ from tests.retrieval.factories import import_lines, make_queries, make_snapshot,
 
 Qrels = Mapping[str, Mapping[str, int]]
 Results = Mapping[str, Mapping[str, float]]
+Ratings = Mapping[str, Qrels]
 
 BLOCKS = {name: f"Text of block {name}" for name in ("a", "b", "c", "d", "é")}
 DOMAINS = ("access", "backups")
@@ -58,33 +60,57 @@ def make_scene(
     queries: int = 12,
     test_share: float = 0.5,
     state: VersionState = VersionState.RELEASED,
+    ratings: Ratings | None = None,
+    metadata: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Scene:
-    """A version cut from imported judgements, with the runs "base" and "better" unless others are given."""
+    """A version cut from imported judgements, with the runs "base" and "better" unless others are given.
+
+    `ratings` are several people's grades of pairs that stand in `qrels`, which then are what was decided. `metadata`
+    is written on the queries named.
+    """
     qrels = qrels_of(queries) if qrels is None else qrels
     if runs is None:
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
     snapshot = make_snapshot(project, BLOCKS)
-    _describe(make_queries(project, {name: f"What about {name}" for name in qrels}), make_source(project))
-    version = _version(project, snapshot, qrels, test_share, state)
+    queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
+    _describe(queries_made, make_source(project), metadata or {})
+    draft = _rated(project, snapshot, qrels, ratings) if ratings else _judged(project, snapshot, qrels)
+    version = _version(project, snapshot, draft, test_share, state)
     scene = Scene(project, snapshot, version)
     for tag, results in runs.items():
         scene.runs[tag] = add_run(scene, tag, results)
     return scene
 
 
-def _describe(queries: list[Query], source: Source) -> None:
+def _describe(queries: list[Query], source: Source, metadata: Mapping[str, Mapping[str, str]]) -> None:
     """Give the queries a permitted source and domains in turn."""
     for number, query in enumerate(sorted(queries, key=lambda query: query.outside_id)):
         query.source, query.domain = source, DOMAINS[number % len(DOMAINS)]
-    Query.objects.bulk_update(queries, ["source", "domain"])
+        query.metadata = dict(metadata.get(query.outside_id, {}))
+    Query.objects.bulk_update(queries, ["source", "domain", "metadata"])
 
 
-def _version(project: Project, snapshot: Snapshot, qrels: Qrels, test_share: float, state: VersionState) -> Version:
-    lead = lead_of(project)
+def _judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> Draft:
     lines = [f"{query} 0 {block} {grade}" for query, row in qrels.items() for block, grade in row.items()]
     file = File("old.qrels", io.BytesIO("\n".join(lines).encode()))
-    draft = read_draft(file, project=project, snapshot=snapshot, format="qrels")
+    return read_draft(file, project=project, snapshot=snapshot, format="qrels")
+
+
+def _rated(project: Project, snapshot: Snapshot, qrels: Qrels, ratings: Ratings) -> Draft:
+    rows = [
+        f"{query},{block},{person},{grade},{qrels[query][block]}"
+        for person, theirs in ratings.items()
+        for query, row in theirs.items()
+        for block, grade in row.items()
+    ]
+    file = File("ratings.csv", io.BytesIO("\n".join(["q,d,who,g,final", *rows]).encode()))
+    columns = columns_of(RATINGS, "q=query_id, d=doc_id, who=annotator, g=grade, final=final")
+    return read_draft(file, project=project, snapshot=snapshot, format=RATINGS, columns=columns)
+
+
+def _version(project: Project, snapshot: Snapshot, draft: Draft, test_share: float, state: VersionState) -> Version:
+    lead = lead_of(project)
     done = import_judgements(project=project, snapshot=snapshot, draft=draft, actor=lead, at=AT)
     gold_set = goldsets.create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
     version = goldsets.draft_version(

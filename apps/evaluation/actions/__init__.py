@@ -9,11 +9,22 @@ from apps.evaluation.actions.comparisons import (
     judge_again,
 )
 from apps.evaluation.actions.drops import DecisionRefused, decide_drop
+from apps.evaluation.actions.gates import (
+    GateRefused,
+    create_gate,
+    hold_to_cost,
+    make_badge,
+    retire_gate,
+    revoke_badge,
+)
+from apps.evaluation.actions.ledger import LedgerRefused, write_ledger
 from apps.evaluation.actions.scoring import (
     DEFAULT_MEASURES,
     EvaluationRefused,
     request_evaluation,
     request_evaluations,
+    score_on_release,
+    score_the_rest,
 )
 from apps.evaluation.actions.stability import request_stability_report
 
@@ -22,14 +33,24 @@ __all__ = [
     "ClosingRefused",
     "DecisionRefused",
     "EvaluationRefused",
+    "GateRefused",
+    "LedgerRefused",
     "RejudgingRefused",
     "ask_for_grades",
     "choose_first",
     "close_comparison",
+    "create_gate",
     "decide_drop",
+    "hold_to_cost",
     "judge_again",
+    "make_badge",
     "request_bias_report",
     "request_evaluation",
     "request_evaluations",
     "request_stability_report",
+    "retire_gate",
+    "revoke_badge",
+    "score_on_release",
+    "score_the_rest",
+    "write_ledger",
 ]

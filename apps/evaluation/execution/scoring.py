@@ -1,11 +1,15 @@
 """Scoring a run against one side of a version."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from apps.evaluation import packing, selectors
+from apps.evaluation import annotators, gatekeeping, gates, packing, selectors
+from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
 from apps.evaluation.execution.common import NO_GRADES
 from apps.evaluation.measures import Measure, measure_run, parse_measures
 from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.people import Given, shared_rows, sheets_of
+from apps.evaluation.resampling import Interval, people_intervals
 from apps.evaluation.scoring import JUDGED_AT_10, queries_with_relevant
 from apps.evaluation.significance import Summary, mean_of, summaries
 from apps.jobs.context import JobContext, JobFailed
@@ -17,7 +21,9 @@ JUDGED_DEPTH = 20
 @job_kind("evaluation.score", title="Score a run")
 def score(ctx: JobContext) -> dict[str, Any]:
     """Score the evaluation `evaluation_id`: all its measures, each query's value, and the intervals."""
-    evaluation = Evaluation.objects.select_related("run", "version__snapshot").get(pk=ctx.params["evaluation_id"])
+    evaluation = Evaluation.objects.select_related("run", "version__snapshot", "version__gold_set__project").get(
+        pk=ctx.params["evaluation_id"]
+    )
     if evaluation.is_scored:
         return {"evaluation_id": evaluation.pk}
     ground = selectors.judged_of(evaluation.version, evaluation.split)
@@ -32,23 +38,17 @@ def score(ctx: JobContext) -> dict[str, Any]:
     values = measure_run([*measures, *depths], judged, ranked, ids)
     asked, shares = values[:, : len(measures)], values[:, len(measures) :]
     found = summaries(asked, seed=evaluation.seed)
-    answered = next(summary.n for measure, summary in zip(measures, found, strict=True) if measure == JUDGED_AT_10)
+    given = annotators.given_in(evaluation.version, ground)
+    also = among_people(measures, judged, given, ranked, ids, asked, evaluation.seed)
     evaluation.query_ids = list(judged.queries)
-    evaluation.counts = {
-        "judged": len(judged.queries),
-        "with_relevant": queries_with_relevant(judged),
-        "in_run": answered,
-        "missing": len(judged.queries) - answered,
-        "judged_to": [mean_of(column[column == column]) for column in shares.T],
-    }
+    evaluation.counts = {**_counted(judged, asked[:, -1], shares), **_people_counted(judged, given)}
+    decided = gatekeeping.decide_on(evaluation, gates.undecided_on(evaluation))
     with ctx.finish() as result:
-        rows = zip(measures, found, asked.T, strict=True)
-        Score.objects.bulk_create(
-            score_row(evaluation, order, measure, summary, column)
-            for order, (measure, summary, column) in enumerate(rows)
-        )
+        rows = zip(measures, found, also, asked.T, strict=True)
+        Score.objects.bulk_create(score_row(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
+        gatekeeping.keep(evaluation, decided, at=ctx.at)
         result.update(evaluation_id=evaluation.pk, queries=len(judged.queries))
     return ctx.result
 
@@ -58,8 +58,48 @@ def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
     return [*(measure for measure in measures if measure != JUDGED_AT_10), JUDGED_AT_10]
 
 
-def score_row(evaluation: Evaluation, order: int, measure: Measure, summary: Summary, values: Any) -> Score:
+def among_people(
+    measures: Sequence[Measure],
+    judged: Judged,
+    given: Given,
+    ranked: Ranked,
+    ids: BlockIds,
+    released: Floats,
+    seed: int,
+) -> list[Interval | None]:
+    """For each measure the interval that also draws the people again; None where nobody's grade has a second one.
+
+    How much was judged does not depend on who judged: such a measure has none.
+    """
+    if not shared_rows(given, len(judged.grade)):
+        return [None] * len(measures)
+    found = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
+    return [None if measure.entry.is_about_judging else one for measure, one in zip(measures, found, strict=True)]
+
+
+def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, Any]:
+    """What the scores are taken over; `judged_to` holds the mean share of judged blocks in the first 1, 2, …"""
+    answered = int((judged_at_10 == judged_at_10).sum())
+    return {
+        "judged": len(judged.queries),
+        "with_relevant": queries_with_relevant(judged),
+        "in_run": answered,
+        "missing": len(judged.queries) - answered,
+        "judged_to": [mean_of(column[column == column]) for column in shares.T],
+    }
+
+
+def _people_counted(judged: Judged, given: Given) -> dict[str, int]:
+    """How many people's grades the version rests on here, and how many pairs two of them or more graded."""
+    return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
+
+
+def score_row(
+    evaluation: Evaluation, order: int, measure: Measure, summary: Summary, people: Interval | None, values: Floats
+) -> Score:
     low, high = summary.interval or (None, None)
+    bca_low, bca_high = summary.bca or (None, None)
+    people_low, people_high = people or (None, None)
     return Score(
         evaluation=evaluation,
         measure=str(measure),
@@ -67,6 +107,10 @@ def score_row(evaluation: Evaluation, order: int, measure: Measure, summary: Sum
         mean=summary.mean,
         ci_low=low,
         ci_high=high,
+        bca_low=bca_low,
+        bca_high=bca_high,
+        people_low=people_low,
+        people_high=people_high,
         n=summary.n,
         values=packing.pack(values),
     )

@@ -1,0 +1,84 @@
+"""Pages of stability reports: does the order of the runs hold under everybody's grades?"""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.agreement.selectors import names_for
+from apps.common.errors import Refusal
+from apps.evaluation import actions, annotators, rules
+from apps.evaluation.forms import StabilityForm
+from apps.evaluation.stability_pages import StabilitySheet
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import frozen_in, latest_version, scorable_versions
+
+SECTION = {"section": "Runs"}
+
+
+class StabilityHidden(Refusal):
+    """What single people's grades do is not shown yet."""
+
+
+@require_safe
+@member_view(Role.LEAD, Role.VIEWER)
+def stability_reports(request: HttpRequest, project: Project) -> HttpResponse:
+    """The stability reports of one version, and the form of the next."""
+    pk = request.GET.get("version", "")
+    is_named = pk.isdecimal() and len(pk) < 18
+    version = frozen_in(project, int(pk)) if is_named else latest_version(project) or scorable_versions(project).first()
+    form = StabilityForm(version=version) if version and member_of(request).is_lead else None
+    return render(request, "evaluation/stability_reports.html", _list_context(project, version, form))
+
+
+def _list_context(project: Project, version: Version | None, form: StabilityForm | None) -> dict[str, Any]:
+    reports = annotators.stability_reports_in(project).filter(version=version) if version else []
+    return {
+        **SECTION,
+        "version": version,
+        "versions": scorable_versions(project),
+        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in reports if report.is_computed],
+        "waiting": [report for report in reports if not report.is_computed],
+        "form": form,
+    }
+
+
+@require_POST
+@member_view(Role.LEAD)
+def ask_stability(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
+    version = frozen_in(project, version_pk)
+    form = StabilityForm(request.POST, version=version)
+    if not form.is_valid():
+        return render(request, "evaluation/stability_reports.html", _list_context(project, version, form), status=400)
+    values = form.cleaned_data
+    report = actions.request_stability_report(
+        project=project,
+        run_ids=values["runs"],
+        version_id=version.pk,
+        split=values["split"],
+        measures=values["measures"],
+        actor=member_of(request).user,
+        at=timezone.now(),
+    )
+    return redirect("evaluation:stability", slug=project.slug, pk=report.pk)
+
+
+@require_safe
+@member_view(Role.LEAD, Role.VIEWER)
+def stability_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One report: the order under each person's grades. Leads read names, others letters."""
+    report = annotators.stability_report_in(project, pk)
+    member = member_of(request)
+    if reason := rules.people_refusal(member, report.version):
+        raise StabilityHidden(reason, code="round_open")
+    context: dict[str, Any] = {**SECTION, "report": report, "split_words": rules.SPLIT_WORDS[report.split]}
+    if not report.is_computed:
+        return render(request, "evaluation/stability_waiting.html", context)
+    names = names_for(member, report.result["people"])
+    sheet = StabilitySheet(report, names, request.GET.get("measure", ""))
+    return render(request, "evaluation/stability.html", {**context, "sheet": sheet})
