@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Parts = Callable[[Floats], tuple[Floats, Floats]]
 
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
 
 def ordinal_alpha(items: Iterable[Sequence[int | None]]) -> float | None:
     """Alpha at the ordinal level over the grades that each item got, None standing for no grade.
@@ -54,29 +56,73 @@ def undefined_reason(patterns: Floats, n: int) -> str | None:
     return None
 
 
+def added_up(draws: Floats, features: Counts, divisors: Counts) -> Floats:
+    """Draws by features: what the features of all patterns add up to, each divided by its pattern's divisor.
+
+    Patterns of one divisor are added as whole numbers first. Those sums are exact, so the answer is the same to the
+    last bit in whatever order and on however many threads they are added.
+    """
+    total = np.zeros((len(draws), features.shape[1]))
+    for divisor in np.unique(divisors[divisors > 0]).tolist():
+        own = divisors == divisor
+        total += (draws[:, own] @ features[own].astype(float)) / divisor
+    return total
+
+
 def alpha_parts(patterns: Floats, level: str, values: Sequence[float]) -> Parts:
     """Observed and expected agreement as functions of how often each pattern occurs, draws by patterns.
 
-    `level` is nominal, ordinal or interval; `values` are those of the categories. Each pattern has two raters or
-    more.
+    `level` is nominal, ordinal, interval or ratio; `values` are those of the categories, from 0 at the ratio level.
+    Patterns with fewer than two raters do not count. Agreement is 1 less the disagreement as a share of the widest.
     """
-    size = patterns.shape[1]
+    if level not in LEVELS:
+        raise ValueError(f"{level!r} is not a level; use {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
+    counts = np.where((patterns.sum(axis=1) >= 2)[:, None], patterns, 0).astype(np.int64)
     points = np.asarray(values, dtype=float)
-    raters = patterns.sum(axis=1)
-    pairs = np.einsum("ui,uj->uij", patterns, patterns) - np.einsum("ui,ij->uij", patterns, np.eye(size))
-    coincidences = (pairs / (raters - 1)[:, None, None]).reshape(len(patterns), -1)
+    return _ordinal_parts(counts) if level == "ordinal" else _fixed_parts(counts, differences(level, points))
+
+
+def _fixed_parts(counts: Counts, apart: Floats) -> Parts:
+    """Parts where the differences between categories do not depend on how often they were used."""
+    widest = max(float(apart.max(initial=0.0)), 1e-12)
+    raters = counts.sum(axis=1)
+    own = (np.einsum("pi,ij->pj", counts.astype(float), apart) * counts).sum(axis=1) / np.maximum(raters - 1, 1)
 
     def parts(draws: Floats) -> tuple[Floats, Floats]:
-        met = (draws @ coincidences).reshape(-1, size, size)
-        marginals = met.sum(axis=2)
+        marginals = draws @ counts.astype(float)
         total = marginals.sum(axis=1)
-        differences = _differences(level, marginals, points)
-        widest = np.maximum(differences.max(axis=(1, 2)), 1e-12)
-        disagreement = (met * differences).sum(axis=(1, 2)) / total
-        by_chance = np.einsum("bi,bj,bij->b", marginals, marginals, differences) / (total * (total - 1))
-        return 1 - disagreement / widest, 1 - by_chance / widest
+        by_chance = (np.einsum("bi,ij->bj", marginals, apart) * marginals).sum(axis=1)
+        return _agreement(np.einsum("bp,p->b", draws, own), by_chance, total, widest)
 
     return parts
+
+
+def _ordinal_parts(counts: Counts) -> Parts:
+    """Parts at the ordinal level, where two categories differ by the ratings from one to the other, squared.
+
+    With m for the middle ranks, the squared differences of all pairs come from sums of m and of its square.
+    """
+    raters = counts.sum(axis=1).astype(float)
+    features = counts.astype(float)
+    paired = np.maximum(raters - 1, 1)
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        marginals = draws @ features
+        total = marginals.sum(axis=1)
+        middles = 2 * np.cumsum(marginals, axis=1) - marginals  # twice the ranks: whole numbers, exact when added
+        squares, sums = middles**2 @ features.T, middles @ features.T
+        own = 2 * (raters * squares - sums**2) / paired
+        by_chance = 2 * (total * (marginals * middles**2).sum(axis=1) - (marginals * middles).sum(axis=1) ** 2)
+        widest = np.maximum((middles[:, -1] - middles[:, 0]) ** 2, 1e-12)
+        return _agreement((draws * own).sum(axis=1), by_chance, total, widest)
+
+    return parts
+
+
+def _agreement(apart: Floats, by_chance: Floats, total: Floats, widest: Floats | float) -> tuple[Floats, Floats]:
+    """Observed and expected agreement; both nan-free, and alpha undefined, where a draw has no two ratings."""
+    ratings = np.maximum(total, 2)
+    return 1 - apart / ratings / widest, 1 - by_chance / (ratings * (ratings - 1)) / widest
 
 
 def chance_corrected(observed: Floats, expected: Floats) -> Floats:
@@ -85,15 +131,12 @@ def chance_corrected(observed: Floats, expected: Floats) -> Floats:
     return np.where(certain, np.nan, (observed - expected) / np.where(certain, 1.0, 1 - expected))
 
 
-def _differences(level: str, marginals: Floats, points: Floats) -> Floats:
-    """Squared differences between categories, one matrix a draw."""
+def differences(level: str, points: Floats) -> Floats:
+    """Squared differences between categories of these values (Krippendorff 2011, section C), but for ordinal ones."""
+    across, down = points[:, None], points[None, :]
     if level == "nominal":
-        fixed = 1.0 - np.eye(len(points))
-    elif level == "interval":
-        fixed = (points[:, None] - points[None, :]) ** 2
-    elif level == "ordinal":
-        middle = np.cumsum(marginals, axis=1) - marginals / 2
-        return (middle[:, :, None] - middle[:, None, :]) ** 2
-    else:
-        raise ValueError(f"{level!r} is not a level; use nominal, ordinal or interval")
-    return np.broadcast_to(fixed, (len(marginals), *fixed.shape))
+        return 1.0 - np.eye(len(points))
+    if level == "interval":
+        return (across - down) ** 2
+    sums = across + down
+    return np.where(sums != 0, (across - down) / np.where(sums != 0, sums, 1.0), 0.0) ** 2

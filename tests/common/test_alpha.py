@@ -29,7 +29,7 @@ def test_what_cannot_be_told_has_no_value(items):
 
 def test_an_unknown_level_is_refused():
     with pytest.raises(ValueError, match="not a level"):
-        alpha_parts(np.array([[2.0, 1.0]]), "ratio", [0, 1])(np.array([[1.0]]))
+        alpha_parts(np.array([[2.0, 1.0]]), "cubic", [0, 1])
 
 
 @given(ITEMS)

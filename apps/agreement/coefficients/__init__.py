@@ -1,0 +1,70 @@
+"""Coefficients of agreement between annotators, on NumPy arrays.
+
+Ratings come as a matrix of items by raters holding positions in the list of categories, `MISSING` where
+nobody rated. Every coefficient is a function of how often each pattern of ratings occurred. That makes the
+bootstrap over items one multinomial draw of those counts, whatever the number of items.
+
+What is not defined has no value but a reason in words; it is never 1.0 and never an exception.
+"""
+
+from apps.agreement.coefficients.alpha import krippendorff_alpha
+from apps.agreement.coefficients.conger import conger_kappa
+from apps.agreement.coefficients.counting import MISSING, category_counts, codes, pair_table, table_counts
+from apps.agreement.coefficients.many import brennan_prediger, fleiss_kappa, gwet_ac, pairwise_agreement
+from apps.agreement.coefficients.pairs import (
+    cohen_kappa,
+    cohen_kappas,
+    highest_kappa,
+    kappa_null_error,
+    kappa_of_maximum,
+    pair_brennan_prediger,
+    pair_gwet_ac,
+    percent_agreement,
+    scott_pi,
+)
+from apps.agreement.coefficients.results import (
+    ACCEPTABLE,
+    TOO_NOISY,
+    Coefficient,
+    band,
+    standard_interval,
+    undefined,
+)
+from apps.agreement.coefficients.uncertainty import CONFIDENCE, MAX_UNDEFINED_SHARE, RESAMPLES, SEED, Settings
+from apps.agreement.coefficients.weights import agreement_weights, weights_from_disagreement
+
+__all__ = [
+    "ACCEPTABLE",
+    "CONFIDENCE",
+    "MAX_UNDEFINED_SHARE",
+    "MISSING",
+    "RESAMPLES",
+    "SEED",
+    "TOO_NOISY",
+    "Coefficient",
+    "Settings",
+    "agreement_weights",
+    "band",
+    "brennan_prediger",
+    "category_counts",
+    "codes",
+    "cohen_kappa",
+    "cohen_kappas",
+    "conger_kappa",
+    "fleiss_kappa",
+    "gwet_ac",
+    "highest_kappa",
+    "kappa_null_error",
+    "kappa_of_maximum",
+    "krippendorff_alpha",
+    "pair_brennan_prediger",
+    "pair_gwet_ac",
+    "pair_table",
+    "pairwise_agreement",
+    "percent_agreement",
+    "scott_pi",
+    "standard_interval",
+    "table_counts",
+    "undefined",
+    "weights_from_disagreement",
+]

@@ -1,0 +1,96 @@
+"""Conger's kappa: any number of raters, each with their own totals, missing cells allowed.
+
+Standard error as for the other coefficients (Gwet 2014, chapter 5): the spread of the linearised values, where a
+rater's shares are over the items that they rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from apps.agreement.coefficients.counting import MISSING, Counts, category_counts
+from apps.agreement.coefficients.many import Found, item_agreement, linearised, mean_over, named
+from apps.agreement.coefficients.results import Coefficient, undefined
+from apps.agreement.coefficients.samples import Floats, Sample, sample_of_codes
+from apps.agreement.coefficients.uncertainty import (
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    Estimator,
+    Settings,
+    estimate,
+)
+from apps.agreement.coefficients.weights import agreement_weights
+from apps.common.alpha import undefined_reason
+
+
+def conger_kappa(
+    rated: Counts,
+    size: int,
+    *,
+    kind: str = "nominal",
+    values: Sequence[float] | None = None,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    strata: Counts | None = None,
+) -> Coefficient:
+    """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
+
+    `rated` is items by raters as `codes` gives them, `size` the number of categories.
+    """
+    sample = sample_of_codes(rated, strata=strata)
+    closeness = agreement_weights(kind, range(size) if values is None else values)
+    return estimate(sample, conger(sample, closeness, kind), Settings(seed, resamples, confidence))
+
+
+def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
+    """Conger's kappa of a sample of items by raters."""
+    rated, size = sample.patterns, len(closeness)
+    name = named("Conger's κ", kind)
+    counts = category_counts(rated, size)
+    shared = counts.sum(axis=1) >= 2
+    n = int(sample.total[shared].sum())
+    if reason := undefined_reason(counts[shared].astype(float), n):
+        return undefined(name, reason, n)
+    agreed = item_agreement(counts, closeness)
+    chosen = (rated[:, :, None] == np.arange(size)).reshape(len(rated), -1).astype(float)
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        # Whole numbers throughout: exact, in whatever order and on however many threads they are added.
+        return mean_over(draws, agreed, shared), _met((draws @ chosen).reshape(len(draws), -1, size), closeness)
+
+    by_rater = (sample.total @ chosen).reshape(-1, size)
+    moves = _conger_moves(rated, by_rater, sample.n, closeness)
+    influence = linearised(sample, agreed, shared, parts, moves)
+    return Estimator(name, parts, influence, n, sample.n)
+
+
+def _met(by_rater: Floats, closeness: Floats) -> Floats:
+    """Agreement by chance of each draw: the mean over all pairs of different raters of their shares' agreement.
+
+    `by_rater` counts draws by raters by categories; raters without a rating in a draw are not in it.
+    """
+    totals = by_rater.sum(axis=2, keepdims=True)
+    shares = by_rater / np.maximum(totals, 1)
+    raters = (totals[:, :, 0] > 0).sum(axis=1)
+    everybody = shares.sum(axis=1)
+    all_pairs = (np.einsum("bi,ij->bj", everybody, closeness) * everybody).sum(axis=1)
+    with_self = (np.einsum("bgi,ij->bgj", shares, closeness) * shares).sum(axis=(1, 2))
+    met: Floats = np.where(raters > 1, (all_pairs - with_self) / np.maximum(raters * (raters - 1), 1), 1.0)
+    return met
+
+
+def _conger_moves(rated: Counts, by_rater: Floats, n: int, closeness: Floats) -> Floats:
+    """How far an item of each pattern moves agreement by chance, by way of the shares of the raters who rated it."""
+    totals = by_rater.sum(axis=1)
+    shares = by_rater / totals[:, None]
+    raters = len(shares)
+    others = np.einsum("gi,ij->gj", shares.sum(axis=0) - shares, closeness)
+    expected = (others * shares).sum(axis=1)
+    present = rated != MISSING
+    gained = np.take_along_axis(others, np.where(present, rated, 0).T, axis=1).T - expected
+    moves: Floats = (present * gained * (n / totals)).sum(axis=1) * 2 / (raters * (raters - 1))
+    return moves

@@ -1,0 +1,57 @@
+"""What a coefficient says: a value with its uncertainty, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from apps.common.intervals import normal_quantile, student_quantile
+
+TOO_NOISY = 0.4
+ACCEPTABLE = 0.6
+CERTAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A value with its uncertainty, or the reason why there is none.
+
+    `n` counts the items the value rests on. `method` says how the interval was made. `standard_error` is the
+    analytic one; with `degrees` its interval takes Student's t instead of the normal distribution.
+    """
+
+    name: str
+    value: float | None
+    n: int
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+    method: str = ""
+    standard_error: float | None = None
+    degrees: int | None = None
+
+    @property
+    def is_defined(self) -> bool:
+        return self.value is not None
+
+
+def undefined(name: str, reason: str, n: int = 0) -> Coefficient:
+    return Coefficient(name=name, value=None, n=n, reason=reason)
+
+
+def band(value: float) -> str:
+    """The word for a kappa: below 0.4 too noisy, above 0.6 acceptable, unsettled between."""
+    if value < TOO_NOISY:
+        return "too noisy"
+    return "acceptable" if value > ACCEPTABLE else "unsettled"
+
+
+def standard_interval(coefficient: Coefficient, confidence: float = 0.95) -> tuple[float, float] | None:
+    """The interval from the analytic standard error, cut at -1 and 1.
+
+    None where there is no such error, or where it is 0: a sample without any variation says nothing about it.
+    """
+    error = coefficient.standard_error
+    if coefficient.value is None or error is None or error < CERTAIN:
+        return None
+    degrees = coefficient.degrees
+    quantile = normal_quantile(confidence) if degrees is None else student_quantile(confidence, degrees)
+    return max(-1.0, coefficient.value - quantile * error), min(1.0, coefficient.value + quantile * error)

@@ -1,0 +1,144 @@
+"""Values and intervals of coefficients from a sample: bootstrap over items beside the analytic standard error.
+
+Intervals are bias-corrected and accelerated (BCa; Efron 1987, JASA 82:171-185): kappas and alphas are bounded and
+skew, and percentile intervals of small samples miss too often on one side. The acceleration comes from the same
+linearised values as the standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from apps.agreement.coefficients.counting import Counts
+from apps.agreement.coefficients.results import CERTAIN, Coefficient, undefined
+from apps.agreement.coefficients.samples import Floats, Sample, resampled
+from apps.common.alpha import Parts, chance_corrected
+from apps.common.intervals import wilson
+
+RESAMPLES = 2_000
+SEED = 20_240_229
+CONFIDENCE = 0.95
+MAX_UNDEFINED_SHARE = 0.5
+
+BOOTSTRAP = "bootstrap over items"
+FULL = "Wilson bound of percent agreement"
+NONE = "no interval: most resamples are undefined"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How intervals are made: `resamples` draws from `seed`, each interval to hold with `confidence`."""
+
+    seed: int = SEED
+    resamples: int = RESAMPLES
+    confidence: float = CONFIDENCE
+
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A coefficient as a function of how often each pattern occurs.
+
+    `parts` maps draws by patterns to observed and expected agreement, one of each a draw. `influence` holds, for
+    each pattern, the linearised value of its items less the value of the coefficient. `n` counts the items that the
+    value rests on; the error divides by `counted` items, less one unless the formula `is_of_table`.
+    """
+
+    name: str
+    parts: Parts
+    influence: Floats
+    n: int
+    counted: int
+    is_of_table: bool = False
+
+
+def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Settings = DEFAULTS) -> list[Coefficient]:
+    """Each coefficient with its interval, in order. One set of resampled items serves all of them."""
+    drawn: list[list[Floats]] = [[] for _ in estimators]
+    for draws in resampled(sample, seed=settings.seed, resamples=settings.resamples):
+        for values, estimator in zip(drawn, estimators, strict=True):
+            values.append(chance_corrected(*estimator.parts(draws)))
+    return [
+        _estimate(sample, estimator, np.concatenate(values), settings.confidence)
+        for estimator, values in zip(estimators, drawn, strict=True)
+    ]
+
+
+def estimate(sample: Sample, found: Estimator | Coefficient, settings: Settings = DEFAULTS) -> Coefficient:
+    """One coefficient with its interval; what is undefined stays so."""
+    return found if isinstance(found, Coefficient) else estimates(sample, [found], settings)[0]
+
+
+def _estimate(sample: Sample, estimator: Estimator, drawn: Floats, confidence: float) -> Coefficient:
+    """Value, error and interval.
+
+    When every item agrees each resample agrees too, and the bootstrap would claim certainty. Then the lower end is
+    what the coefficient would be at Wilson's lower bound of percent agreement, chance left as it is.
+    """
+    observed, expected = (float(part[0]) for part in estimator.parts(sample.total[None, :].astype(float)))
+    value = float(chance_corrected(np.array([observed]), np.array([expected]))[0])
+    if not np.isfinite(value):
+        return undefined(estimator.name, "Chance explains all of the agreement.", estimator.n)
+    error = _standard_error(sample, estimator)
+    degrees = None if estimator.is_of_table else estimator.counted - 1
+    bounds = wilson(estimator.n, estimator.n, confidence)
+    if observed > 1 - CERTAIN and bounds:
+        low = max(-1.0, (bounds[0] - expected) / (1 - expected))
+        return Coefficient(estimator.name, value, estimator.n, (low, 1.0), "", FULL, error, degrees)
+    interval = bca_interval(value, drawn, estimator.influence, sample.total, confidence=confidence)
+    method = BOOTSTRAP if interval else NONE
+    return Coefficient(estimator.name, value, estimator.n, interval, "", method, error, degrees)
+
+
+def _standard_error(sample: Sample, estimator: Estimator) -> float:
+    """The large-sample standard error: the spread of the linearised values over items."""
+    spread = float((sample.total * estimator.influence**2).sum())
+    n = estimator.counted
+    return float(np.sqrt(spread / (n * (n if estimator.is_of_table else n - 1))))
+
+
+def bca_interval(
+    value: float, drawn: Floats, influence: Floats, weights: Counts, *, confidence: float = CONFIDENCE
+) -> tuple[float, float] | None:
+    """The BCa interval of a value from its resampled values; None when more than half of those are undefined.
+
+    `influence` holds the linearised values of the patterns, `weights` how many items have each. Resampled values
+    equal to the value count half as below it, since counts make ties common. Where the correction runs out of
+    range, the interval is the percentile one.
+    """
+    defined = drawn[np.isfinite(drawn)]
+    if len(defined) < max(1.0, (1 - MAX_UNDEFINED_SHARE) * len(drawn)):
+        return None
+    near = np.abs(defined - value) <= CERTAIN
+    below = float((defined < value)[~near].sum() + near.sum() / 2) / len(defined)
+    tails = _corrected_tails(below, _acceleration(influence, weights), confidence)
+    low, high = np.quantile(defined, tails)
+    return float(low), float(high)
+
+
+def _corrected_tails(below: float, acceleration: float, confidence: float) -> tuple[float, float]:
+    """The shares of resampled values to cut at, for `below` of them lying under the value."""
+    tail = (1 - confidence) / 2
+    if not 0 < below < 1:
+        return tail, 1 - tail
+    normal = NormalDist()
+    bias = normal.inv_cdf(below)
+    shifted = [bias + normal.inv_cdf(share) for share in (tail, 1 - tail)]
+    if any(acceleration * shift >= 1 for shift in shifted):
+        return tail, 1 - tail
+    low, high = (normal.cdf(bias + shift / (1 - acceleration * shift)) for shift in shifted)
+    return low, high
+
+
+def _acceleration(influence: Floats, weights: Counts) -> float:
+    """A sixth of the skewness of the linearised values over items, by the root of their number; 0 without spread."""
+    squares = float((weights * influence**2).sum())
+    if squares < CERTAIN:
+        return 0.0
+    return float((weights * influence**3).sum()) / (6 * squares**1.5)
