@@ -9,11 +9,13 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
-from apps.evaluation import rules
-from apps.evaluation.measures import parse_measures
+from apps.evaluation import rules, standings
+from apps.evaluation.measurable import grades_refusal, version_measures
+from apps.evaluation.measures import Measure
 from apps.evaluation.models import Evaluation
 from apps.evaluation.notation import MeasureError
 from apps.evaluation.significance import DEFAULT_SEED
+from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in
 from apps.jobs.actions import enqueue
 from apps.jobs.enums import JobState
@@ -48,7 +50,10 @@ def request_evaluation(
     version = frozen_in(project, version_id)
     if reason := rules.request_refusal(run, version, split):
         raise EvaluationRefused(reason, code="score_refused")
-    names = names_of(measures)
+    asked = measures_of(measures)
+    if reason := grades_refusal(asked, version):
+        raise EvaluationRefused(reason, code="bad_measure")
+    names = [str(measure) for measure in asked]
     evaluation, is_new = Evaluation.objects.select_for_update(of=("self",)).get_or_create(
         run=run,
         version=version,
@@ -86,9 +91,48 @@ def request_evaluations(
     ]
 
 
+@transaction.atomic
+def score_the_rest(
+    *, version: Version, split: str, measures: Sequence[str] = (), actor: User, at: datetime
+) -> list[Evaluation]:
+    """Ask for every complete run on the version's snapshot that has no such scores on this side yet.
+
+    `measures` are those asked for last on this side of any version of the gold set, unless others are named. Runs
+    on another snapshot are no part of it: the grades say nothing about other texts. Empty when nothing is missing.
+    """
+    names = list(measures) or standings.measures_asked(version, split) or names_of(DEFAULT_MEASURES)
+    runs = standings.unscored_on(version, split, names)
+    return request_evaluations(
+        project=version.gold_set.project,
+        run_ids=[run.pk for run in runs],
+        version_id=version.pk,
+        split=split,
+        measures=" ".join(names),
+        actor=actor,
+        at=at,
+    )
+
+
+@transaction.atomic
+def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Evaluation]:
+    """Ask for the scores of the stored runs on a version just released, on each side that earlier ones were scored.
+
+    So the line of a trend goes on without anybody asking. The first version of a gold set has nothing to go on.
+    """
+    earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
+    sides = earlier.order_by("split").values_list("split", flat=True).distinct()
+    asked = [score_the_rest(version=version, split=split, actor=actor, at=at) for split in sides]
+    return [evaluation for side in asked for evaluation in side]
+
+
 def names_of(measures: str) -> list[str]:
+    return [str(measure) for measure in measures_of(measures)]
+
+
+def measures_of(measures: str) -> tuple[Measure, ...]:
+    """The measures of a list; refused when one is not known, or reads what no version holds."""
     try:
-        return [str(measure) for measure in parse_measures(measures)]
+        return version_measures(measures)
     except MeasureError as fault:
         raise EvaluationRefused(str(fault), code="bad_measure") from fault
 

@@ -17,6 +17,7 @@ from apps.evaluation.measures.entries import (
     Entry,
     Measure,
 )
+from apps.evaluation.measures.graded import refuse_above
 from apps.evaluation.measures.parameters import DCG_FORMS, PARAMETERS, Parameter
 from apps.evaluation.measures.passes import Pass
 from apps.evaluation.measures.registry import measure_run, needs_of, parse_measure, parse_measures, refuse_unmet
@@ -36,5 +37,6 @@ __all__ = [
     "needs_of",
     "parse_measure",
     "parse_measures",
+    "refuse_above",
     "refuse_unmet",
 ]

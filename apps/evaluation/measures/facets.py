@@ -91,7 +91,7 @@ def _log_discount(rank: Ints) -> Floats:
 
 
 def _reciprocal(rank: Ints) -> Floats:
-    return 1.0 / (rank + 1.0)
+    return np.reciprocal(rank.astype(np.float64) + 1.0)
 
 
 def _gained(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
@@ -103,8 +103,7 @@ def _highest(run: Pass, measure: Measure, alpha: float, discount: Discount) -> F
     """What a ranking would gain down to the cutoff if each of its blocks answered every facet of the query."""
     ranks = np.arange(measure.cutoff or 0)
     gain = np.power(1.0 - alpha, ranks, dtype=np.float64) * discount(ranks)
-    highest: Floats = _counts(run.judged, measure.rel) * float(gain.sum())
-    return highest
+    return _counts(run.judged, measure.rel).astype(np.float64) * float(gain.sum())
 
 
 def _best(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:

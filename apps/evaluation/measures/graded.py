@@ -95,11 +95,19 @@ def _id(run: Pass, block: int) -> str:
     return text.decode() if isinstance(text, bytes) else str(text)
 
 
+def refuse_above(measure: Measure, highest: int) -> None:
+    """Raises MeasureError when the highest grade there is lies above the scale that the measure states."""
+    if "max_rel" in measure.entry.takes and highest > measure.max_rel:
+        better = measure._replace(max_rel=highest)
+        raise MeasureError(
+            f"{measure} counts on grades up to {measure.max_rel}, and there are grades up to {highest}. "
+            f"Name the highest grade of the scale, such as {better}."
+        )
+
+
 def _err(run: Pass, measure: Measure) -> Floats:
     """The chance that a block satisfies is (2^grade − 1) / 2^max_rel, and nobody reads on once satisfied."""
-    highest = int(run.judged.grade.max(initial=0))
-    if highest > measure.max_rel:
-        raise MeasureError(f"{measure} counts on grades up to {measure.max_rel}; the judgements go up to {highest}.")
+    refuse_above(measure, int(run.judged.grade.max(initial=0)))
     rank = run.ranks(measure.judged_only)
     chosen = run.grade > 0
     if measure.cutoff is not None:

@@ -1,0 +1,42 @@
+import pytest
+
+from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.measurable import grades_refusal, version_measures
+from apps.evaluation.measures import parse_measures
+from apps.evaluation.notation import MeasureError
+from tests.evaluation.factories import ask, make_scene
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nDCG@10 alpha_nDCG@10", "alpha_nDCG@10 needs the facets of queries"),
+        ("ILD(by='type')@5", r"ILD\(by='type'\)@5 needs attributes of blocks, from a file"),
+        ("TD_nDCG(rate=0.1)", r"TD_nDCG\(rate=0.1\) needs the times of blocks and of queries, from a file each"),
+    ],
+)
+def test_a_version_is_not_scored_with_what_it_does_not_hold(text, said):
+    with pytest.raises(MeasureError, match=f"{said}.*A version holds grades alone; `karat score` reads the rest"):
+        version_measures(text)
+
+
+def test_a_measure_that_is_too_long_to_be_kept_is_refused():
+    gains = ",".join(f"{grade}:{grade}.5" for grade in range(20))
+
+    with pytest.raises(MeasureError, match="is longer than 80 characters"):
+        version_measures(f"nDCG(gains={{{gains}}})@10")
+
+
+def test_measures_that_read_grades_alone_are_taken():
+    assert version_measures("nDCG@10 ERR@10 RBP infAP FailureRate@5") == parse_measures(
+        "nDCG@10 ERR(max_rel=4)@10 RBP(p=0.8) infAP FailureRate@5"
+    )
+
+
+@pytest.mark.django_db
+def test_a_scale_that_the_grades_leave_is_refused_when_scores_are_asked_for():
+    scene = make_scene(qrels={"Q01": {"a": 3, "b": 0}})
+
+    assert grades_refusal(parse_measures("ERR(max_rel=3)@10 nDCG@10"), scene.version) is None
+    with pytest.raises(EvaluationRefused, match=r"grades up to 2, and there are grades up to 3.*ERR\(max_rel=3\)@10"):
+        ask(scene, next(iter(scene.runs)), measures="ERR(max_rel=2)@10")
