@@ -8,26 +8,45 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TextIO
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from apps.common.errors import InputError
-from apps.evaluation import layouts
-from apps.evaluation.columns import Vocabulary
-from apps.evaluation.measures import REGISTRY, Measure, parse_measure
-from apps.evaluation.notation import MeasureError, split_measures
-from apps.evaluation.scoring import queries_with_relevant, score_run
+from apps.evaluation.layouts import FORMATS
+from apps.evaluation.measures import REGISTRY
+from apps.evaluation.notation import MeasureError
+from apps.evaluation.score_files import scorecard_of
+from apps.evaluation.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard
 from apps.evaluation.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
-from apps.evaluation.trecfiles import RunFile, load_qrels, load_run, looks_alike
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2
-FORMATS = {
-    "table": layouts.as_table,
-    "json": layouts.as_json,
-    "csv": layouts.as_csv,
-    "tsv": layouts.as_tsv,
-}
+LIST_WIDTH = 100
+
+
+class ListMeasures(argparse.Action):
+    """Prints every measure of the registry and ends; no file has to be named."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(measure_list())
+        parser.exit(EXIT_OK)
+
+
+def measure_list() -> str:
+    """Each measure as it may be written, its range, what it needs beyond grades, and its formula in words."""
+    lines = []
+    for entry in REGISTRY.values():
+        needs = ", ".join(sorted(entry.needs - {"grades"}))
+        said = f"{entry.example}  {entry.low:g} to {entry.high:g}"
+        lines.append(f"{said}, needs {needs}" if needs else said)
+        lines.append(textwrap.fill(entry.words, LIST_WIDTH, initial_indent="    ", subsequent_indent="    "))
+    return "\n".join(lines) + "\n"
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
@@ -36,9 +55,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         "score",
         help="score runs against judgements, without a server",
         description="Score TREC runs against TREC qrels. Values equal those of trec_eval -c.",
-        epilog="Files may be gzipped; - is standard input. "
+        epilog="Files may be gzipped; - is standard input, for judgements or one run. "
         f"Measures: {', '.join(REGISTRY)}. Exit codes: 0 scored, 2 unusable input or wrong command line.",
     )
+    _add_inputs(parser)
+    _add_reading(parser)
+    _add_outputs(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--qrels", required=True, metavar="FILE", help="judgements: query 0 block grade")
     parser.add_argument(
         "--run",
@@ -48,14 +75,22 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         metavar="FILE",
         help="a run: query Q0 block rank score tag; give it again for more runs",
     )
+    parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are set against")
+    parser.add_argument("--by", metavar="FILE", help="strata: CSV with the columns query and stratum, or several")
+    parser.add_argument("--blocks", metavar="FILE", help="attributes of blocks: CSV with the column block, and others")
+    parser.add_argument(
+        "--query-attributes", metavar="FILE", help="CSV with the columns query, and time or domain of queries"
+    )
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measures",
         default=DEFAULT_MEASURES,
         metavar="LIST",
         help=f'measures divided by spaces or commas (default: "{DEFAULT_MEASURES}")',
     )
-    parser.add_argument("--per-query", action="store_true", help="also the values of every query")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
+    parser.add_argument("--list-measures", action=ListMeasures, help="say what there is to measure, and stop")
     parser.add_argument(
         "--rel-level",
         type=_whole_from_one,
@@ -71,73 +106,50 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         metavar="SHARE",
         help=f"of the intervals (default: {DEFAULT_CONFIDENCE})",
     )
-    parser.add_argument("--no-ci", action="store_true", help="without intervals")
-    parser.set_defaults(run=run)
-    return parser
-
-
-def run(args: argparse.Namespace) -> int:
-    """Scores and prints; the exit code."""
-    try:
-        report = _report(args, sys.stderr)
-    except (InputError, MeasureError) as error:
-        print(f"karat score: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    sys.stdout.write(FORMATS[args.format](report))
-    return EXIT_OK
-
-
-def _report(args: argparse.Namespace, remarks: TextIO) -> layouts.Report:
-    measures = _measures(args.measures, args.rel_level)
-    if [args.qrels, *args.runs].count("-") > 1:
-        raise MeasureError("Only one file can be standard input.")
-    blocks = Vocabulary()
-    judged = load_qrels(args.qrels, blocks)
-    runs = []
-    for path in args.runs:
-        file = load_run(path, judged, blocks)
-        scores = score_run(
-            list(measures.values()),
-            judged,
-            file.ranked,
-            list(blocks),
-            confidence=args.confidence,
-            seed=args.seed,
-            with_intervals=not args.no_ci,
-        )
-        answered = set(file.ranked.query.tolist())
-        missing = [query for number, query in enumerate(judged.queries) if number not in answered]
-        _remark(file, missing, scores.judged_at_10, remarks)
-        runs.append(layouts.ScoredRun(file.tag, scores, tuple(missing)))
-    return layouts.Report(
-        measures=measures,
-        queries=judged.queries,
-        with_relevant=queries_with_relevant(judged, args.rel_level),
-        runs=layouts.with_distinct_tags(runs, args.runs),
-        confidence=None if args.no_ci else args.confidence,
-        seed=args.seed,
-        with_queries=args.per_query,
+    parser.add_argument(
+        "--ci", choices=INTERVALS, default=PERCENTILE, help=f"kind of bootstrap interval (default: {PERCENTILE})"
+    )
+    parser.add_argument("--no-ci", action="store_const", const=NONE, dest="ci", help="as --ci none")
+    parser.add_argument(
+        "--stratify", metavar="COLUMN", help="resample queries within the strata of this column of --by"
     )
 
 
-def _measures(text: str, rel: int) -> dict[str, Measure]:
-    """The measures by the name they were asked for, each once."""
-    measures = {name: parse_measure(name, rel=rel) for name in split_measures(text)}
-    if not measures:
-        raise MeasureError("Name at least one measure, such as nDCG@10.")
-    return measures
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--per-query", action="store_true", help="also the values of every query")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
+    parser.add_argument("--html", metavar="FILE", help="write a report as well: one HTML file, ready to be printed")
+    parser.add_argument("--markdown", metavar="FILE", help="write the same report as Markdown")
 
 
-def _remark(file: RunFile, missing: list[str], judged_at_10: float | None, remarks: TextIO) -> None:
-    """What a person would want to know about the file before trusting its numbers."""
-    pair = looks_alike(missing, file.unjudged)
-    if pair:
-        alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
-        print(f"{file.path}: {alike}; ids must agree letter by letter.", file=remarks)
-    if judged_at_10 is None:
-        print(f"{file.path}: answers none of the judged queries; every value is 0.", file=remarks)
-    elif judged_at_10 == 0:
-        print(f"{file.path}: no block in the first ten was ever judged; check the block ids.", file=remarks)
+def run(args: argparse.Namespace) -> int:
+    """Scores, writes the reports that are asked for, and prints; the exit code."""
+    try:
+        card = scorecard_of(args, sys.stderr)
+        _write_reports(card, args)
+    except (InputError, MeasureError) as error:
+        print(f"karat score: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    sys.stdout.write(FORMATS[args.format](card))
+    return EXIT_OK
+
+
+def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
+    """Raises InputError for a file that cannot be written."""
+    if not (args.html or args.markdown):
+        return
+    from apps.evaluation.reporting.html import as_html
+    from apps.evaluation.reporting.markdown import as_markdown
+    from apps.evaluation.reporting.scored import scored_document
+
+    document = scored_document(card)
+    writers: list[tuple[str | None, Callable]] = [(args.html, as_html), (args.markdown, as_markdown)]
+    for path, write in writers:
+        if path:
+            try:
+                Path(path).write_text(write(document), encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise InputError(path, None, "", "", f"cannot be written: {error.strerror}.") from error
 
 
 def _whole(text: str) -> int:

@@ -9,7 +9,15 @@ import numpy as np
 
 from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats
-from apps.evaluation.significance import DEFAULT_SEED, Difference, Summary, differences, mean_of, summaries
+from apps.evaluation.significance import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_SEED,
+    Difference,
+    Summary,
+    differences,
+    mean_of,
+    summaries,
+)
 
 DROP_BAR = 0.1
 LEVEL = 0.05
@@ -19,12 +27,17 @@ ROUNDING = 1e-9
 
 
 class Row(NamedTuple):
-    """One measure of a comparison."""
+    """One measure of a comparison. `is_lower_better`: a fall is what one hopes for."""
 
     measure: str
     baseline: float
     candidate: float
     difference: Difference
+    is_lower_better: bool = False
+
+    @property
+    def side(self) -> str:
+        return "better" if (self.difference.mean > 0) != self.is_lower_better else "worse"
 
     @property
     def is_sure(self) -> bool:
@@ -35,8 +48,7 @@ class Row(NamedTuple):
     def verdict(self) -> str:
         if not self.difference.is_settled:
             return "not settled"
-        side = "better" if self.difference.mean > 0 else "worse"
-        return side if self.is_sure else f"{side}, not after Holm"
+        return self.side if self.is_sure else f"{self.side}, not after Holm"
 
 
 class Change(NamedTuple):
@@ -117,7 +129,14 @@ class Regressions(NamedTuple):
         return f"{named}, {self.unexplained:,} unexplained"
 
 
-def verdict(baseline: str, candidate: str, row: Row, family: int = 1, fell: Regressions | None = None) -> str:
+def verdict(
+    baseline: str,
+    candidate: str,
+    row: Row,
+    family: int = 1,
+    fell: Regressions | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+) -> str:
     """The sentence at the head of a comparison: how much, how surely, and what fell by the way.
 
     `family` is the number of measures that p was corrected over. An interval beside zero whose corrected p is no
@@ -126,7 +145,8 @@ def verdict(baseline: str, candidate: str, row: Row, family: int = 1, fell: Regr
     bounds = row.difference.interval
     if bounds is None:
         return f"One query is too few to compare {candidate} with {baseline}."
-    sure = f"95\N{NO-BREAK SPACE}% [{number(bounds[0])}, {number(bounds[1])}], {p_words(row.difference.holm, family)}"
+    share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
+    sure = f"{share} [{number(bounds[0])}, {number(bounds[1])}], {p_words(row.difference.holm, family)}"
     ending = f"; {fell.words}." if fell else "."
     mean = row.difference.mean
     if not row.difference.is_settled:
@@ -134,8 +154,7 @@ def verdict(baseline: str, candidate: str, row: Row, family: int = 1, fell: Regr
             f"{candidate} and {baseline} are not told apart on {row.measure}: difference {signed(mean)}, {sure}{ending}"
         )
     doubt = "" if row.is_sure else ", so chance is not ruled out"
-    side = "better" if mean > 0 else "worse"
-    return f"{candidate} is {side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
+    return f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
 
 
 def p_words(p: float, family: int) -> str:

@@ -59,7 +59,7 @@ def _delta_grid(spread: Bounds, place: Scale, left: float, right: float) -> list
     y = place(-DROP_BAR)
     parts.append(tag("path", class_="limit", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
     words = f"a drop below {number(-DROP_BAR, 1)} needs an explanation"
-    parts.append(text(right, y + 16, words, anchor="end", class_="halo"))
+    parts.append(text(right, max(y + 16, place(0) + 34), words, anchor="end", class_="halo"))
     return parts
 
 
@@ -118,13 +118,14 @@ def stratum_bounds(found: Sequence[Stratum]) -> Bounds:
     return Bounds(max(0.0, min(ends, default=0.0) - 0.02), min(1.0, max(ends, default=1.0) + 0.02))
 
 
-def stratum_dots(found: Stratum, names: Sequence[str], bounds: Bounds) -> str:
-    """One dot with whisker a run; the first run is the baseline."""
+def stratum_dots(found: Stratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
+    """One dot with whisker a run; the first run is the baseline. With a `heading` the drawing names itself."""
     place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
-    bottom = 20.0 * len(names) + 8
-    parts = []
+    top = 20.0 if heading else 0.0
+    bottom = top + 20.0 * len(names) + 8
+    parts = [text(0, 12, clip(f"{found.name}, n {found.n:,}", 34), class_="strong")] if heading else []
     for at, (name, one) in enumerate(zip(names, found.summaries, strict=True)):
-        y, css = 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
+        y, css = top + 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
         if one.mean is None:
             continue
         low, high = one.interval or (one.mean, one.mean)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
+from apps.evaluation.attributes import Attributes
+from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked
 from apps.evaluation.measures import Measure, measure_run
 from apps.evaluation.significance import (
     DEFAULT_CONFIDENCE,
@@ -43,14 +44,20 @@ def score_run(
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
     with_intervals: bool = True,
+    attributes: Attributes | None = None,
+    strata: Ints | None = None,
 ) -> RunScores:
-    """Every measure of one run with its interval. Raises nothing for an empty run: it scores zero."""
-    values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids)
+    """Every measure of one run with its interval. An empty run is scored too.
+
+    `attributes` are what some measures read beside grades; `strata`, a number for each query, are what queries are
+    resampled within. Raises MeasureError for a measure that reads what is not there.
+    """
+    values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
     asked, share = values[:, :-1], values[:, -1]
     defined = share[~np.isnan(share)]
     return RunScores(
         values=asked,
-        summaries=summaries(asked, confidence=confidence, seed=seed, with_interval=with_intervals),
+        summaries=summaries(asked, confidence=confidence, seed=seed, with_interval=with_intervals, strata=strata),
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),

@@ -25,7 +25,8 @@ class Facts(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of written cells, as wide as the head. The first `words` columns hold words, the others figures.
+    """Rows of written cells, as wide as the head. The first `words` columns and those of `prose` hold words, the
+    others figures.
 
     `code` are the columns that hold names a machine reads. `name` tells a screen reader what the table is.
     """
@@ -35,6 +36,10 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
     words: int = 1
     code: frozenset[int] = frozenset()
+    prose: frozenset[int] = frozenset()
+
+    def holds_words(self, column: int) -> bool:
+        return column < self.words or column in self.prose
 
 
 class Chart(NamedTuple):

@@ -76,7 +76,7 @@ def _cell(table: Table, column: int, text: str) -> str:
 
 
 def _css(table: Table, column: int) -> str:
-    return "" if column < table.words else ' class="num"'
+    return "" if table.holds_words(column) else ' class="num"'
 
 
 def _chart(chart: Chart) -> str:

@@ -41,7 +41,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> str:
-    rule = [":---" if column < table.words else "---:" for column in range(len(table.head))]
+    rule = [":---" if table.holds_words(column) else "---:" for column in range(len(table.head))]
     rows = [[_text(words) for words in table.head], rule]
     rows += [
         [_code(text).replace("|", "\\|") if column in table.code else _text(text) for column, text in enumerate(row)]

@@ -1,0 +1,82 @@
+"""Several runs set against one baseline: paired differences, all of them one family for Holm's correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from apps.evaluation.columns import Ints
+from apps.evaluation.comparing import DROP_BAR, ROUNDING, Change, Row, changes
+from apps.evaluation.measures import Measure
+from apps.evaluation.scorecard import BCA, PERCENTILE, Against, ScoredRun
+from apps.evaluation.significance import Difference, differences, mean_of
+
+
+def set_against(
+    baseline: ScoredRun,
+    candidates: Sequence[ScoredRun],
+    measures: Mapping[str, Measure],
+    queries: Sequence[str],
+    *,
+    confidence: float,
+    seed: int,
+    interval: str = PERCENTILE,
+    strata: Ints | None = None,
+) -> list[Against]:
+    """Each candidate against the baseline, p corrected over all measures of all candidates.
+
+    The columns of the runs' values stand in the order of `measures`, the rows in that of `queries`. A measure without
+    a value for some query of the pair is left out of that pair. `interval` is one of `scorecard.INTERVALS`; `strata`
+    are as in `significance.differences`. Where a lower value is better, `better` and `worse` count accordingly.
+    """
+    shared = [_shared(baseline, run, measures) for run in candidates]
+    pairs = [(run, place) for run, places in zip(candidates, shared, strict=True) for place in places.values()]
+    if not pairs or not len(queries):
+        return [Against(baseline.tag, run.tag, (), {}, tuple(measures)) for run in candidates]
+    left = np.column_stack([baseline.scores.values[:, place] for _, place in pairs])
+    right = np.column_stack([run.scores.values[:, place] for run, place in pairs])
+    found = iter(differences(left, right, confidence=confidence, seed=seed, strata=strata))
+    return [
+        _against(baseline, run, {name: next(found) for name in places}, measures, queries, interval)
+        for run, places in zip(candidates, shared, strict=True)
+    ]
+
+
+def _shared(baseline: ScoredRun, run: ScoredRun, measures: Iterable[str]) -> dict[str, int]:
+    """The places of the measures for which both runs have a value for every query."""
+    undefined = np.isnan(baseline.scores.values + run.scores.values).any(axis=0)
+    return {name: place for place, name in enumerate(measures) if not undefined[place]}
+
+
+def _against(
+    baseline: ScoredRun,
+    run: ScoredRun,
+    found: Mapping[str, Difference],
+    measures: Mapping[str, Measure],
+    queries: Sequence[str],
+    interval: str,
+) -> Against:
+    rows, fell = [], {}
+    for place, (name, measure) in enumerate(measures.items()):
+        if name in found:
+            left, right = (one.scores.values[:, place] for one in (baseline, run))
+            is_lower_better = measure.entry.is_lower_better
+            difference = _told(found[name], interval, is_lower_better)
+            rows.append(Row(name, mean_of(left) or 0.0, mean_of(right) or 0.0, difference, is_lower_better))
+            fell[name] = _fell(changes(queries, left, right), is_lower_better)
+    return Against(baseline.tag, run.tag, rows, fell, tuple(name for name in measures if name not in found))
+
+
+def _told(found: Difference, interval: str, is_lower_better: bool) -> Difference:
+    """The difference with the interval asked for, and with counts that know which side is the good one."""
+    if interval != PERCENTILE:
+        found = found._replace(interval=found.bca if interval == BCA else None)
+    return found._replace(better=found.worse, worse=found.better) if is_lower_better else found
+
+
+def _fell(found: list[Change], is_lower_better: bool) -> list[Change]:
+    """The queries that got worse by more than the bar, worst first."""
+    if is_lower_better:
+        return [change for change in reversed(found) if change.change > DROP_BAR + ROUNDING]
+    return [change for change in found if change.is_drop]

@@ -1,0 +1,144 @@
+"""The parts of a report that tell how runs differ from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from apps.common.svg import Estimate
+from apps.common.wording import count, interval, number, signed
+from apps.evaluation import comparing
+from apps.evaluation.comparing import DROP_BAR, Change
+from apps.evaluation.drawing import delta_bars
+from apps.evaluation.reporting.charts import WIDTH, dots
+from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
+from apps.evaluation.scorecard import NONE, Against, Scorecard
+
+PLACES = 4
+CODE = frozenset({0})
+
+
+def lead_of_comparisons(card: Scorecard) -> str:
+    """The verdict on the first measure when one run is set against the baseline; "" without a comparison."""
+    if not card.comparisons:
+        return ""
+    if len(card.comparisons) > 1:
+        return (
+            f"{len(card.comparisons)} runs set against {card.comparisons[0].baseline}: {card.family} differences, "
+            "p corrected over all of them."
+        )
+    (against,) = card.comparisons
+    if not against.rows:
+        return f"{against.candidate} and {against.baseline} share no measure with a value for every query."
+    return verdict_of(card, against)
+
+
+def verdict_of(card: Scorecard, against: Against) -> str:
+    """The difference on the first measure in one sentence, and how many queries fell."""
+    row = against.rows[0]
+    fell = [change.query_id for change in against.fell[row.measure]]
+    if card.interval == NONE:
+        said = f"{against.candidate} minus {against.baseline} on {row.measure} is {signed(row.difference.mean)}"
+        return f"{said}, {comparing.p_words(row.difference.holm, card.family)}; {_regressions(fell)}."
+    names = (against.baseline, against.candidate)
+    if against.notes is None:
+        said = comparing.verdict(*names, row, card.family, confidence=card.confidence)
+        return f"{said.removesuffix('.')}; {_regressions(fell)}."
+    open_ones = sum((row.measure, query) not in against.notes for query in fell)
+    counts = comparing.Regressions(len(fell), open_ones)
+    return comparing.verdict(*names, row, card.family, counts, confidence=card.confidence)
+
+
+def _regressions(fell: Sequence[str]) -> str:
+    return f"{len(fell):,} regression{'' if len(fell) == 1 else 's'}" if fell else "no regression"
+
+
+def difference_parts(card: Scorecard) -> Iterator[Part]:
+    """For each candidate its differences, its queries, and what fell."""
+    for against in card.comparisons:
+        yield _measures_part(card, against)
+        if against.rows:
+            yield _queries_part(card, against)
+            yield _fell_part(card, against)
+
+
+def _measures_part(card: Scorecard, against: Against) -> Part:
+    name = f"{against.candidate} minus {against.baseline}"
+    rows = [
+        Estimate(
+            against.candidate,
+            row.difference.mean,
+            *(row.difference.interval or (None, None)),
+            row.difference.n,
+            row.measure,
+            open=not row.difference.is_settled,
+        )
+        for row in against.rows
+    ]
+    blocks: list[Block] = [Words(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
+    if rows:
+        blocks += [Chart([dots(name, rows, signs=True)], _measures_table(card, against, name))]
+    if against.left_out:
+        blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
+    note = f"paired over {count(len(card.queries))} queries; hollow: the interval holds zero"
+    return Part(f"{against.candidate} against {against.baseline}", blocks, note=note)
+
+
+def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
+    between = "No interval" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
+    head = ["Measure", against.baseline, against.candidate, "Difference", between, "p", "p, Holm"]
+    rows = []
+    for row in against.rows:
+        found = row.difference
+        ends = "" if card.interval == NONE else interval(found.interval, PLACES, differences=True)
+        figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(found.mean, PLACES), ends]
+        counts = [found.better, found.equal, found.worse, len(against.fell[row.measure]), found.n]
+        rows.append([row.measure, *figures, number(found.p, PLACES), number(found.holm, PLACES), *map(count, counts)])
+    return Table(name, [*head, "Better", "Equal", "Worse", "Fell", "n"], rows, code=CODE)
+
+
+def _queries_part(card: Scorecard, against: Against) -> Part:
+    """The difference of every query that may be told, worst first, by the first measure."""
+    measure = against.rows[0].measure
+    place = list(card.measures).index(measure)
+    values = {run.tag: run.scores.values[:, place] for run in card.runs}
+    left, right = values[against.baseline], values[against.candidate]
+    told = set(card.told_queries)
+    found = [change for change in comparing.changes(card.queries, left, right) if change.place in told]
+    name = f"Difference in {measure} by query, {against.candidate} minus {against.baseline}"
+    if not found:
+        return Part(f"Every query, {measure}", [Words("The queries are sealed: only their means are told.")])
+    head = ["Query", against.baseline, against.candidate, "Difference"]
+    figures = Table(name, head, [_cells(change) for change in found], code=CODE)
+    note = "worst first"
+    if len(found) < len(card.queries):
+        note += f"; {len(card.queries) - len(found):,} sealed queries are not told"
+    return Part(f"Every query, {measure}", [Chart([delta_bars(measure, found, width=WIDTH)], figures)], note=note)
+
+
+def _cells(change: Change) -> list[str]:
+    figures = (change.baseline, change.candidate)
+    return [change.query_id, *(number(value, PLACES) for value in figures), signed(change.change, PLACES)]
+
+
+def _fell_part(card: Scorecard, against: Against) -> Part:
+    """The queries that got worse by more than the bar, for every measure, and what was decided where people decide."""
+    told = set(card.told_queries)
+    rows = [
+        [measure, *_cells(change), *_decision(against, measure, change)]
+        for measure, fell in against.fell.items()
+        for change in fell
+        if change.place in told
+    ]
+    title = f"Regressions of {against.candidate}"
+    if not rows:
+        return Part(title, [Words(f"No query fell by more than {DROP_BAR:g} on any measure.")])
+    head = ["Measure", "Query", against.baseline, against.candidate, "Difference"]
+    head += [] if against.notes is None else ["Decision"]
+    table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
+    return Part(title, [table], note=f"queries that fell by more than {DROP_BAR:g}")
+
+
+def _decision(against: Against, measure: str, change: Change) -> list[str]:
+    if against.notes is None:
+        return []
+    return [against.notes.get((measure, change.query_id), "not explained yet")]

@@ -1,0 +1,37 @@
+"""What to know before reading the figures of a scorecard, as sentences: the table and the report say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from apps.evaluation.scorecard import BCA, NONE, Scorecard
+from apps.evaluation.scoring import conventions
+from apps.evaluation.significance import COMPARED_RESAMPLES, RESAMPLES
+
+INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and accelerated (BCa) bootstrap"}
+
+
+def notes_of(card: Scorecard) -> Iterator[str]:
+    """Denominators, conventions, and how intervals and p were made."""
+    yield f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
+    for run in card.runs:
+        if run.missing:
+            yield f"{run.tag} lacks {len(run.missing)} of them."
+    yield conventions(list(card.measures.values()))
+    if card.interval != NONE:
+        over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
+        how = INTERVAL_WORDS[card.interval]
+        yield f"Intervals: {how} over {over}, {RESAMPLES:,} resamples, seed {card.seed}."
+    if card.comparisons:
+        yield from _of_comparisons(card)
+
+
+def _of_comparisons(card: Scorecard) -> Iterator[str]:
+    resampled = "p" if card.interval == NONE else "intervals and p"
+    family = "1 difference" if card.family == 1 else f"{card.family} differences"
+    yield (
+        f"Differences: candidate minus baseline, paired over queries; {resampled} from {COMPARED_RESAMPLES:,} "
+        f"resamples; p by a two-sided sign-flip randomisation test, corrected by Holm over {family}."
+    )
+    if any(against.left_out for against in card.comparisons):
+        yield "A measure without a value for some query of either run has no paired difference."

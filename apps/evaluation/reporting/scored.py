@@ -1,0 +1,186 @@
+"""The report of a scorecard: means with intervals, strata, queries, definitions, denominators, inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from apps.common.svg import Estimate
+from apps.common.wording import interval, number
+from apps.evaluation import comparing
+from apps.evaluation.drawing import stratum_bounds, stratum_dots
+from apps.evaluation.reporting.charts import dots
+from apps.evaluation.reporting.compared import difference_parts, lead_of_comparisons
+from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.evaluation.reporting.notes import notes_of
+from apps.evaluation.scorecard import NONE, Scorecard, StratumScores
+from apps.evaluation.scoring import JUDGED_AT_10
+from apps.evaluation.significance import Summary
+
+PLACES = 4
+UNDEFINED = "not defined for any query"
+CODE = frozenset({0})
+
+
+def scored_document(
+    card: Scorecard, *, title: str = "", about: Sequence[str] = (), basis: Sequence[tuple[str, str]] = ()
+) -> Document:
+    """Everything a scorecard holds. `basis` are facts on what was scored, beside the digests of the inputs."""
+    parts = [
+        means_part(card),
+        *difference_parts(card),
+        *strata_parts(card),
+        *query_parts(card),
+        definitions_part(card),
+        Part("How to read the figures", [Words(note) for note in notes_of(card)]),
+        *basis_parts(card, basis),
+    ]
+    named = title or f"Scores of {', '.join(run.tag for run in card.runs)}"
+    return Document(named, lead_of_comparisons(card) or lead_of_means(card), parts, about)
+
+
+def lead_of_means(card: Scorecard) -> str:
+    """The first measure in one sentence: of the only run, or of the highest of several and who may be as good."""
+    name, best = next(iter(card.measures)), _best(card)
+    if best is None:
+        return f"{name} is not defined for any query."
+    place, summary = best
+    tag, figure = card.runs[place].tag, f"{number(summary.mean, PLACES)}{_bracket(card, summary)}, n {summary.n:,}"
+    if len(card.runs) == 1:
+        return f"{tag} has {name} {figure}."
+    entry = card.measures[name].entry
+    side = "lowest" if entry.is_lower_better else "highest"
+    said = f"Of {len(card.runs)} runs {tag} has the {side} {name}, {figure}"
+    close = [run.tag for at, run in enumerate(card.runs) if at != place and _overlap(run.scores.summaries[0], summary)]
+    return f"{said}; its interval overlaps that of {', '.join(close)}." if close else f"{said}."
+
+
+def _best(card: Scorecard) -> tuple[int, Summary] | None:
+    """The place and the summary of the run that is best by the first measure; the first of several that tie."""
+    sign = -1.0 if next(iter(card.measures.values())).entry.is_lower_better else 1.0
+    found = [(place, run.scores.summaries[0]) for place, run in enumerate(card.runs)]
+    defined = [(place, summary) for place, summary in found if summary.mean is not None]
+    return max(defined, key=lambda one: sign * (one[1].mean or 0.0), default=None)
+
+
+def _bracket(card: Scorecard, summary: Summary) -> str:
+    if summary.interval is None:
+        return ""
+    low, high = summary.interval
+    return f", {card.confidence * 100:g} % [{number(low, PLACES)}, {number(high, PLACES)}]"
+
+
+def _overlap(one: Summary, other: Summary) -> bool:
+    if one.interval is None or other.interval is None:
+        return False
+    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+
+
+def interval_head(card: Scorecard) -> str:
+    return "No interval" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
+
+
+def written(card: Scorecard, summary: Summary) -> list[str]:
+    """Mean, interval and n as cells."""
+    if summary.mean is None:
+        return [UNDEFINED, "", "0"]
+    between = "" if card.interval == NONE else interval(summary.interval, PLACES)
+    return [number(summary.mean, PLACES), between, f"{summary.n:,}"]
+
+
+def means_part(card: Scorecard) -> Part:
+    """Every measure of every run, and judged@10 beside them."""
+    rows, cells = [], []
+    for place, name in enumerate(card.measures):
+        for run in card.runs:
+            summary = run.scores.summaries[place]
+            rows.append(estimate(run.tag, name, summary))
+            cells.append([name, run.tag, *written(card, summary)])
+    for run in () if JUDGED_AT_10 in card.measures.values() else card.runs:
+        summary = Summary(run.scores.judged_at_10, None, run.scores.answered)
+        rows.append(estimate(run.tag, "judged@10", summary))
+        cells.append(["judged@10", run.tag, *written(card, summary)])
+    name = "Means with their intervals"
+    head = ["Measure", "Run", "Mean", interval_head(card), "n"]
+    drawing = dots(name, rows, low=min([0.0, *_lows(card)]), high=max([1.0, *_highs(card)]))
+    figures = Table(name, head, cells, words=2, code=frozenset({0, 1}))
+    return Part("Measures", [Chart([drawing], figures)], note=f"means over {len(card.queries):,} judged queries")
+
+
+def _lows(card: Scorecard) -> Iterator[float]:
+    return (measure.entry.low for measure in card.measures.values() if math.isfinite(measure.entry.low))
+
+
+def _highs(card: Scorecard) -> Iterator[float]:
+    return (measure.entry.high for measure in card.measures.values() if math.isfinite(measure.entry.high))
+
+
+def estimate(label: str, measure: str, summary: Summary) -> Estimate:
+    low, high = summary.interval or (None, None)
+    return Estimate(label, summary.mean, low, high, summary.n, measure, why=UNDEFINED)
+
+
+def strata_parts(card: Scorecard) -> Iterator[Part]:
+    """For each field small multiples of the first measure on one scale, and a table of all measures."""
+    for field in dict.fromkeys(stratum.field for stratum in card.strata):
+        yield _strata_part(card, field, [stratum for stratum in card.strata if stratum.field == field])
+
+
+def _strata_part(card: Scorecard, field: str, strata: Sequence[StratumScores]) -> Part:
+    first = next(iter(card.measures))
+    shown = [comparing.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
+    names = [run.tag for run in card.runs]
+    bounds = stratum_bounds(shown)
+    drawings = [stratum_dots(one, names, bounds, heading=True) for one in shown]
+    rows = [
+        [stratum.name, name, run.tag, *written(card, found[place])]
+        for stratum in strata
+        for place, name in enumerate(card.measures)
+        for run, found in zip(card.runs, stratum.summaries, strict=True)
+    ]
+    head = [field.capitalize(), "Measure", "Run", "Mean", interval_head(card), "n"]
+    figures = Table(f"Means by {field}", head, rows, words=3, code=frozenset({1, 2}))
+    outside = len(card.queries) - sum(stratum.n for stratum in strata)
+    blocks: list[Block] = [Chart(drawings, figures)]
+    if outside:
+        blocks.append(Words(f"{outside:,} of {len(card.queries):,} queries are in no {field}.", quiet=True))
+    return Part(f"By {field}", blocks, note=f"{first}; one scale for all")
+
+
+def query_parts(card: Scorecard) -> Iterator[Part]:
+    """Every query that may be told, a table a run; nothing unless queries were asked for."""
+    if not card.with_queries:
+        return
+    for run in card.runs:
+        values = run.scores.values.tolist()
+        rows = [
+            [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.told_queries
+        ]
+        table = Table(f"Every query of {run.tag}", ["Query", *card.measures], rows, code=CODE)
+        yield Part(f"Every query, {run.tag}", [table], note=_told_words(card))
+
+
+def _told_words(card: Scorecard) -> str:
+    hidden = len(card.queries) - len(card.told_queries)
+    return f"{hidden:,} sealed queries are counted in the means and not told here" if hidden else ""
+
+
+def definitions_part(card: Scorecard) -> Part:
+    """What each measure is, in words, with its range and source; each entry of the registry once."""
+    entries = {measure.entry.name: (name, measure.entry) for name, measure in reversed(card.measures.items())}
+    rows = [
+        [name, entry.words, f"{number(entry.low, 0)} to {number(entry.high, 0)}", entry.source]
+        for name, entry in reversed(entries.values())
+    ]
+    rows.append(["judged@10", "Judged blocks in the first ten, divided by the blocks returned there.", "0 to 1", ""])
+    return Part("Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE)])
+
+
+def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[Part]:
+    """What the figures rest on: facts, and the digests of the files that were read."""
+    blocks: list[Block] = [Facts(basis)] if basis else []
+    if card.inputs:
+        rows = [[one.role, one.name, one.sha256] for one in card.inputs]
+        blocks.append(Table("Inputs", ["Input", "File", "SHA-256"], rows, words=3, code=frozenset({1, 2})))
+    if blocks:
+        yield Part("What they rest on", blocks)

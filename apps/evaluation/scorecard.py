@@ -1,0 +1,99 @@
+"""What `karat score` found, as plain values: the layouts print it, a report tells it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from apps.evaluation.comparing import Change, Row
+from apps.evaluation.measures import Measure
+from apps.evaluation.scoring import RunScores
+from apps.evaluation.significance import Summary
+
+PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
+
+
+class Input(NamedTuple):
+    """A file that was read: what it is, its name, and the SHA-256 of its bytes as they lie there."""
+
+    role: str
+    name: str
+    sha256: str
+
+
+class ScoredRun(NamedTuple):
+    """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks."""
+
+    tag: str
+    scores: RunScores
+    missing: tuple[str, ...]
+
+
+class StratumScores(NamedTuple):
+    """The queries whose `field` is `name`: their number, and for each run the summary of every measure."""
+
+    field: str
+    name: str
+    n: int
+    summaries: tuple[Sequence[Summary], ...]
+
+
+class Against(NamedTuple):
+    """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond the bar, worst first.
+
+    `left_out` are measures without a value for some query of either run: they have no paired difference. `notes` are
+    what was decided about a fall, by measure and query; None where nobody is asked to.
+    """
+
+    baseline: str
+    candidate: str
+    rows: Sequence[Row]
+    fell: Mapping[str, Sequence[Change]]
+    left_out: tuple[str, ...] = ()
+    notes: Mapping[tuple[str, str], str] | None = None
+
+
+class Scorecard(NamedTuple):
+    """Everything that is printed. Measures stand under the name they were asked for.
+
+    With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
+    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries may
+    be told one by one; None: all of them.
+    """
+
+    measures: Mapping[str, Measure]
+    queries: tuple[str, ...]
+    with_relevant: int
+    runs: Sequence[ScoredRun]
+    confidence: float
+    seed: int
+    interval: str = PERCENTILE
+    with_queries: bool = False
+    strata: Sequence[StratumScores] = ()
+    stratified: str = ""
+    comparisons: Sequence[Against] = ()
+    inputs: Sequence[Input] = ()
+    told: Sequence[bool] | None = None
+
+    @property
+    def told_queries(self) -> list[int]:
+        """The places of the queries that may be told one by one."""
+        return [place for place in range(len(self.queries)) if self.told is None or self.told[place]]
+
+    @property
+    def family(self) -> int:
+        return sum(len(against.rows) for against in self.comparisons)
+
+
+def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
+    """The runs, those that share a tag called after their file as well, or else by their number."""
+    shared = Counter(run.tag for run in runs)
+    names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))
+    found = []
+    for number, (run, path) in enumerate(zip(runs, paths, strict=True), 1):
+        name = Path(path).name
+        label = name if names[run.tag, name] == 1 else f"{path}, {number}"
+        found.append(run if shared[run.tag] == 1 else run._replace(tag=f"{run.tag} ({label})"))
+    return found
