@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             found = _from_system(args, engine, pace, headers, release, judged, blocks)
         sheet = _sheet(args, release, judged, blocks, found, measures, rules)
+        _write_reports(args, sheet)
     except (InputError, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     sys.stdout.write(FORMATS[args.format](sheet))
@@ -161,4 +162,11 @@ def _sheet(
         seed=args.seed,
         confidence=args.confidence,
     )
-    return Sheet(release, found.name, scored, args.tier if rules else None, args.confidence, args.seed)
+    return Sheet(release, scored, args.tier if rules else None)
+
+
+def _write_reports(args: argparse.Namespace, sheet: Sheet) -> None:
+    if args.html or args.markdown:
+        from apps.evaluation.outside.report import Reports
+
+        Reports(args.html, args.markdown).write(sheet)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from apps.evaluation.against import set_against
 from apps.evaluation.columns import Floats, Judged, Ranked, Vocabulary, ranked_columns
 from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
 from apps.evaluation.measures import Measure
 from apps.evaluation.outside.answers import Answer
 from apps.evaluation.outside.release import STRATA, Release
-from apps.evaluation.scoring import RunScores, score_run
+from apps.evaluation.scorecard import Scorecard, ScoredRun
+from apps.evaluation.scoring import queries_with_relevant, score_run
+from apps.evaluation.strata import Division, stratum_scores
 
 MILLISECONDS = 1_000
 PERCENTILES = (50, 95, 99)
@@ -46,13 +49,19 @@ class Held(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """`scores` has a column for each of `measures`; `state` is that of all gates, None where there are none."""
+    """`card` holds the run's scores, the baseline's before it where there is one.
 
-    measures: tuple[Measure, ...]
-    scores: RunScores
+    `state` is that of all gates together, None where there are none.
+    """
+
+    card: Scorecard
     latency: Latency | None
     held: tuple[Held, ...]
     state: str | None
+
+    @property
+    def run(self) -> ScoredRun:
+        return self.card.runs[-1]
 
 
 def from_answers(name: str, answers: Sequence[Answer], judged: Judged, blocks: Vocabulary) -> Answered:
@@ -78,30 +87,59 @@ def evaluate(
     confidence: float,
 ) -> Evaluated:
     """Score the run, then hold it to the rules; what a rule needs beyond `measures` is scored as well."""
-    wanted = tuple(dict.fromkeys([*measures, *measures_of(rules)]))
-    ids = list(blocks)
-    scores = score_run(wanted, judged, run.ranked, ids, confidence=confidence, seed=seed)
-    other = score_run(wanted, judged, baseline.ranked, ids, seed=seed, with_intervals=False) if baseline else None
+    wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
+    asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
+    runs = [_scored(one, list(wanted.values()), judged, blocks, seed, confidence) for one in asked]
+    divisions = list(_divisions(release))
+    values = [one.scores.values for one in runs]
+    card = Scorecard(
+        measures=wanted,
+        queries=judged.queries,
+        with_relevant=queries_with_relevant(judged),
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        strata=[
+            found
+            for division in divisions
+            for found in stratum_scores(division, values, confidence=confidence, seed=seed, with_interval=True)
+        ],
+        comparisons=set_against(runs[0], runs[1:], wanted, judged.queries, confidence=confidence, seed=seed)
+        if baseline
+        else (),
+    )
     evidence = Evidence(
         query_ids=judged.queries,
-        values=_columns(wanted, scores),
-        baseline=_columns(wanted, other) if other else None,
+        values=_columns(wanted, runs[-1]),
+        baseline=_columns(wanted, runs[0]) if baseline else None,
         latencies=run.latencies,
         cost=cost,
-        strata={field: labels for field, labels in _labels(release).items() if any(labels)},
+        strata={division.field: division.labels for division in divisions},
         seed=seed,
     )
     held = tuple(Held(rule, decide(rule, evidence)) for rule in rules)
-    state = worst(one.verdict for one in held) if held else None
-    return Evaluated(wanted, scores, latency_of(run.latencies), held, state)
+    return Evaluated(card, latency_of(run.latencies), held, worst(one.verdict for one in held) if held else None)
 
 
-def _columns(measures: Sequence[Measure], scores: RunScores) -> dict[str, Floats]:
-    return {str(measure): scores.values[:, place] for place, measure in enumerate(measures)}
+def _scored(
+    run: Answered, measures: Sequence[Measure], judged: Judged, blocks: Vocabulary, seed: int, confidence: float
+) -> ScoredRun:
+    scores = score_run(measures, judged, run.ranked, list(blocks), confidence=confidence, seed=seed)
+    answered = set(run.ranked.query.tolist())
+    missing = tuple(query for number, query in enumerate(judged.queries) if number not in answered)
+    return ScoredRun(run.name, scores, missing)
 
 
-def _labels(release: Release) -> dict[str, list[str]]:
-    return {field: [query.fields.get(field, "") for query in release.queries] for field in STRATA}
+def _columns(measures: Iterable[str], run: ScoredRun) -> dict[str, Floats]:
+    return {name: run.scores.values[:, place] for place, name in enumerate(measures)}
+
+
+def _divisions(release: Release) -> Iterator[Division]:
+    """The fields that any query of the release carries, with the label of each query."""
+    for field in STRATA:
+        labels = tuple(query.fields.get(field, "") for query in release.queries)
+        if any(labels):
+            yield Division(field, labels)
 
 
 def latency_of(latencies: Floats | None) -> Latency | None:

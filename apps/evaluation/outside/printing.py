@@ -1,4 +1,4 @@
-"""What `karat eval` prints: a table for people, JSON, and rows for a pipeline."""
+"""What `karat eval` prints: the scorecard that `karat score` prints, with latency and gates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 from apps.common.csvsafe import safe_cell
 from apps.common.wording import number
+from apps.evaluation import layouts
 from apps.evaluation.gating import PASSED
-from apps.evaluation.outside.evaluating import Evaluated, Held
+from apps.evaluation.outside.evaluating import Evaluated, Held, Latency
 from apps.evaluation.outside.release import Release
-from apps.evaluation.scoring import conventions
-from apps.evaluation.significance import Summary
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
@@ -24,83 +23,60 @@ class Sheet(NamedTuple):
     """Everything that is printed. `tier` is None without gates."""
 
     release: Release
-    system: str
     found: Evaluated
     tier: str | None
-    confidence: float
-    seed: int
+
+    @property
+    def system(self) -> str:
+        return self.found.run.tag
+
+    @property
+    def title(self) -> str:
+        split = f", {self.release.split} split" if self.release.split else ""
+        return f"{self.system} on {self.release.name}{split}"
 
 
 def as_table(sheet: Sheet) -> str:
-    release, found = sheet.release, sheet.found
-    split = f", {release.split} split" if release.split else ""
-    parts = [f"{sheet.system} on {release.name}{split}: {len(release.queries):,} queries."]
-    parts.append("\n".join(_score_lines(sheet)))
+    found = sheet.found
+    parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries.", layouts.as_table(found.card).rstrip("\n")]
     if found.latency:
-        p50, p95, p99, mean, n = found.latency
-        parts.append(
-            f"Latency in ms: p50 {number(p50, 0)}, p95 {number(p95, 0)}, p99 {number(p99, 0)}, "
-            f"mean {number(mean, 0)}, n = {n:,}."
-        )
+        parts.append(latency_words(found.latency))
     if found.held:
         parts.append("\n".join(_gate_lines(found.held)))
-    parts.append(
-        f"{conventions(list(found.measures))} Intervals at {sheet.confidence * 100:g} %, bootstrap over queries, "
-        f"seed {sheet.seed}."
-    )
     return "\n\n".join(parts) + "\n"
 
 
-def _score_lines(sheet: Sheet) -> Iterator[str]:
-    names = [str(measure) for measure in sheet.found.measures]
-    width = max(map(len, names))
-    for name, summary in zip(names, sheet.found.scores.summaries, strict=True):
-        yield f"{name.ljust(width)}  {_told(summary)}"
-    share = sheet.found.scores.judged_at_10
-    yield f"{'judged@10'.ljust(width)}  {'not defined' if share is None else number(share, 4)}"
+def latency_words(found: Latency) -> str:
+    return (
+        f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
+        f"mean {number(found.mean, 0)}, n = {found.n:,}."
+    )
 
 
-def _told(summary: Summary) -> str:
-    if summary.mean is None:
-        return "not defined for any query"
-    between = f"  {number(summary.interval[0], 4)} to {number(summary.interval[1], 4)}" if summary.interval else ""
-    return f"{number(summary.mean, 4)}{between}  n = {summary.n:,}"
+def gates_words(held: tuple[Held, ...]) -> str:
+    passed = sum(one.verdict.state == PASSED for one in held)
+    return f"{passed} of {len(held)} gates passed."
 
 
 def _gate_lines(held: tuple[Held, ...]) -> Iterator[str]:
-    passed = sum(one.verdict.state == PASSED for one in held)
-    yield f"Gates: {passed} of {len(held)} passed."
+    yield gates_words(held)
     for one in held:
         yield f"  {SIGNS[one.verdict.state]:<4}  {one.rule.name}: {one.verdict.words}"
 
 
 def as_json(sheet: Sheet) -> str:
-    return json.dumps(_facts(sheet), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _facts(sheet: Sheet) -> dict[str, Any]:
+    """The object of `karat score`, with release, latency and gates."""
     release, found = sheet.release, sheet.found
-    return {
+    body = {
         "release": {"name": release.name, "digest": release.digest, "split": release.split or None},
         "system": sheet.system,
-        "queries": {
-            "judged": len(release.queries),
-            "in_run": found.scores.answered,
-            "missing": found.scores.missing,
-        },
-        "measures": {
-            str(measure): {"mean": one.mean, "ci": list(one.interval) if one.interval else None, "n": one.n}
-            for measure, one in zip(found.measures, found.scores.summaries, strict=True)
-        },
-        "judged@10": found.scores.judged_at_10,
-        "latency_ms": found.latency._asdict() if found.latency else None,
+        "passed": None if found.state is None else found.state == PASSED,
         "tier": sheet.tier,
         "gates": [_gate(one) for one in found.held],
-        "passed": None if found.state is None else found.state == PASSED,
-        "confidence": sheet.confidence,
-        "seed": sheet.seed,
-        "conventions": conventions(list(found.measures)),
+        "latency_ms": found.latency._asdict() if found.latency else None,
+        **json.loads(layouts.as_json(found.card)),
     }
+    return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def _gate(one: Held) -> dict[str, Any]:
@@ -117,10 +93,12 @@ def _gate(one: Held) -> dict[str, Any]:
 
 
 def as_csv(sheet: Sheet) -> str:
+    """Rows of COLUMNS for measures, latency and gates."""
     return _delimited(sheet, ",")
 
 
 def as_tsv(sheet: Sheet) -> str:
+    """As CSV, divided by tabs."""
     return _delimited(sheet, "\t")
 
 
@@ -128,17 +106,22 @@ def _delimited(sheet: Sheet, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for measure, one in zip(sheet.found.measures, sheet.found.scores.summaries, strict=True):
-        low, high = one.interval or ("", "")
-        writer.writerow(["measure", str(measure), "", "" if one.mean is None else one.mean, low, high, one.n, ""])
-    if sheet.found.latency:
-        for name, value in list(sheet.found.latency._asdict().items())[:-1]:
-            writer.writerow(["latency", name, "", value, "", "", sheet.found.latency.n, ""])
-    for held in sheet.found.held:
-        said, (low, high) = held.verdict, held.verdict.interval or ("", "")
-        value = "" if said.value is None else said.value
-        writer.writerow(["gate", safe_cell(held.rule.name), said.state, value, low, high, said.n, said.words])
+    writer.writerows(_rows(sheet.found))
     return out.getvalue()
+
+
+def _rows(found: Evaluated) -> Iterator[list[Any]]:
+    for name, one in zip(found.card.measures, found.run.scores.summaries, strict=True):
+        low, high = one.interval or ("", "")
+        yield ["measure", name, "", "" if one.mean is None else one.mean, low, high, one.n, ""]
+    if found.latency:
+        for name in ("p50", "p95", "p99", "mean"):
+            yield ["latency", name, "", getattr(found.latency, name), "", "", found.latency.n, ""]
+    for held in found.held:
+        said = held.verdict
+        low, high = said.interval or ("", "")
+        value = "" if said.value is None else said.value
+        yield ["gate", safe_cell(held.rule.name), said.state, value, low, high, said.n, said.words]
 
 
 FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}

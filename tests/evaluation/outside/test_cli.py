@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -52,14 +53,14 @@ def test_a_run_is_scored_against_the_dev_split(at, capsys):
 
     said = printed(capsys)
     assert said["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
-    assert said["queries"] == {"judged": 3, "in_run": 3, "missing": 0}
-    assert said["measures"]["RR"] == {"mean": 1.0, "ci": [1.0, 1.0], "n": 3}
+    assert said["queries"] == {"judged": 3, "with_relevant": 3, "in_run": 3, "missing": 0}
+    assert said["runs"][0]["measures"]["RR"] == {"mean": 1.0, "ci": [1.0, 1.0], "n": 3}
     assert (said["passed"], said["latency_ms"]) == (None, None)
 
 
 def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 0
-    assert "Gates: 2 of 2 passed." in capsys.readouterr().out
+    assert "2 of 2 gates passed." in capsys.readouterr().out
 
     (at / "mine.run").write_text("Q1 Q0 d 1 1.0 mine\n")
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
@@ -134,7 +135,25 @@ def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
 
 def test_the_deep_tier_takes_every_split(at, capsys):
     assert evaluate("--run", "mine.run", "--tier", "deep", "--format", "json") == 0
-    assert printed(capsys)["queries"] == {"judged": 4, "in_run": 3, "missing": 1}
+    assert printed(capsys)["queries"] == {"judged": 4, "with_relevant": 4, "in_run": 3, "missing": 1}
+
+
+def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
+    options = ["--gates", "gates.toml", "--html", "report.html", "--markdown", "report.md"]
+
+    assert evaluate("--run", "mine.run", *options) == 0
+    said = (at / "report.md").read_text()
+    assert "2 of 2 gates passed." in said
+    assert "## By domain" in said
+    assert "d" * 64 in said
+    page = (at / "report.html").read_text()
+    assert "<svg" in page
+    assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"]*", page) == []
+
+
+def test_a_report_that_cannot_be_written_is_code_3(at, capsys):
+    assert evaluate("--run", "mine.run", "--html", "nowhere/report.html") == 3
+    assert "nowhere/report.html: cannot be written" in capsys.readouterr().err
 
 
 def test_a_zip_serves_too(at, release_folder):

@@ -1,0 +1,54 @@
+"""The report of an outside system: gates and latency before what every report of scores holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from apps.common.errors import InputError
+from apps.evaluation.outside.printing import Sheet, gates_words, latency_words
+from apps.evaluation.reporting.document import Document, Part, Table, Words
+from apps.evaluation.reporting.html import as_html
+from apps.evaluation.reporting.markdown import as_markdown
+from apps.evaluation.reporting.scored import scored_document
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Where the reports go; None for none."""
+
+    html: Path | None
+    markdown: Path | None
+
+    def write(self, sheet: Sheet) -> None:
+        """Raises InputError for a file that cannot be written."""
+        for path, written in ((self.html, as_html), (self.markdown, as_markdown)):
+            if path is None:
+                continue
+            try:
+                path.write_text(written(document_of(sheet)), encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise InputError(str(path), None, "", "", f"cannot be written: {error.strerror}.") from error
+
+
+def document_of(sheet: Sheet) -> Document:
+    release = sheet.release
+    basis = [("Gold set", release.name), ("Digest of the version", release.digest or "none")]
+    if sheet.tier:
+        basis.append(("Tier of the gates", sheet.tier))
+    found = scored_document(sheet.found.card, title=sheet.title, basis=basis)
+    parts = [*_gates_parts(sheet), *_latency_parts(sheet), *found.parts]
+    lead = f"{gates_words(sheet.found.held)} {found.lead}" if sheet.found.held else found.lead
+    return found._replace(parts=parts, lead=lead)
+
+
+def _gates_parts(sheet: Sheet) -> Iterator[Part]:
+    if sheet.found.held:
+        rows = [[one.rule.name, one.verdict.state, one.verdict.words] for one in sheet.found.held]
+        yield Part("Gates", [Table("Gates", ["Gate", "State", "What was found"], rows, words=3)])
+
+
+def _latency_parts(sheet: Sheet) -> Iterator[Part]:
+    if sheet.found.latency:
+        yield Part("Latency", [Words(latency_words(sheet.found.latency))])
