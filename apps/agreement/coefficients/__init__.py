@@ -8,9 +8,19 @@ What is not defined has no value but a reason in words; it is never 1.0 and neve
 """
 
 from apps.agreement.coefficients.alpha import krippendorff_alpha
+from apps.agreement.coefficients.categories import CategoryAgreement, by_category
 from apps.agreement.coefficients.conger import conger_kappa
 from apps.agreement.coefficients.counting import MISSING, category_counts, codes, pair_table, table_counts
 from apps.agreement.coefficients.many import brennan_prediger, fleiss_kappa, gwet_ac, pairwise_agreement
+from apps.agreement.coefficients.overall import (
+    COEFFICIENTS,
+    FURTHER,
+    PairFigures,
+    Scale,
+    all_coefficients,
+    every_pair,
+    table_figures,
+)
 from apps.agreement.coefficients.pairs import (
     cohen_kappa,
     cohen_kappas,
@@ -35,22 +45,30 @@ from apps.agreement.coefficients.weights import agreement_weights, weights_from_
 
 __all__ = [
     "ACCEPTABLE",
+    "COEFFICIENTS",
     "CONFIDENCE",
+    "FURTHER",
     "MAX_UNDEFINED_SHARE",
     "MISSING",
     "RESAMPLES",
     "SEED",
     "TOO_NOISY",
+    "CategoryAgreement",
     "Coefficient",
+    "PairFigures",
+    "Scale",
     "Settings",
     "agreement_weights",
+    "all_coefficients",
     "band",
     "brennan_prediger",
+    "by_category",
     "category_counts",
     "codes",
     "cohen_kappa",
     "cohen_kappas",
     "conger_kappa",
+    "every_pair",
     "fleiss_kappa",
     "gwet_ac",
     "highest_kappa",
@@ -65,6 +83,7 @@ __all__ = [
     "scott_pi",
     "standard_interval",
     "table_counts",
+    "table_figures",
     "undefined",
     "weights_from_disagreement",
 ]

@@ -103,7 +103,7 @@ def kappa_of_maximum(
         possible = most > CERTAIN
         return np.where(possible, beyond / np.where(possible, most, 1.0), np.nan), np.zeros(len(draws))
 
-    estimator = Estimator(name, parts, _numeric_influence(parts, table), n, n, is_of_table=True)
+    estimator = Estimator(name, parts, _numeric_influence(parts, table), n, n, is_of_table=True, is_agreement=False)
     return estimate(sample_of_table(table), estimator, Settings(seed, resamples, confidence))
 
 

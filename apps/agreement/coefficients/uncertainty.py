@@ -47,7 +47,8 @@ class Estimator:
 
     `parts` maps draws by patterns to observed and expected agreement, one of each a draw. `influence` holds, for
     each pattern, the linearised value of its items less the value of the coefficient. `n` counts the items that the
-    value rests on; the error divides by `counted` items, less one unless the formula `is_of_table`.
+    value rests on; the error divides by `counted` items, less one unless the formula `is_of_table`. Unless
+    `is_agreement`, an observed 1 does not mean that every item agrees.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Estimator:
     n: int
     counted: int
     is_of_table: bool = False
+    is_agreement: bool = True
 
 
 def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Settings = DEFAULTS) -> list[Coefficient]:
@@ -88,7 +90,7 @@ def _estimate(sample: Sample, estimator: Estimator, drawn: Floats, confidence: f
     error = _standard_error(sample, estimator)
     degrees = None if estimator.is_of_table else estimator.counted - 1
     bounds = wilson(estimator.n, estimator.n, confidence)
-    if observed > 1 - CERTAIN and bounds:
+    if estimator.is_agreement and observed > 1 - CERTAIN and bounds:
         low = max(-1.0, (bounds[0] - expected) / (1 - expected))
         return Coefficient(estimator.name, value, estimator.n, (low, 1.0), "", FULL, error, degrees)
     interval = bca_interval(value, drawn, estimator.influence, sample.total, confidence=confidence)
