@@ -42,6 +42,7 @@ LAYERS = [
 PURE = [
     "accounts/sealing.py",
     "agreement/coefficients",
+    "agreement/label_model.py",
     "common/addresses.py",
     "common/exact.py",
     "common/outbound.py",
@@ -56,6 +57,7 @@ PURE = [
     "evaluation/attributes.py",
     "evaluation/measures",
     "evaluation/negatives.py",
+    "evaluation/paired.py",
     "evaluation/people.py",
     "evaluation/power.py",
     "evaluation/resampling.py",

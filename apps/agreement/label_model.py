@@ -1,0 +1,211 @@
+"""A label model as a diagnosis of annotators: who mistakes which category for which. It is never gold. No database.
+
+Dawid and Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm, Applied Statistics 28
+(1979) 20-28. Each item has one true category that nobody sees; each annotator has a matrix of chances to say one
+category where another is true. What is taken for true is what makes the labels most likely, so annotators who share
+a mistake are taken for right: read it beside the coefficients, and let people decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+TOLERANCE = 1e-9
+MOST_STEPS = 1_000
+RESAMPLES = 100
+RESAMPLED_STEPS = 30
+SEED = 20_240_229
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One entry a label: which item, which annotator, which category, each a number from 0.
+
+    An annotator may label an item several times; each time counts.
+    """
+
+    item: Counts
+    annotator: Counts
+    category: Counts
+    items: int
+    annotators: int
+    categories: int
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where the model came to rest.
+
+    `prevalence` holds the share of each category among the items, `confusion` annotators by true categories by those
+    said, `posterior` items by categories. Rows of `confusion` for categories that an annotator never met are 0.
+    """
+
+    prevalence: Floats
+    confusion: Floats
+    posterior: Floats
+    log_likelihood: float
+    steps: int
+    is_converged: bool
+
+
+@dataclass(frozen=True)
+class AnnotatorDiagnosis:
+    """One annotator: `n` labels, the share of those the model takes for right with its interval, and the confusion.
+
+    `met` is the expected number of their labels whose item truly is of each category: what a row of `confusion`
+    rests on.
+    """
+
+    n: int
+    right: float
+    interval: Interval | None
+    confusion: Floats
+    met: Floats
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The fit, each annotator, and the intervals of prevalence; or only the `reason` why there is none."""
+
+    reason: str = ""
+    fit: Fit | None = None
+    annotators: tuple[AnnotatorDiagnosis, ...] = ()
+    prevalence: tuple[tuple[float, Interval | None], ...] = ()
+
+
+def diagnose(labels: Labels, *, seed: int = SEED, resamples: int = RESAMPLES, confidence: float = 0.95) -> Diagnosis:
+    """Fit the model and say how sure it is: percentile bootstrap over items, each fit begun from the first one."""
+    if reason := _undefined_reason(labels):
+        return Diagnosis(reason=reason)
+    found = fit(labels)
+    right, shares = _right(labels, found.posterior), found.prevalence
+    drawn = _resampled(labels, found, seed, resamples)
+    right_ends, share_ends = (_ends(values, confidence) for values in drawn)
+    n = np.bincount(labels.annotator, minlength=labels.annotators)
+    met = _said(labels, found.posterior).sum(axis=2)
+    people = tuple(
+        AnnotatorDiagnosis(int(n[who]), float(right[who]), right_ends[who], found.confusion[who], met[who])
+        for who in range(labels.annotators)
+    )
+    prevalence = tuple((float(share), ends) for share, ends in zip(shares, share_ends, strict=True))
+    return Diagnosis(fit=found, annotators=people, prevalence=prevalence)
+
+
+def fit(
+    labels: Labels, *, weights: Floats | None = None, start: Floats | None = None, most_steps: int = MOST_STEPS
+) -> Fit:
+    """Maximum likelihood by expectation and maximisation, from the shares of each item's labels or from `start`.
+
+    `weights` says how often each item counts. It rests when a step raises the log likelihood by less than
+    `TOLERANCE` a label, and gives up after `most_steps`. Items without a label keep the prevalence.
+    """
+    counts = np.ones(labels.items) if weights is None else weights
+    posterior = _label_shares(labels) if start is None else start
+    before, steps = -np.inf, 0
+    while True:
+        prevalence, confusion = _maximised(labels, posterior, counts)
+        posterior, likelihood = _expected(labels, prevalence, confusion, counts)
+        steps += 1
+        is_converged = bool(likelihood - before < TOLERANCE * len(labels.item))
+        if is_converged or steps >= most_steps:
+            return Fit(prevalence, confusion, posterior, likelihood, steps, is_converged)
+        before = likelihood
+
+
+def _maximised(labels: Labels, posterior: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Prevalence and confusion that fit what is believed of the items."""
+    weighted = posterior * counts[:, None]
+    prevalence = weighted.sum(axis=0) / counts.sum()
+    said = _said(labels, weighted)
+    met = said.sum(axis=2, keepdims=True)
+    return prevalence, said / np.where(met > 0, met, 1.0)
+
+
+def _expected(labels: Labels, prevalence: Floats, confusion: Floats, counts: Floats) -> tuple[Floats, float]:
+    """What to believe of the items under these chances, and the log likelihood of all labels."""
+    with np.errstate(divide="ignore"):
+        likely, chances = np.log(prevalence), np.log(confusion)
+    scores = np.empty((labels.items, labels.categories))
+    for true in range(labels.categories):
+        said = chances[labels.annotator, true, labels.category]
+        scores[:, true] = likely[true] + np.bincount(labels.item, weights=said, minlength=labels.items)
+    best = scores.max(axis=1, keepdims=True)
+    # An item drawn zero times may have become impossible; it keeps the prevalence and does not count.
+    shifted = np.where(np.isfinite(best), np.exp(scores - np.where(np.isfinite(best), best, 0.0)), prevalence)
+    total = shifted.sum(axis=1, keepdims=True)
+    logs = np.where(np.isfinite(best), best, 0.0) + np.log(total)
+    return shifted / total, float((counts * logs[:, 0]).sum())
+
+
+def _said(labels: Labels, posterior: Floats) -> Floats:
+    """Annotators by true categories by those said: the expected number of labels."""
+    size = labels.categories
+    said = np.empty((labels.annotators, size, size))
+    places = labels.annotator * size + labels.category
+    for true in range(size):
+        found = np.bincount(places, weights=posterior[labels.item, true], minlength=labels.annotators * size)
+        said[:, true] = found.reshape(labels.annotators, size)
+    return said
+
+
+def _label_shares(labels: Labels) -> Floats:
+    """Items by categories: the share of their labels; equal shares where an item has none."""
+    size = labels.categories
+    counts = np.bincount(labels.item * size + labels.category, minlength=labels.items * size)
+    counts = counts.reshape(labels.items, size)
+    total = counts.sum(axis=1, keepdims=True)
+    shares: Floats = np.where(total > 0, counts / np.maximum(total, 1), 1 / size)
+    return shares
+
+
+def _right(labels: Labels, posterior: Floats, counts: Floats | None = None) -> Floats:
+    """For each annotator the expected share of their labels that are the true category; nan without a label."""
+    weights = np.ones(len(labels.item)) if counts is None else counts[labels.item]
+    hits = posterior[labels.item, labels.category] * weights
+    found = np.bincount(labels.annotator, weights=hits, minlength=labels.annotators)
+    total = np.bincount(labels.annotator, weights=weights, minlength=labels.annotators)
+    return np.where(total > 0, found / np.where(total > 0, total, 1.0), np.nan)
+
+
+def _resampled(labels: Labels, found: Fit, seed: int, resamples: int) -> tuple[Floats, Floats]:
+    """Shares of right labels and prevalence over resampled items: draws by annotators, draws by categories."""
+    chance = np.random.Generator(np.random.PCG64(seed))
+    even = np.full(labels.items, 1 / labels.items)
+    right, prevalence = np.empty((resamples, labels.annotators)), np.empty((resamples, labels.categories))
+    for draw in range(resamples):
+        counts = chance.multinomial(labels.items, even).astype(float)
+        again = fit(labels, weights=counts, start=found.posterior, most_steps=RESAMPLED_STEPS)
+        right[draw], prevalence[draw] = _right(labels, again.posterior, counts), again.prevalence
+    return right, prevalence
+
+
+def _ends(drawn: Floats, confidence: float) -> list[Interval | None]:
+    """The percentile interval of each column; None where less than half of the draws have a value."""
+    tail = (1 - confidence) / 2
+    found: list[Interval | None] = []
+    for values in drawn.T:
+        defined = values[np.isfinite(values)]
+        if len(defined) < max(1.0, len(values) / 2):
+            found.append(None)
+            continue
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        found.append((float(low), float(high)))
+    return found
+
+
+def _undefined_reason(labels: Labels) -> str:
+    if len(np.unique(labels.annotator)) < 2:
+        return "A label model needs two annotators or more."
+    if len(np.unique(labels.category)) < 2:
+        return "One category only was used; there is nothing to mistake it for."
+    met = np.unique(np.column_stack([labels.item, labels.annotator]), axis=0)
+    if (np.bincount(met[:, 0]) >= 2).sum() < 2:
+        return "A label model needs two items or more that two annotators labelled."
+    return ""
