@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from apps.evaluation.columns import Ints
+from apps.evaluation.columns import Floats, Ints
 from apps.evaluation.comparing import DROP_BAR, ROUNDING, Change, Row, changes
 from apps.evaluation.measures import Measure
-from apps.evaluation.scorecard import BCA, PERCENTILE, Against, ScoredRun
+from apps.evaluation.paired import paired_tests
+from apps.evaluation.power import detectable_difference, queries_needed
+from apps.evaluation.scorecard import BCA, PERCENTILE, Against, Beside, ScoredRun
 from apps.evaluation.significance import Difference, differences, mean_of
 
 
@@ -36,11 +38,28 @@ def set_against(
         return [Against(baseline.tag, run.tag, (), {}, tuple(measures)) for run in candidates]
     left = np.column_stack([baseline.scores.values[:, place] for _, place in pairs])
     right = np.column_stack([run.scores.values[:, place] for run, place in pairs])
-    found = iter(differences(left, right, confidence=confidence, seed=seed, strata=strata))
+    told = [
+        _told(found, interval) for found in differences(left, right, confidence=confidence, seed=seed, strata=strata)
+    ]
+    pieces = iter(zip(told, _beside(right - left, confidence, seed), strict=True))
     return [
-        _against(baseline, run, {name: next(found) for name in places}, measures, queries, interval)
+        _against(baseline, run, {name: next(pieces) for name in places}, measures, queries)
         for run, places in zip(candidates, shared, strict=True)
     ]
+
+
+def _told(found: Difference, interval: str) -> Difference:
+    """The difference with the interval asked for in the first place."""
+    if interval == PERCENTILE:
+        return found
+    return found._replace(interval=found.bca if interval == BCA else None)
+
+
+def _beside(change: Floats, confidence: float, seed: int) -> Iterator[Beside]:
+    tests = paired_tests(change, confidence=confidence, seed=seed)
+    for found, mean in zip(tests, change.mean(axis=0).tolist(), strict=True):
+        spread = found.spread or 0.0
+        yield Beside(found, detectable_difference(spread, found.n), queries_needed(mean, spread))
 
 
 def _shared(baseline: ScoredRun, run: ScoredRun, measures: Iterable[str]) -> dict[str, int]:
@@ -52,27 +71,21 @@ def _shared(baseline: ScoredRun, run: ScoredRun, measures: Iterable[str]) -> dic
 def _against(
     baseline: ScoredRun,
     run: ScoredRun,
-    found: Mapping[str, Difference],
+    found: Mapping[str, tuple[Difference, Beside]],
     measures: Mapping[str, Measure],
     queries: Sequence[str],
-    interval: str,
 ) -> Against:
     rows, fell = [], {}
     for place, (name, measure) in enumerate(measures.items()):
         if name in found:
             left, right = (one.scores.values[:, place] for one in (baseline, run))
-            is_lower_better = measure.entry.is_lower_better
-            difference = _told(found[name], interval, is_lower_better)
+            difference, is_lower_better = found[name][0], measure.entry.is_lower_better
+            if is_lower_better:
+                difference = difference._replace(better=difference.worse, worse=difference.better)
             rows.append(Row(name, mean_of(left) or 0.0, mean_of(right) or 0.0, difference, is_lower_better))
             fell[name] = _fell(changes(queries, left, right), is_lower_better)
-    return Against(baseline.tag, run.tag, rows, fell, tuple(name for name in measures if name not in found))
-
-
-def _told(found: Difference, interval: str, is_lower_better: bool) -> Difference:
-    """The difference with the interval asked for, and with counts that know which side is the good one."""
-    if interval != PERCENTILE:
-        found = found._replace(interval=found.bca if interval == BCA else None)
-    return found._replace(better=found.worse, worse=found.better) if is_lower_better else found
+    left_out = tuple(name for name in measures if name not in found)
+    return Against(baseline.tag, run.tag, rows, fell, left_out, beside={name: one for name, (_, one) in found.items()})
 
 
 def _fell(found: list[Change], is_lower_better: bool) -> list[Change]:

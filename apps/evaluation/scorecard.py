@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from apps.evaluation.comparing import Change, Row
 from apps.evaluation.measures import Measure
+from apps.evaluation.paired import Paired
 from apps.evaluation.scoring import RunScores
 from apps.evaluation.significance import Summary
 
@@ -40,11 +41,20 @@ class StratumScores(NamedTuple):
     summaries: tuple[Sequence[Summary], ...]
 
 
+class Beside(NamedTuple):
+    """What stands beside a difference: other tests, the smallest difference that so many queries show four times in
+    five, and how many queries the difference seen would need for that. None: cannot be told."""
+
+    tests: Paired
+    detectable: float | None
+    needed: int | None
+
+
 class Against(NamedTuple):
     """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond the bar, worst first.
 
     `left_out` are measures without a value for some query of either run: they have no paired difference. `notes` are
-    what was decided about a fall, by measure and query; None where nobody is asked to.
+    what was decided about a fall, by measure and query; None where nobody is asked to. `beside` is by measure.
     """
 
     baseline: str
@@ -53,14 +63,15 @@ class Against(NamedTuple):
     fell: Mapping[str, Sequence[Change]]
     left_out: tuple[str, ...] = ()
     notes: Mapping[tuple[str, str], str] | None = None
+    beside: Mapping[str, Beside] = {}
 
 
 class Scorecard(NamedTuple):
     """Everything that is printed. Measures stand under the name they were asked for.
 
     With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
-    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries may
-    be told one by one; None: all of them.
+    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries
+    may be told one by one; None: all of them.
     """
 
     measures: Mapping[str, Measure]

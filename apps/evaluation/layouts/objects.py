@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from apps.evaluation.comparing import Row
-from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
+from apps.evaluation.paired import Statistic
+from apps.evaluation.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
 from apps.evaluation.scoring import conventions
 from apps.evaluation.significance import COMPARED_RESAMPLES, RESAMPLES, Summary
 
@@ -103,8 +104,25 @@ def _difference(against: Against, row: Row) -> dict[str, Any]:
         "better": found.better,
         "equal": found.equal,
         "worse": found.worse,
+        **_beside(against.beside[row.measure]),
         "regressions": [
             {"query": one.query_id, "baseline": one.baseline, "candidate": one.candidate, "difference": one.change}
             for one in against.fell[row.measure]
         ],
     }
+
+
+def _beside(found: Beside) -> dict[str, Any]:
+    tests = found.tests
+    return {
+        "t": _statistic(tests.t),
+        "wilcoxon": _statistic(tests.wilcoxon),
+        "effect_size": tests.effect,
+        "effect_size_ci": _bounds(tests.effect_interval),
+        "detectable_difference": found.detectable,
+        "queries_needed": found.needed,
+    }
+
+
+def _statistic(found: Statistic | None) -> dict[str, float] | None:
+    return {"value": found.value, "p": found.p, "n": found.n} if found else None

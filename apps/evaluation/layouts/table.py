@@ -84,12 +84,24 @@ def _comparison(card: Scorecard, against: Against) -> Iterator[str]:
         rows[-1] += [str(one) for one in counts]
     rows += [[name, "undefined", *[""] * 8] for name in against.left_out]
     yield _aligned(rows, first_left=1)
+    if against.beside:
+        yield _aligned(_beside_rows(against), first_left=1)
     fell = against.fell[against.rows[0].measure] if against.rows else ()
     if fell:
         listed = ", ".join(f"{one.query_id} {signed(one.change)}" for one in fell[:MOST_FELL])
         more = f", and {len(fell) - MOST_FELL:,} more" if len(fell) > MOST_FELL else ""
         said = f"Fell by more than {DROP_BAR:g} {against.rows[0].measure}: {listed}{more}."
         yield textwrap.fill(said, NOTE_WIDTH)
+
+
+def _beside_rows(against: Against) -> list[list[str]]:
+    rows = [["beside it", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
+    for name, beside in against.beside.items():
+        tests = [f"{found.p:.4f}" if found else "undefined" for found in (beside.tests.t, beside.tests.wilcoxon)]
+        figures = [signed(beside.tests.effect, 3), "" if beside.detectable is None else f"{beside.detectable:.4f}"]
+        needed = "none would do" if beside.needed is None else str(beside.needed)
+        rows.append([name, *tests, *figures, needed])
+    return rows
 
 
 def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:

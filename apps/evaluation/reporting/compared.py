@@ -9,11 +9,16 @@ from apps.common.wording import count, interval, number, signed
 from apps.evaluation import comparing
 from apps.evaluation.comparing import DROP_BAR, Change
 from apps.evaluation.drawing import delta_bars
+from apps.evaluation.paired import Statistic
 from apps.evaluation.reporting.charts import WIDTH, dots
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.scorecard import NONE, Against, Scorecard
 
 PLACES = 4
+BESIDE_WORDS = (
+    "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
+    "difference in standard deviations, stand beside them."
+)
 CODE = frozenset({0})
 
 
@@ -77,6 +82,7 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
     blocks: list[Block] = [Words(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
     if rows:
         blocks += [Chart([dots(name, rows, signs=True)], _measures_table(card, against, name))]
+        blocks += [_beside_table(card, against), Words(BESIDE_WORDS, quiet=True)]
     if against.left_out:
         blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
     note = f"paired over {count(len(card.queries))} queries; hollow: the interval holds zero"
@@ -94,6 +100,31 @@ def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
         counts = [found.better, found.equal, found.worse, len(against.fell[row.measure]), found.n]
         rows.append([row.measure, *figures, number(found.p, PLACES), number(found.holm, PLACES), *map(count, counts)])
     return Table(name, [*head, "Better", "Equal", "Worse", "Fell", "n"], rows, code=CODE)
+
+
+def _beside_table(card: Scorecard, against: Against) -> Table:
+    """What stands beside the randomisation test."""
+    name = f"Other tests of {against.candidate} against {against.baseline}"
+    head = [
+        "Measure",
+        "t",
+        "p, t test",
+        "Wilcoxon",
+        "p, Wilcoxon",
+        "Effect size",
+        f"{card.confidence * 100:g} % interval",
+    ]
+    rows = []
+    for measure, beside in against.beside.items():
+        tests = beside.tests
+        effect = [number(tests.effect, 3), interval(tests.effect_interval, 3, differences=True)]
+        power = [number(beside.detectable, PLACES), "none would do" if beside.needed is None else count(beside.needed)]
+        rows.append([measure, *_statistic(tests.t), *_statistic(tests.wilcoxon), *effect, *power])
+    return Table(name, [*head, "Detectable", "Queries needed"], rows, code=CODE)
+
+
+def _statistic(found: Statistic | None) -> list[str]:
+    return [number(found.value, 2), number(found.p, PLACES)] if found else ["not defined", ""]
 
 
 def _queries_part(card: Scorecard, against: Against) -> Part:

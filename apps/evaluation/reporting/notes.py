@@ -33,5 +33,9 @@ def _of_comparisons(card: Scorecard) -> Iterator[str]:
         f"Differences: candidate minus baseline, paired over queries; {resampled} from {COMPARED_RESAMPLES:,} "
         f"resamples; p by a two-sided sign-flip randomisation test, corrected by Holm over {family}."
     )
+    yield (
+        "Detectable is the smallest true difference that so many queries show with 80 % power at level 0.05; queries "
+        "needed are those for the difference seen."
+    )
     if any(against.left_out for against in card.comparisons):
         yield "A measure without a value for some query of either run has no paired difference."
