@@ -9,8 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from apps.common.errors import InputError
@@ -136,20 +134,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
     """Raises InputError for a file that cannot be written."""
-    if not (args.html or args.markdown):
-        return
-    from apps.evaluation.reporting.html import as_html
-    from apps.evaluation.reporting.markdown import as_markdown
-    from apps.evaluation.reporting.scored import scored_document
+    if args.html or args.markdown:
+        from apps.evaluation.reporting.files import write_reports  # only where a report is asked for
+        from apps.evaluation.reporting.scored import scored_document
 
-    document = scored_document(card)
-    writers: list[tuple[str | None, Callable]] = [(args.html, as_html), (args.markdown, as_markdown)]
-    for path, write in writers:
-        if path:
-            try:
-                Path(path).write_text(write(document), encoding="utf-8", newline="\n")
-            except OSError as error:
-                raise InputError(path, None, "", "", f"cannot be written: {error.strerror}.") from error
+        write_reports(scored_document(card), html=args.html, markdown=args.markdown)
 
 
 def _whole(text: str) -> int:

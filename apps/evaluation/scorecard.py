@@ -10,6 +10,7 @@ from typing import NamedTuple
 from apps.evaluation.comparing import Change, Row
 from apps.evaluation.measures import Measure
 from apps.evaluation.paired import Paired
+from apps.evaluation.resampling import Interval
 from apps.evaluation.scoring import RunScores
 from apps.evaluation.significance import Summary
 
@@ -25,11 +26,15 @@ class Input(NamedTuple):
 
 
 class ScoredRun(NamedTuple):
-    """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks."""
+    """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks.
+
+    `people` are the intervals of its measures that also resample whose grade counts; empty when nobody has them.
+    """
 
     tag: str
     scores: RunScores
-    missing: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    people: Sequence[Interval | None] = ()
 
 
 class StratumScores(NamedTuple):
@@ -87,6 +92,11 @@ class Scorecard(NamedTuple):
     comparisons: Sequence[Against] = ()
     inputs: Sequence[Input] = ()
     told: Sequence[bool] | None = None
+
+    @property
+    def shown_confidence(self) -> float | None:
+        """The confidence of the intervals; None without intervals."""
+        return None if self.interval == NONE else self.confidence
 
     @property
     def told_queries(self) -> list[int]:

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.common.errors import InputError
 from apps.evaluation.outside.printing import Sheet, gates_words, latency_words
 from apps.evaluation.reporting.document import Document, Part, Table, Words
-from apps.evaluation.reporting.html import as_html
-from apps.evaluation.reporting.markdown import as_markdown
+from apps.evaluation.reporting.files import write_reports
 from apps.evaluation.reporting.scored import scored_document
 
 
@@ -23,13 +21,8 @@ class Reports:
 
     def write(self, sheet: Sheet) -> None:
         """Raises InputError for a file that cannot be written."""
-        for path, written in ((self.html, as_html), (self.markdown, as_markdown)):
-            if path is None:
-                continue
-            try:
-                path.write_text(written(document_of(sheet)), encoding="utf-8", newline="\n")
-            except OSError as error:
-                raise InputError(str(path), None, "", "", f"cannot be written: {error.strerror}.") from error
+        if self.html or self.markdown:
+            write_reports(document_of(sheet), html=self.html, markdown=self.markdown)
 
 
 def document_of(sheet: Sheet) -> Document:

@@ -12,9 +12,9 @@ from apps.evaluation.drawing import delta_bars
 from apps.evaluation.paired import Statistic
 from apps.evaluation.reporting.charts import WIDTH, dots
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
+from apps.evaluation.reporting.means import PLACES, interval_head
 from apps.evaluation.scorecard import NONE, Against, Scorecard
 
-PLACES = 4
 BESIDE_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
     "difference in standard deviations, stand beside them."
@@ -90,7 +90,7 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
 
 
 def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
-    between = "No interval" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
+    between = interval_head(card.shown_confidence)
     head = ["Measure", against.baseline, against.candidate, "Difference", between, "p", "p, Holm"]
     rows = []
     for row in against.rows:

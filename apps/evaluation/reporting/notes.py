@@ -15,13 +15,15 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     """Denominators, conventions, and how intervals and p were made."""
     yield f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
     for run in card.runs:
-        if run.missing:
-            yield f"{run.tag} lacks {len(run.missing)} of them."
+        if run.scores.missing:
+            yield f"{run.tag} lacks {run.scores.missing} of them."
     yield conventions(list(card.measures.values()))
     if card.interval != NONE:
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
         how = INTERVAL_WORDS[card.interval]
         yield f"Intervals: {how} over {over}, {RESAMPLES:,} resamples, seed {card.seed}."
+    if any(run.people for run in card.runs):
+        yield "The interval with people also resamples whose grade counts, where several people judged."
     if card.comparisons:
         yield from _of_comparisons(card)
 

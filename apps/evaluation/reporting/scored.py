@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from apps.common.svg import Estimate
-from apps.common.wording import interval, number
+from apps.common.wording import number
 from apps.evaluation import comparing
 from apps.evaluation.drawing import stratum_bounds, stratum_dots
-from apps.evaluation.reporting.charts import dots
+from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.compared import difference_parts, lead_of_comparisons
 from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.evaluation.reporting.means import PLACES, Mean, interval_head, means_chart, written
 from apps.evaluation.reporting.notes import notes_of
-from apps.evaluation.scorecard import NONE, Scorecard, StratumScores
+from apps.evaluation.scorecard import Scorecard, StratumScores
 from apps.evaluation.scoring import JUDGED_AT_10
 from apps.evaluation.significance import Summary
 
-PLACES = 4
-UNDEFINED = "not defined for any query"
 CODE = frozenset({0})
 
 
@@ -31,7 +28,7 @@ def scored_document(
         *difference_parts(card),
         *strata_parts(card),
         *query_parts(card),
-        definitions_part(card),
+        definitions_of(card.measures),
         Part("How to read the figures", [Words(note) for note in notes_of(card)]),
         *basis_parts(card, basis),
     ]
@@ -76,48 +73,19 @@ def _overlap(one: Summary, other: Summary) -> bool:
     return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
 
 
-def interval_head(card: Scorecard) -> str:
-    return "No interval" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
-
-
-def written(card: Scorecard, summary: Summary) -> list[str]:
-    """Mean, interval and n as cells."""
-    if summary.mean is None:
-        return [UNDEFINED, "", "0"]
-    between = "" if card.interval == NONE else interval(summary.interval, PLACES)
-    return [number(summary.mean, PLACES), between, f"{summary.n:,}"]
-
-
 def means_part(card: Scorecard) -> Part:
     """Every measure of every run, and judged@10 beside them."""
-    rows, cells = [], []
-    for place, name in enumerate(card.measures):
-        for run in card.runs:
-            summary = run.scores.summaries[place]
-            rows.append(estimate(run.tag, name, summary))
-            cells.append([name, run.tag, *written(card, summary)])
-    for run in () if JUDGED_AT_10 in card.measures.values() else card.runs:
-        summary = Summary(run.scores.judged_at_10, None, run.scores.answered)
-        rows.append(estimate(run.tag, "judged@10", summary))
-        cells.append(["judged@10", run.tag, *written(card, summary)])
-    name = "Means with their intervals"
-    head = ["Measure", "Run", "Mean", interval_head(card), "n"]
-    drawing = dots(name, rows, low=min([0.0, *_lows(card)]), high=max([1.0, *_highs(card)]))
-    figures = Table(name, head, cells, words=2, code=frozenset({0, 1}))
-    return Part("Measures", [Chart([drawing], figures)], note=f"means over {len(card.queries):,} judged queries")
-
-
-def _lows(card: Scorecard) -> Iterator[float]:
-    return (measure.entry.low for measure in card.measures.values() if math.isfinite(measure.entry.low))
-
-
-def _highs(card: Scorecard) -> Iterator[float]:
-    return (measure.entry.high for measure in card.measures.values() if math.isfinite(measure.entry.high))
-
-
-def estimate(label: str, measure: str, summary: Summary) -> Estimate:
-    low, high = summary.interval or (None, None)
-    return Estimate(label, summary.mean, low, high, summary.n, measure, why=UNDEFINED)
+    means = [
+        Mean(name, run.tag, run.scores.summaries[place], run.people[place] if run.people else None)
+        for place, name in enumerate(card.measures)
+        for run in card.runs
+    ]
+    if JUDGED_AT_10 not in card.measures.values():
+        means += [
+            Mean("judged@10", run.tag, Summary(run.scores.judged_at_10, None, run.scores.answered)) for run in card.runs
+        ]
+    chart = means_chart("Means with their intervals", means, card.shown_confidence)
+    return Part("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
 
 
 def strata_parts(card: Scorecard) -> Iterator[Part]:
@@ -133,12 +101,12 @@ def _strata_part(card: Scorecard, field: str, strata: Sequence[StratumScores]) -
     bounds = stratum_bounds(shown)
     drawings = [stratum_dots(one, names, bounds, heading=True) for one in shown]
     rows = [
-        [stratum.name, name, run.tag, *written(card, found[place])]
+        [stratum.name, name, run.tag, *written(found[place], card.shown_confidence)]
         for stratum in strata
         for place, name in enumerate(card.measures)
         for run, found in zip(card.runs, stratum.summaries, strict=True)
     ]
-    head = [field.capitalize(), "Measure", "Run", "Mean", interval_head(card), "n"]
+    head = [field.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
     figures = Table(f"Means by {field}", head, rows, words=3, code=frozenset({1, 2}))
     outside = len(card.queries) - sum(stratum.n for stratum in strata)
     blocks: list[Block] = [Chart(drawings, figures)]
@@ -165,9 +133,9 @@ def _told_words(card: Scorecard) -> str:
     return f"{hidden:,} sealed queries are counted in the means and not told here" if hidden else ""
 
 
-def definitions_part(card: Scorecard) -> Part:
+def definitions_of(measures: Mapping[str, Measure]) -> Part:
     """What each measure is, in words, with its range and source; each entry of the registry once."""
-    entries = {measure.entry.name: (name, measure.entry) for name, measure in reversed(card.measures.items())}
+    entries = {measure.entry.name: (name, measure.entry) for name, measure in reversed(measures.items())}
     rows = [
         [name, entry.words, f"{number(entry.low, 0)} to {number(entry.high, 0)}", entry.source]
         for name, entry in reversed(entries.values())
