@@ -82,4 +82,7 @@ STATES = {
     "used": Glyph(_FULL, "used"),
     "expired": Glyph(_CROSS, "expired"),
     "revoked": Glyph(_CROSS, "revoked"),
+    # gates
+    "passed": Glyph(_FULL, "passed", "good"),
+    "unknown": Glyph(_DOTTED, "not known"),
 }

@@ -45,6 +45,7 @@ urlpatterns = [
     path("", include("apps.dashboard.urls")),
     path("", include("apps.accounts.urls")),
     path("", include("apps.jobs.mail_urls")),
+    path("", include("apps.evaluation.badge_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("api/", include("apps.dashboard.api_urls")),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.evaluation import api, bias_api, stability_api
+from apps.evaluation import api, bias_api, gate_api, stability_api
 
 app_name = "evaluation-api"
 urlpatterns = [
@@ -10,5 +10,7 @@ urlpatterns = [
     path("bias/<int:pk>/", bias_api.BiasReportDetail.as_view(), name="bias"),
     path("stability/", stability_api.StabilityReportList.as_view(), name="stability-reports"),
     path("stability/<int:pk>/", stability_api.StabilityReportDetail.as_view(), name="stability"),
+    path("gates/", gate_api.GateList.as_view(), name="gates"),
+    path("gates/<int:pk>/", gate_api.GateDetail.as_view(), name="gate"),
     path("versions/<int:version_pk>/negatives/", bias_api.Negatives.as_view(), name="negatives"),
 ]

@@ -4,12 +4,14 @@ A rule is a value (`rule`), read from a TOML file (`files`) or from facts that `
 arrays (`deciding`). `karat eval` and the app say the same sentence about the same evidence.
 """
 
-from apps.evaluation.gating.deciding import Evidence, Verdict, decide, worst
+from apps.evaluation.gating.deciding import Evidence, Verdict, bound_of, decide, figure_words, worst, worst_state
 from apps.evaluation.gating.files import read_rules
 from apps.evaluation.gating.rule import (
+    BASELINE,
     COST,
     FAILED,
     LATENCIES,
+    LONGEST_NAME,
     PASSED,
     STATES,
     TIERS,
@@ -25,9 +27,11 @@ from apps.evaluation.gating.rule import (
 from apps.evaluation.gating.tiers import SMOKE_QUERIES, rules_in, sample
 
 __all__ = [
+    "BASELINE",
     "COST",
     "FAILED",
     "LATENCIES",
+    "LONGEST_NAME",
     "PASSED",
     "SMOKE_QUERIES",
     "STATES",
@@ -40,11 +44,14 @@ __all__ = [
     "Verdict",
     "as_facts",
     "asks",
+    "bound_of",
     "decide",
+    "figure_words",
     "measures_of",
     "read_rules",
     "rule_of",
     "rules_in",
     "sample",
     "worst",
+    "worst_state",
 ]

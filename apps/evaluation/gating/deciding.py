@@ -17,7 +17,6 @@ ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}
 MOST_PLACES = 12
 CELLS_AT_ONCE = 500_000
-LOWER_IS_BETTER = frozenset({"FailureRate"})
 TAILS = (0.025, 0.975)
 
 
@@ -65,8 +64,13 @@ def decide(rule: Rule, evidence: Evidence) -> Verdict:
 
 def worst(verdicts: Iterable[Verdict]) -> str:
     """The state of several gates together: failed when any failed, else unknown when any is, or there is none."""
-    states = {verdict.state for verdict in verdicts} or {UNKNOWN}
-    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in states)
+    return worst_state(verdict.state for verdict in verdicts)
+
+
+def worst_state(states: Iterable[str]) -> str:
+    """The same of bare states."""
+    there = set(states) or {UNKNOWN}
+    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in there)
 
 
 class _NotKnown(Exception):
@@ -189,17 +193,23 @@ def bound_of(rule: Rule) -> float:
 
 def _falls(rule: Rule) -> bool:
     """Whether a lower value of the measure is the better one."""
-    return rule.measure is not None and rule.measure.name in LOWER_IS_BETTER
+    return rule.measure is not None and rule.measure.entry.is_lower_better
 
 
 def _where(rule: Rule) -> str:
     return f" where {rule.slice}" if rule.slice is not None else ""
 
 
-def _called(rule: Rule) -> str:
+def figure_words(rule: Rule) -> str:
+    """What the rule looks at, as people call it."""
     if rule.figure in LATENCIES:
-        return f"The {LATENCIES[rule.figure]}th percentile of latency"
-    return "The cost of 1,000 queries" if rule.figure == COST else rule.figure
+        return f"{LATENCIES[rule.figure]}th percentile of latency"
+    return "cost of 1,000 queries" if rule.figure == COST else rule.figure
+
+
+def _called(rule: Rule) -> str:
+    words = figure_words(rule)
+    return words if rule.measure else f"The {words}"
 
 
 def _unit(rule: Rule) -> str:

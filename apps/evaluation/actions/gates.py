@@ -1,0 +1,128 @@
+"""Hold a system to a rule, let the rule go, and show how it stands to anybody who knows an address."""
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.evaluation import gate_rules, gates, gating
+from apps.evaluation.models import Badge, Gate
+from apps.goldsets.models import GoldSet
+from apps.jobs.actions import enqueue
+from apps.retrieval.models import Run, System
+from apps.retrieval.selectors import run_in, system_in
+
+TOKEN_BYTES = 32
+
+
+class GateRefused(Refusal):
+    """A system cannot be held to that."""
+
+
+@transaction.atomic
+def create_gate(
+    *,
+    gold_set: GoldSet,
+    system_id: int,
+    facts: Mapping[str, Any],
+    split: str = "",
+    baseline_id: int | None = None,
+    actor: User,
+    at: datetime,
+) -> Gate:
+    """Hold every score of a system on one side of a gold set to a rule; `facts` are those of a `[[gate]]` in a file.
+
+    A job holds to it what was scored before, telling nobody: who makes a gate looks at it.
+    """
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    system = system_in(gold_set.project, system_id)
+    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    rule = _rule(facts)
+    if reason := gate_rules.gate_refusal(gold_set, system, rule, split, baseline):
+        raise GateRefused(reason, code="gate_refused")
+    gate = Gate.objects.create(
+        gold_set=gold_set,
+        system=system,
+        name=rule.name,
+        tier=rule.tier,
+        split=split,
+        rule=gating.as_facts(rule),
+        baseline=baseline,
+        created_by=actor,
+        created_at=at,
+    )
+    after = {**gate.rule, "system": system.name, "split": split, "baseline": baseline.tag if baseline else None}
+    record(project=gold_set.project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
+    _hold_what_is_scored(gate, actor, at)
+    return gate
+
+
+@transaction.atomic
+def retire_gate(*, gate: Gate, actor: User, at: datetime) -> Gate:
+    """Hold nothing to the gate any more. What it said stays."""
+    gate = Gate.objects.select_for_update(of=("self",)).select_related("gold_set__project").get(pk=gate.pk)
+    if gate.retired_at is None:
+        gate.retired_at = at
+        gate.save(update_fields=["retired_at"])
+        record(project=gate.gold_set.project, actor=actor, action="gate.retired", obj=gate, before=gate.rule, at=at)
+    return gate
+
+
+@transaction.atomic
+def hold_to_cost(*, run: Run, actor: User, at: datetime) -> None:
+    """Now that somebody has said what a run costs, hold it to the gates on cost of its system."""
+    waiting = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=gating.COST)
+    for gate in waiting.select_related("gold_set__project", "system").order_by("pk"):
+        _hold_what_is_scored(gate, actor, at)
+
+
+@transaction.atomic
+def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> Badge:
+    """A picture of how the gates of a system stand, at an address that nobody can guess. One at a time."""
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    if there := gates.badge_of(gold_set, system.pk):
+        return there
+    badge = Badge.objects.create(
+        gold_set=gold_set,
+        system=system,
+        token=secrets.token_urlsafe(TOKEN_BYTES),
+        created_by=actor,
+        created_at=at,
+    )
+    record(project=gold_set.project, actor=actor, action="badge.created", obj=badge, at=at)
+    return badge
+
+
+@transaction.atomic
+def revoke_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> None:
+    """Make the address lead nowhere."""
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    badge = gates.badge_of(gold_set, system.pk)
+    if badge is None:
+        return
+    badge.revoked_at = at
+    badge.save(update_fields=["revoked_at"])
+    record(project=gold_set.project, actor=actor, action="badge.revoked", obj=badge, at=at)
+
+
+def _rule(facts: Mapping[str, Any]) -> gating.Rule:
+    try:
+        return gating.rule_of(facts)
+    except gating.RuleError as fault:
+        raise GateRefused(str(fault), code="bad_rule") from fault
+
+
+def _hold_what_is_scored(gate: Gate, actor: User, at: datetime) -> None:
+    enqueue(
+        kind="evaluation.gate",
+        params={"gate_id": gate.pk},
+        project=gate.gold_set.project,
+        actor=actor,
+        at=at,
+        title=f"Hold {gate.system.name} to {gate.name}",
+    )

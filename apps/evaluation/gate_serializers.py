@@ -1,0 +1,60 @@
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.evaluation.enums import GateState, Tier
+from apps.evaluation.gates import Held
+from apps.evaluation.models import GateResult
+from apps.evaluation.rules import EVERY_SPLIT, SPLITS
+
+
+class GateRequestSerializer(serializers.Serializer[Any]):
+    """A gate to be made. `rule` holds the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
+
+    gold_set = serializers.SlugField(max_length=60)
+    system = serializers.IntegerField(min_value=1)
+    rule = serializers.DictField()
+    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class GateResultSerializer(serializers.Serializer[GateResult]):
+    """What a gate said of one run on one version. `value` and `bound` are null where it could not be decided."""
+
+    evaluation = serializers.IntegerField(source="evaluation_id")
+    run = serializers.IntegerField(source="evaluation.run_id")
+    tag = serializers.CharField(source="evaluation.run.tag")
+    version = serializers.IntegerField(source="evaluation.version.number")
+    state = serializers.ChoiceField(choices=GateState.choices)
+    value = serializers.FloatField(allow_null=True)
+    bound = serializers.FloatField(allow_null=True)
+    words = serializers.CharField()
+    decided_at = serializers.DateTimeField()
+
+
+class GateSerializer(serializers.Serializer[Held]):
+    """A gate, its rule, and how it stands: what it said of the newest run on the newest version."""
+
+    id = serializers.IntegerField(source="gate.pk")
+    name = serializers.CharField(source="gate.name")
+    gold_set = serializers.CharField(source="gate.gold_set.slug")
+    system = serializers.CharField(source="gate.system.name")
+    split = serializers.CharField(source="gate.split")
+    tier = serializers.ChoiceField(choices=Tier.choices, source="gate.tier")
+    rule = serializers.DictField(source="gate.rule")
+    asks = serializers.CharField()
+    baseline = serializers.IntegerField(source="gate.baseline_id", allow_null=True)
+    state = serializers.ChoiceField(choices=GateState.choices)
+    newest = GateResultSerializer(source="result", allow_null=True)
+    retired_at = serializers.DateTimeField(source="gate.retired_at", allow_null=True)
+
+
+class GateDetailSerializer(GateSerializer):
+    """The same, with what the gate said of up to a hundred runs, newest version and run first."""
+
+    results = serializers.SerializerMethodField()
+
+    @extend_schema_field(GateResultSerializer(many=True))
+    def get_results(self, row: Held) -> list[dict[str, Any]]:
+        return GateResultSerializer(self.context["results"], many=True).data

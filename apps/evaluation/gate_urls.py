@@ -1,0 +1,12 @@
+from django.urls import path
+
+from apps.evaluation import gate_views
+
+urlpatterns = [
+    path("", gate_views.gate_list, name="gates"),
+    path("new/<slug:gold_set>/", gate_views.new_gate, name="new-gate"),
+    path("<int:pk>/", gate_views.gate_page, name="gate"),
+    path("<int:pk>/retire/", gate_views.retire, name="retire-gate"),
+    path("<int:pk>/badge/", gate_views.make_badge, name="make-badge"),
+    path("<int:pk>/badge/revoke/", gate_views.revoke_badge, name="revoke-badge"),
+]
