@@ -205,6 +205,9 @@ class Things:
     def judging_guideline__number(self) -> int:
         return Guideline.objects.filter(project=self.project).first().number
 
+    def agreement__person(self) -> int:
+        return self.any__second()
+
     def agreement__number(self) -> int:
         return 1
 
@@ -267,6 +270,9 @@ class Things:
         return self.version.queries.filter(split="dev").order_by("pk").first().pk
 
     evaluation_ask_grades__pk = evaluation_query__pk
+
+    def evaluation_ledger_note__pk(self) -> int:
+        return self.evaluations[0].run_id
 
     def jobs__pk(self) -> int:
         return Job.objects.filter(project=self.project).order_by("pk").first().pk

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.models import Project
+from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member
 from apps.agreement import selectors
 from apps.agreement.coefficients import MISSING
@@ -24,6 +24,7 @@ from apps.agreement.whereabouts import kept
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.review import tracking
+from apps.review.models import Verdict
 
 OTHERS = 20
 WEEKS = 26
@@ -125,6 +126,15 @@ def _alike(rows: Rows) -> dict[int, Rate]:
         n[person] += 1
         hits[person] += own == other
     return {person: Rate(hits[person], n[person]) for person in n}
+
+
+def has_part(project: Project, person: int) -> bool:
+    """Whether this person graded or reviewed in the project, or holds a role in it."""
+    return (
+        Judgement.objects.filter(round__project=project, annotator=person).exists()
+        or Membership.objects.live().filter(project=project, user=person).exists()
+        or Verdict.objects.filter(revision__triple__project=project, reviewer=person).exists()
+    )
 
 
 # Rows --------------------------------------------------------------------------------------------------------------

@@ -12,9 +12,13 @@ from apps.agreement.coefficients import (
     MISSING,
     Coefficient,
     category_counts,
-    cohen_kappa,
+    cohen_kappas,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     pair_table,
+    pairwise_agreement,
     percent_agreement,
 )
 from apps.common.intervals import wilson
@@ -114,14 +118,8 @@ def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -
 
 
 def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
-    return PairAgreement(
-        first=first,
-        second=second,
-        n=int(table.sum()),
-        percent=percent_agreement(table),
-        kappa=cohen_kappa(table, values=grades),
-        quadratic=cohen_kappa(table, kind="quadratic", values=grades),
-    )
+    kappa, quadratic = cohen_kappas(table, values=grades, kinds=("nominal", "quadratic"))
+    return PairAgreement(first, second, int(table.sum()), percent_agreement(table), kappa, quadratic)
 
 
 def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:
@@ -131,6 +129,20 @@ def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: 
     places = np.searchsorted(grades, given)
     table = pair_table(places[:, 0], places[:, 1], len(grades))
     return pair_agreement(table, person, person, grades.tolist())
+
+
+def coefficients_of(ratings: Ratings) -> list[Coefficient]:
+    """Every coefficient of any number of raters, from plain agreement to the ones that know the order of grades."""
+    size, values = len(ratings.grades), ratings.grades
+    counts = category_counts(ratings.codes, size)
+    return [
+        pairwise_agreement(counts),
+        fleiss_kappa(counts),
+        conger_kappa(ratings.codes, size),
+        gwet_ac(counts),
+        gwet_ac(counts, kind="quadratic", values=values),
+        *(krippendorff_alpha(counts, level=level, values=values) for level in ("nominal", "ordinal", "interval")),
+    ]
 
 
 def alpha_of(ratings: Ratings) -> Coefficient:

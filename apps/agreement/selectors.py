@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Q, QuerySet
-from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.enums import Role
@@ -138,13 +137,6 @@ def _rates(found: SideRates) -> list[PersonRate]:
     """Flags by person, most answers first, people's and machine-written triples together."""
     rows = [PersonRate(row.person, Rate(row.people.hits + row.machine.hits, row.n)) for row in found.people]
     return sorted(rows, key=lambda row: (-row.rate.n, row.person))
-
-
-def round_for(member: Member, pk: int) -> Round:
-    found = rounds_for(member).filter(pk=pk).first()
-    if found is None:
-        raise Http404("No such round.")
-    return found
 
 
 def rounds_for(member: Member) -> QuerySet[Round]:

@@ -1,8 +1,5 @@
-"""Pages of agreement."""
+"""Agreement as a whole: the overview, and the confusion matrix of two annotators."""
 
-from collections import Counter
-from collections.abc import Sequence
-from math import floor
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,72 +11,88 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement import rules, selectors
-from apps.agreement.coefficients import Coefficient, band
-from apps.agreement.ratings import PairAgreement, Ratings, pair_agreement
-from apps.common.charts import Estimate, clip, estimates, plot
-from apps.judging.models import Round
+from apps.agreement.coefficients import (
+    Coefficient,
+    band,
+    cohen_kappa,
+    kappa_of_maximum,
+    pair_gwet_ac,
+)
+from apps.agreement.drawings import heat_map
+from apps.agreement.pages import (
+    LABEL_LENGTH,
+    both,
+    coefficient_chart,
+    estimate,
+    frame,
+    looked_at,
+    pair_row,
+    short_names,
+)
+from apps.agreement.ratings import Ratings, pair_agreement
+from apps.agreement.whereabouts import Overview, overview_of
+from apps.common.charts import plot
+from apps.common.svg import Estimate, clip
 
-SECTION = "Agreement"
-LABEL_LENGTH = 22
+MOST_DRAWN = 12
+PERCENT = "percent agreement"
 
 
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
-    chosen = _chosen_round(request, member)
-    rounds = selectors.rounds_for(member)
-    grades = selectors.grade_agreement(project, [chosen] if chosen else rounds)
+    looked = looked_at(request, member)
+    grades = overview_of(project, looked.shown)
     verdicts = selectors.verdict_agreement(project)
     received, given = (_seen(member, rows) for rows in (verdicts.received, verdicts.given))
-    names = selectors.names_for(member, {*grades.ratings.people, *(row.person for row in (*received, *given))})
-    rows = _estimates(grades, _short(names))
-    return render(
-        request,
-        "agreement/overview.html",
-        {
-            "section": SECTION,
-            "part": "overview",
-            "works_here": member.holds(*rules.PARTICIPANTS),
-            "rounds": rounds,
-            "is_bound": selectors.is_bound(member),
-            "chosen": chosen,
-            "grades": grades,
-            "pairs": [_pair(pair, names) for pair in grades.pairs],
-            "chart": plot(_chart("Agreement by pair of people, with 95 % intervals", rows)),
-            "verdicts": verdicts,
-            "verdict_chart": plot(_chart("Agreement of reviewers", [_verdict_estimate(verdicts)])),
-            "verdict_band": band(verdicts.kappa.value) if verdicts.kappa.value is not None else "",
-            "received": [(names[row.person], row.rate) for row in received],
-            "given": [(names[row.person], row.rate) for row in given],
-        },
-    )
+    people = {person for pair in grades.pairs for person in (pair.first, pair.second)}
+    names = selectors.names_for(member, {*people, *(row.person for row in (*received, *given))})
+    context = {
+        **frame(member, "overview", looked),
+        "grades": grades,
+        **_grades(grades, names),
+        "verdicts": verdicts,
+        "verdict_chart": coefficient_chart("Agreement of reviewers", _verdict_estimates(verdicts)),
+        "verdict_band": band(verdicts.kappa.value) if verdicts.kappa.value is not None else "",
+        "received": [(names[row.person], row.rate) for row in received],
+        "given": [(names[row.person], row.rate) for row in given],
+    }
+    return render(request, "agreement/overview.html", context)
 
 
-@require_safe
-@member_view(Role.LEAD)
-def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
-    """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
-    chosen = _chosen_round(request, member_of(request))
-    ratings = selectors.ratings_in(project, [chosen] if chosen else None)
-    if first == second or not {first, second} <= set(ratings.people):
-        raise Http404("These two share no round.")
-    names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
-    table = ratings.table(first, second)
-    return render(
-        request,
-        "agreement/pair.html",
-        {
-            "section": SECTION,
-            "chosen": chosen,
-            "first": names[first],
-            "second": names[second],
-            "grades": ratings.grades,
-            "matrix": _matrix(ratings, table.tolist()),
-            "column_sums": table.sum(axis=0).tolist(),
-            "pair": _pair(pair_agreement(table, first, second, ratings.grades), names),
-        },
-    )
+def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
+    """Everybody's coefficients, the pairs, and the charts of both."""
+    short = short_names({person: names[person] for person in grades.people})
+    drawn = [
+        estimate(clip(both(short[pair.first], short[pair.second]), LABEL_LENGTH), "κ quadratic", pair.quadratic)
+        for pair in grades.pairs[:MOST_DRAWN]
+    ]
+    return {
+        "coefficients": [(found, _band(found)) for found in grades.coefficients],
+        "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
+        "pairs": [pair_row(pair, both(names[pair.first], names[pair.second])) for pair in grades.pairs],
+        "pair_chart": coefficient_chart("Agreement by pair of people, with 95 % intervals", drawn),
+        "heat_map": _heat_map(grades, short) if len(grades.people) > 2 else "",
+        "pairs_left_out": len(grades.pairs) - len(drawn),
+    }
+
+
+def _everybody(grades: Overview) -> list[Estimate]:
+    return [
+        estimate(found.name[:1].upper() + found.name[1:], "", found, strong=found == grades.alpha)
+        for found in grades.coefficients
+    ]
+
+
+def _band(found: Coefficient) -> str:
+    """The word for a value that is corrected for chance; plain agreement has no bands."""
+    return "" if found.value is None or found.name == PERCENT else band(found.value)
+
+
+def _heat_map(grades: Overview, names: dict[int, str]) -> Any:
+    words = "Quadratic κ of every two people, darker is more alike"
+    return plot(heat_map(words, grades.people, names, grades.pairs))
 
 
 def _seen(member: Member, rows: list[selectors.PersonRate]) -> list[selectors.PersonRate]:
@@ -87,65 +100,58 @@ def _seen(member: Member, rows: list[selectors.PersonRate]) -> list[selectors.Pe
     return [row for row in rows if rules.person_refusal(member, row.person) is None]
 
 
-def _chosen_round(request: HttpRequest, member: Member) -> Round | None:
-    number = request.GET.get("round", "")
-    if not number:
-        return None
-    if not number.isascii() or not number.isdigit() or len(number) > 18:
-        raise Http404("No such round.")
-    return selectors.round_for(member, int(number))
+def _verdict_estimates(verdicts: selectors.VerdictAgreement) -> list[Estimate]:
+    rows = [estimate(f"The {question.aspect}", "Fleiss' κ", question.kappa) for question in verdicts.questions]
+    return [estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True), *rows]
 
 
-def _pair(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
-    value = pair.quadratic.value
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "label": _both(names[pair.first], names[pair.second]),
-        "n": pair.n,
-        "coefficients": [pair.percent, pair.kappa, pair.quadratic],
-        "band": "" if value is None else band(value),
+# Two people --------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view(Role.LEAD)
+def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
+    """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
+    member = member_of(request)
+    looked = looked_at(request, member)
+    ratings = selectors.ratings_in(project, looked.shown)
+    if first == second or not {first, second} <= set(ratings.people):
+        raise Http404("These two share no round.")
+    names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
+    table = ratings.table(first, second)
+    found = pair_agreement(table, first, second, ratings.grades)
+    context = {
+        **frame(member, "overview", looked),
+        "first": names[first],
+        "second": names[second],
+        "first_id": first,
+        "second_id": second,
+        "n": found.n,
+        "grades": ratings.grades,
+        "matrix": _matrix(ratings, table.tolist()),
+        "column_sums": table.sum(axis=0).tolist(),
+        "coefficients": [
+            (one, _band(one))
+            for one in (
+                found.percent,
+                found.kappa,
+                cohen_kappa(table, kind="linear", values=ratings.grades),
+                found.quadratic,
+                kappa_of_maximum(table),
+                pair_gwet_ac(table),
+            )
+        ],
+        "percent": PERCENT,
     }
-
-
-def _short(names: dict[int, str]) -> dict[int, str]:
-    """First names where nobody else has the same, for labels beside a chart; "Person A" stays whole."""
-    firsts = Counter(name.split()[0] for name in names.values() if name.split())
-    return {
-        pk: name.split()[0] if name.split() and firsts[name.split()[0]] == 1 else name for pk, name in names.items()
-    }
-
-
-def _both(first: str, second: str) -> str:
-    return f"You and {first}" if second == "You" else f"{first} and {second}"
+    return render(request, "agreement/pair.html", context)
 
 
 def _matrix(ratings: Ratings, table: list[list[int]]) -> list[dict[str, Any]]:
     rows = []
     for place, grade in enumerate(ratings.grades):
-        cells = [{"count": count, "is_same": column == place} for column, count in enumerate(table[place])]
+        cells = [
+            {"count": count, "is_same": column == place, "grade": ratings.grades[column]}
+            for column, count in enumerate(table[place])
+        ]
         rows.append({"grade": grade, "cells": cells, "sum": sum(table[place])})
     return rows
-
-
-def _estimate(label: str, measure: str, found: Coefficient, *, strong: bool = False) -> Estimate:
-    low, high = found.interval or (None, None)
-    return Estimate(label, found.value, low, high, found.n, measure, strong, found.reason)
-
-
-def _estimates(grades: selectors.GradeAgreement, names: dict[int, str]) -> list[Estimate]:
-    rows = [_estimate("All annotators", "α ordinal", grades.overall, strong=True)]
-    for found in grades.pairs:
-        label = clip(_both(names[found.first], names[found.second]), LABEL_LENGTH)
-        rows.append(_estimate(label, "κ quadratic", found.quadratic))
-    return rows
-
-
-def _verdict_estimate(verdicts: selectors.VerdictAgreement) -> Estimate:
-    return _estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True)
-
-
-def _chart(name: str, rows: Sequence[Estimate]) -> Any:
-    """From 0 to 1, or from the tenth below the lowest interval: a negative coefficient is seen as one."""
-    lowest = min([0.0, *(row.low for row in rows if row.low is not None)])
-    return estimates(name, rows, low=floor(lowest * 5) / 5)

@@ -13,7 +13,6 @@ from django.db.models import Max
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
-from apps.accounts.selectors import Member
 from apps.agreement import selectors
 from apps.agreement.coefficients import Coefficient
 from apps.agreement.parts import (
@@ -27,7 +26,15 @@ from apps.agreement.parts import (
     differing,
     pattern_counts,
 )
-from apps.agreement.ratings import Ratings
+from apps.agreement.ratings import (
+    PairAgreement,
+    Ratings,
+    alpha_of,
+    coefficients_of,
+    pairs_of,
+    pairs_sharing,
+    shared_items,
+)
 from apps.agreement.weeks import week_of
 from apps.common.digests import digest_of
 from apps.judging.models import Judgement, Round
@@ -37,6 +44,7 @@ from apps.queries.selectors import STRATA
 KEPT_SECONDS = 3_600
 SHOWN = 30
 COSTLY = 10
+PEOPLE = 12
 BOUNDARY, QUERY, WEEK = "boundary", "query", "week"
 WAYS = {BOUNDARY: "Grade boundary", QUERY: "Query", WEEK: "Week", **STRATA}
 NO_VALUE = "none named"
@@ -74,6 +82,22 @@ class Costly(NamedTuple):
     worst: Boundary
 
 
+class Overview(NamedTuple):
+    """Agreement over everybody, and between those of the `people_count` who share most pairs with others.
+
+    `people` stand in the order of what they share, `pairs` with most shared pairs first; `shared` counts the pairs
+    that two people or more graded, `graded` those that anybody did.
+    """
+
+    graded: int
+    shared: int
+    coefficients: list[Coefficient]
+    alpha: Coefficient
+    people: list[int]
+    people_count: int
+    pairs: list[PairAgreement]
+
+
 class Tight(NamedTuple):
     """Where the guideline leaves most room: α of all, each boundary, and the queries that cost most."""
 
@@ -92,12 +116,40 @@ def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable
     """What `compute` returns, kept for these rounds until the project's next grade or another scale."""
     last = Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first()
     of = [name, last, sorted(round_.pk for round_ in rounds), project.grades]
-    key = f"agreement:{project.pk}:{digest_of(of)}"
+    key = f"agreement:{project.slug}:{digest_of(of)}"
     found = cache.get(key)
     if found is None:
         found = compute()
         cache.set(key, found, KEPT_SECONDS)
     return found
+
+
+# Everybody ---------------------------------------------------------------------------------------------------------
+
+
+def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
+    """Agreement in these rounds as a whole and by pair of people."""
+    found: Overview = kept(project, rounds, "overview", lambda: _overview(project, rounds))
+    return found
+
+
+def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
+    ratings = selectors.ratings_in(project, rounds)
+    met = shared_items(ratings)
+    with_others = met.sum(axis=1) - met.diagonal()
+    order = np.lexsort((ratings.people, -with_others))
+    people = [ratings.people[place] for place in order.tolist() if with_others[place]]
+    drawn = set(people[:PEOPLE])
+    pairs = [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)]
+    return Overview(
+        graded=len(ratings.items),
+        shared=ratings.shared,
+        coefficients=coefficients_of(ratings),
+        alpha=alpha_of(ratings),
+        people=people[:PEOPLE],
+        people_count=len(people),
+        pairs=pairs_of(ratings, pairs),
+    )
 
 
 # Parts -------------------------------------------------------------------------------------------------------------
@@ -206,8 +258,3 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
 def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:
     own = Ratings(ratings.people, ratings.grades, ratings.codes[inside], ratings.items[inside])
     return max(boundaries(own), key=lambda boundary: boundary.crossings)
-
-
-def visible(member: Member, chosen: Round | None) -> list[Round]:
-    """The rounds whose figures this member asks for: the chosen one, or all they may see."""
-    return [chosen] if chosen else list(selectors.rounds_for(member))

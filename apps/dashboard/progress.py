@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from django.core.cache import cache
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Q
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
@@ -16,15 +15,14 @@ from apps.agreement import selectors as agreement
 from apps.agreement.coefficients import Coefficient
 from apps.agreement.control import limits
 from apps.agreement.rules import person_refusal
+from apps.agreement.whereabouts import overview_of
 from apps.common import charts
-from apps.common.digests import digest_of
 from apps.common.intervals import wilson
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Judgement, Round
+from apps.judging.models import Round
 from apps.queries.models import Source
 from apps.review import tracking
-from apps.review.models import Verdict
 from apps.review.tracking import Side
 from apps.triples import selectors as triples
 
@@ -130,21 +128,11 @@ Line = tuple[tuple[int, ...], str, Coefficient]
 
 
 def _coefficients(member: Member) -> list[Line]:
-    """The coefficients of the chart: kept until a grade or verdict comes, for each choice of rounds one may see."""
+    """The coefficients of the chart, from the rounds this member may see."""
     project = member.project
-    rounds = agreement.rounds_for(member) if agreement.is_bound(member) else None
-    grade = Judgement.objects.filter(round__project=project).aggregate(last=Max("pk"))["last"]
-    verdict = Verdict.objects.filter(revision__triple__project=project).aggregate(last=Max("pk"))["last"]
-    seen = "all" if rounds is None else list(rounds.values_list("pk", flat=True))
-    key = f"agreement:{project.pk}:{digest_of([grade, verdict, seen])}"
-    found: list[Line] | None = cache.get(key)
-    if found is None:
-        grades = agreement.grade_agreement(project, rounds)
-        pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs]
-        verdicts = agreement.verdict_agreement(project).kappa
-        found = [((), ALPHA, grades.overall), *pairs[:MOST_PAIRS_OF_PEOPLE], ((), FLEISS, verdicts)]
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    grades = overview_of(project, list(agreement.rounds_for(member)))
+    pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs[:MOST_PAIRS_OF_PEOPLE]]
+    return [((), ALPHA, grades.alpha), *pairs, ((), FLEISS, agreement.verdict_agreement(project).kappa)]
 
 
 class AuthorRate(NamedTuple):

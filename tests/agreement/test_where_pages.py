@@ -1,0 +1,276 @@
+"""Where people agree, what to tighten, and the pairs behind a figure: figures, and who may see them."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.agreement import selectors
+from apps.agreement.differences import Which, differences
+from apps.agreement.weeks import week_of
+from apps.agreement.whereabouts import overview_of, parts_in, tight_spots
+from apps.judging.actions import adjudicate, close_round
+from apps.judging.models import Round
+from apps.queries.models import Query
+from apps.retrieval.models import PoolEntry
+from tests.agreement.factories import NAMES, make_noisy_round
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import judge_all, later, make_pool, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+NEXT_WEEK = later(8 * 24 * 60)
+
+
+def make_split_round(**plan) -> Round:
+    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
+    round_ = make_round(queries=4, blocks=4, overlap=1.0, **plan)
+    one, two = people_of(round_)
+    queries = sorted({seat.query_id for seat in round_.seats.all()})
+
+    def grade_of(step: int):
+        return lambda seat: 1 + step if seat.query_id == queries[1] else 3 * (seat.entry_id % 2)
+
+    judge_all(round_, one, grade_of(0))
+    judge_all(round_, two, grade_of(1), at=NEXT_WEEK)
+    return round_
+
+
+def page(client, project, name: str, status: int = 200, **query) -> str:
+    answer = client.get(reverse(f"agreement:{name}", args=[project.slug]), query)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def second_query(project) -> Query:
+    return Query.objects.filter(project=project).order_by("outside_id")[1]
+
+
+# Figures
+
+
+def test_queries_that_cost_most_come_first():
+    project = make_split_round().project
+
+    found = parts_in(project, list(project.rounds.all()), "query")
+
+    worst = found.shown[0]
+    assert (found.total, worst.label.key, worst.n, worst.differing) == (4, second_query(project).pk, 4, (4, 4))
+
+
+def test_weeks_are_those_of_the_last_grade_of_a_pair():
+    project = make_split_round().project
+
+    found = parts_in(project, list(project.rounds.all()), "week")
+
+    assert [(part.label.name, part.n) for part in found.shown] == [(f"{week_of(NEXT_WEEK):%Y-%m-%d}", 16)]
+
+
+@pytest.mark.parametrize(("by", "value"), [("domain", "billing"), ("difficulty", "hard"), ("query_type", "how-to")])
+def test_strata_come_from_the_queries(by, value):
+    project = make_split_round().project
+    query = second_query(project)
+    Query.objects.filter(pk=query.pk).update(**{by: value})
+
+    found = parts_in(project, list(project.rounds.all()), by)
+
+    assert [(part.label.name, part.n) for part in found.shown] == [("none named", 12), (value, 4)]
+
+
+def test_what_to_tighten_names_boundary_and_query():
+    project = make_split_round().project
+
+    found = tight_spots(project, list(project.rounds.all()))
+
+    worst = found.queries[0]
+    assert (found.worst.below, found.worst.above, found.worst.share) == (1, 2, 1.0)
+    assert [row.query for row in found.queries] == [second_query(project)]
+    assert worst.change.value > 0
+    assert (worst.worst.below, worst.worst.above) == (1, 2)
+
+
+def test_figures_are_kept_until_the_next_grade():
+    round_ = make_round(queries=2, overlap=1.0)
+    one, two = people_of(round_)
+    judge_all(round_, one, lambda seat: 3)
+    before = overview_of(round_.project, [round_])
+
+    judge_all(round_, two, lambda seat: 0)
+
+    assert (before.shared, overview_of(round_.project, [round_]).shared) == (0, 8)
+
+
+# Pages
+
+
+@pytest.mark.parametrize("by", ["boundary", "query", "week", "source", "query_type", "difficulty", "domain"])
+def test_every_way_has_a_page_with_intervals_and_n(client, by):
+    project = make_split_round().project
+    client.force_login(lead_of(project))
+
+    found = page(client, project, "where", by=by)
+
+    assert "16 pairs graded by two people or more" in found
+    assert "<svg" in found
+    assert "α of all: 0." in found
+
+
+def test_an_unknown_way_is_not_there(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    page(client, project, "where", 404, by="shoe_size")
+
+
+@pytest.mark.parametrize("name", ["where", "tighten", "items", "people"])
+def test_without_grades_a_page_says_so(client, name):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    found = page(client, project, name)
+
+    assert "No pair has two grades yet" in found or "No such pair" in found
+
+
+def test_the_page_to_tighten_shows_the_guidelines_words_and_leads_to_them(client):
+    project = make_split_round().project
+    client.force_login(lead_of(project))
+
+    found = page(client, project, "tighten")
+
+    assert "Most is lost between 1 and 2" in found
+    assert "What related means." in found
+    assert f"{reverse('judging:guideline_new', args=[project.slug])}#id_definition_2" in found
+    assert second_query(project).outside_id in found
+
+
+def test_where_nobody_differs_there_is_nothing_to_tighten(client):
+    round_ = make_round(queries=2, overlap=1.0)
+    for person in people_of(round_):
+        judge_all(round_, person, lambda seat: 3 * (seat.entry_id % 2))
+    client.force_login(lead_of(round_.project))
+
+    assert "Nobody differs" in page(client, round_.project, "tighten")
+
+
+# The pairs behind a figure
+
+
+def test_a_cell_of_the_matrix_opens_its_pairs(client):
+    round_ = make_split_round()
+    project = round_.project
+    one, two = people_of(round_)
+    client.force_login(lead_of(project))
+    matrix = client.get(reverse("agreement:pair", args=[project.slug, one.pk, two.pk])).content.decode()
+    link = f"?first={one.pk}&amp;row=1&amp;second={two.pk}&amp;column=2"
+
+    found = page(client, project, "items", first=one.pk, row=1, second=two.pk, column=2)
+
+    assert link in matrix
+    assert "<h1>4 pairs</h1>" in found
+    assert found.count(second_query(project).outside_id) == 4
+    assert "Judge 0 gave 1; Judge 1 gave 2" in found
+
+
+def test_a_boundary_opens_the_pairs_astride_it():
+    round_ = make_split_round()
+    project = round_.project
+    lead = membership_in(lead_of(project), project.slug)
+
+    astride = [differences(lead, [round_], Which(boundary=grade)).total for grade in (1, 2, 3)]
+
+    assert astride == [0, 4, 0]
+
+
+def test_decisions_stand_beside_their_pair():
+    round_ = make_split_round()
+    project = round_.project
+    lead = lead_of(project)
+    which = Which(query=second_query(project).pk)
+    entry = round_.pool.entries.filter(query=which.query).first()
+    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
+
+    found = differences(membership_in(lead, project.slug), [round_], which)
+
+    decided = [row.decision.grade for row in found.shown if row.decision]
+    assert (found.total, decided) == (4, [2])
+
+
+def test_people_of_other_projects_are_not_named(client):
+    project, stranger = make_split_round().project, make_member(make_project(), Role.ANNOTATOR, name="Elsewhere")
+    client.force_login(lead_of(project))
+
+    page(client, project, "items", 404, first=stranger.pk)
+    page(client, project, "items", 404, query=0)
+    page(client, project, "items", 404, row="x")
+
+
+# Who sees what
+
+
+@pytest.mark.parametrize("name", ["tighten", "items"])
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_only_leads_see_single_pairs(client, name, role):
+    project = make_split_round().project
+    client.force_login(make_member(project, role))
+
+    page(client, project, name, 403)
+
+
+def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(client):
+    project = make_project()
+    chief = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Chief")
+    other = make_member(project, Role.ANNOTATOR, name="Other")
+    third = make_member(project, Role.ANNOTATOR, name="Third")
+    round_ = make_round(project, queries=2, annotators=[chief, other, third], overlap=1.0, judges=2)
+    judge_all(round_, other, lambda seat: 3)
+    judge_all(round_, third, lambda seat: 0)
+    client.force_login(chief)
+
+    before = page(client, project, "overview")
+    pair = reverse("agreement:pair", args=[project.slug, other.pk, third.pk])
+
+    assert "No pair has two grades yet" in before
+    assert client.get(pair).status_code == 404
+    assert "<h1>0 pairs</h1>" in page(client, project, "items")
+    client.force_login(lead_of(project))
+    assert "8 pairs" in page(client, project, "items")
+
+
+def test_pairs_that_the_reader_may_still_be_given_are_hidden():
+    project = make_project()
+    chief = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Chief")
+    pool = make_pool(project, queries=2)
+    first = make_noisy_round(project, pool=pool, share=1.0)
+    close_round(round_id=first.pk, actor=lead_of(project), at=AT)
+    make_round(project, pool=pool, annotators=[chief], overlap=0.0)
+
+    found = differences(membership_in(chief, project.slug), [first], Which())
+
+    assert (found.shown, found.total, found.hidden) == ([], 0, PoolEntry.objects.filter(pool=pool).count())
+
+
+def test_annotators_see_closed_rounds_without_names(client):
+    project = make_project()
+    round_ = make_noisy_round(project, queries=2)
+    client.force_login(make_member(project, Role.ANNOTATOR, name="Newcomer"))
+
+    before = page(client, project, "where", by="query")
+    close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
+    after = page(client, project, "where", by="query")
+
+    assert "No closed round has pairs with two grades" in before
+    assert "α, ordinal" in after
+    assert not any(name in after for name in NAMES)
+    assert reverse("agreement:items", args=[project.slug]) not in after
+
+
+def test_a_round_is_looked_at_alone(client):
+    project = make_project()
+    first, second = make_noisy_round(project, queries=2), make_noisy_round(project, queries=3, seed=2)
+    client.force_login(lead_of(project))
+
+    for round_ in (first, second):
+        shared = selectors.ratings_in(project, [round_]).shared
+        assert f"{shared} pairs graded by two people or more" in page(client, project, "where", round=round_.pk)
+    page(client, project, "where", 404, round=0)
