@@ -61,6 +61,7 @@ PURE = [
     "evaluation/people.py",
     "evaluation/power.py",
     "evaluation/resampling.py",
+    "evaluation/robustness.py",
     "evaluation/reporting",
     "evaluation/significance.py",
     "evaluation/stability.py",

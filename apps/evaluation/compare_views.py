@@ -17,10 +17,11 @@ from apps.common.csvsafe import safe_cell
 from apps.common.errors import Refusal
 from apps.evaluation import actions, comparing, rules, selectors
 from apps.evaluation.comparison_pages import Comparison, SideBySide
+from apps.evaluation.evaluation_views import SECTION, log_look
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import STRATA, Sheet
-from apps.evaluation.views import SECTION, log_look, strata_context
+from apps.evaluation.strata_pages import strata_context
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.retrieval.models import Pool
@@ -40,7 +41,8 @@ def pick(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
 
 
-def _comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
+def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
+    """The two by the measure asked for, as far as the person may see them. Raises ComparisonRefused."""
     first, second = (selectors.evaluation_in(project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
@@ -56,9 +58,8 @@ def _comparison(request: HttpRequest, project: Project, baseline: int, candidate
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Two runs: verdict, measures, every query, drops to explain, strata."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     log_look(request, found.candidate, "comparison by query")
-    runs = [sheet.values[found.measure] for sheet in (found.baseline, found.candidate)]
     evaluation = found.candidate.evaluation
     context = {
         **SECTION,
@@ -68,7 +69,9 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "sealed": rules.SEALED if found.candidate.hidden_count else "",
         "decides": not found.closed and rules.decision_refusal(member_of(request), evaluation.split) is None,
         "tally": comparing.tally(found.changes),
-        **strata_context(request, found.candidate.queries, runs, list(found.names)),
+        **strata_context(
+            request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
+        ),
     }
     return render(request, "evaluation/compare.html", context)
 
@@ -77,7 +80,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
 @member_view(Role.LEAD)
 def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     form = DropForm(request.POST)
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
@@ -100,7 +103,7 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Put the verdict on record, every drop explained."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {found.measure}. The verdict is on record.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
@@ -111,7 +114,7 @@ def close(request: HttpRequest, project: Project, baseline: int, candidate: int)
 @member_view(Role.LEAD)
 def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """A pool of the pairs whose grades were called wrong, and on to the plan of its round."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     member, at = member_of(request), timezone.now()
     return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
 
@@ -120,7 +123,7 @@ def again(request: HttpRequest, project: Project, baseline: int, candidate: int)
 @member_view(Role.LEAD)
 def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """A pool of what nobody judged in a query's two first tens, and on to the plan of its round."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     query = selectors.version_query_in(found.candidate.evaluation.version, pk)
     member, at = member_of(request), timezone.now()
     return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
@@ -138,7 +141,7 @@ def _to_round(project: Project, pool: Pool) -> HttpResponse:
 @member_view()
 def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """One query: both rankings side by side, with the released grades."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     query = selectors.version_query_in(found.candidate.evaluation.version, pk)
     if query.outside_id not in found.candidate.evaluation.query_ids:
         raise Http404("No such query in this comparison.")
@@ -159,7 +162,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query with both values of every measure, as CSV."""
-    found = _comparison(request, project, baseline, candidate)
+    found = comparison_asked(request, project, baseline, candidate)
     log_look(request, found.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'

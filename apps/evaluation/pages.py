@@ -1,95 +1,27 @@
 """What the pages of scores and comparisons show, gathered from stored values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.evaluation import charts, comparing, rules, selectors
+from apps.evaluation import rules, selectors
 from apps.evaluation.bias import UNJUDGED_AT
 from apps.evaluation.columns import Floats
 from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.scoring import conventions
-from apps.evaluation.selectors import JUDGED_NAME, Standing
+from apps.evaluation.selectors import JUDGED_NAME
 from apps.goldsets.models import VersionQuery
 
 STRATA = {"domain": "Domain", "query_type": "Type", "difficulty": "Difficulty", "source": "Source"}
-MULTIPLES = 9
 DEPTH = 10
 
 
 def conventions_of(measures: Iterable[str]) -> str:
     return conventions([parse_measure(name) for name in measures])
-
-
-class BoardRow(NamedTuple):
-    """A run on a leaderboard as it is drawn."""
-
-    standing: Standing
-    main: Score | None
-    drawing: str
-    others: list[Score | None]
-
-
-@dataclass
-class Board:
-    """The runs of one side of a version, best first by the main measure."""
-
-    measures: list[str]
-    standings: list[Standing]
-
-    @property
-    def main(self) -> str:
-        return self.measures[0]
-
-    @cached_property
-    def bounds(self) -> charts.Bounds:
-        scores = [standing.scores[self.main] for standing in self.standings if self.main in standing.scores]
-        ends = [end for score in scores for end in (score.ci_low, score.mean, score.ci_high) if end is not None]
-        return charts.bounds_of(ends)
-
-    @property
-    def head(self) -> str:
-        return charts.head_cell(self.bounds)
-
-    @property
-    def rows(self) -> list[BoardRow]:
-        found = []
-        for standing in self.standings:
-            main = standing.scores.get(self.main)
-            drawing = charts.score_cell(standing.run.tag, main, self.bounds) if main and main.mean is not None else ""
-            others = [standing.scores.get(name) for name in self.measures[1:]]
-            found.append(BoardRow(standing, main, drawing, others))
-        return found
-
-    @property
-    def conventions(self) -> str:
-        return conventions_of(self.measures)
-
-
-def board(evaluations: Iterable[Evaluation], first: str) -> Board | None:
-    measures, standings = selectors.standings(evaluations, first)
-    return Board(measures, standings) if standings else None
-
-
-def strata_of(
-    queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
-) -> tuple[list[comparing.Stratum], int]:
-    labels = [str(query.fields.get(field) or "") for query in queries]
-    found, small = comparing.strata(labels, runs)
-    return found[:MULTIPLES], small
-
-
-def strata_fields(queries: Sequence[VersionQuery]) -> dict[str, str]:
-    """The kinds of strata that tell these queries apart."""
-    return {
-        field: word
-        for field, word in STRATA.items()
-        if len({query.fields.get(field) for query in queries if query.fields.get(field)}) > 1
-    }
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """Reads of evaluations, each scoped to a project."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.evaluation import packing
 from apps.evaluation.columns import Judged, Ranked
+from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import (
     BiasReport,
     ClosedComparison,
@@ -50,6 +52,16 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
 def evaluations_on(version: Version, split: str) -> list[Evaluation]:
     """Everything scored or being scored on one side of a version, newest first."""
     return list(evaluations_in(version.gold_set.project).filter(version=version, split=split))
+
+
+def scored_beside(evaluation: Evaluation) -> list[Evaluation]:
+    """The other versions and sides that the run was scored on, the newest version first; each by its latest scores."""
+    rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
+    rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
+    here = (evaluation.version_id, evaluation.split)
+    latest = {(row.version_id, row.split): row for row in rows.order_by("pk")}
+    others = [row for place, row in latest.items() if place != here]
+    return sorted(others, key=lambda row: (-row.version_id, row.split))
 
 
 def splits_scored(version: Version) -> dict[str, int]:
@@ -92,7 +104,9 @@ def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[
 
 def _place(standing: Standing, measures: Sequence[str]) -> tuple[float, str]:
     score = standing.scores.get(measures[0]) if measures else None
-    return (-score.mean if score and score.mean is not None else 1.0, standing.run.tag)
+    if score is None or score.mean is None:
+        return (math.inf, standing.run.tag)
+    return (score.mean if is_lower_better(measures[0]) else -score.mean, standing.run.tag)
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:

@@ -1,6 +1,15 @@
 from django.urls import include, path
 
-from apps.evaluation import bias_views, compare_views, negatives_views, stability_views, views
+from apps.evaluation import (
+    bias_views,
+    board_views,
+    compare_views,
+    evaluation_views,
+    negatives_views,
+    report_views,
+    stability_views,
+    views,
+)
 
 PAIR = [
     path("", compare_views.compare, name="compare"),
@@ -8,6 +17,7 @@ PAIR = [
     path("close/", compare_views.close, name="close"),
     path("again/", compare_views.again, name="judge-again"),
     path("export/", compare_views.export, name="export"),
+    path("report/", report_views.comparison, name="comparison-report"),
     path("queries/<int:pk>/", compare_views.query_page, name="query"),
     path("queries/<int:pk>/grades/", compare_views.ask_grades, name="ask-grades"),
 ]
@@ -15,8 +25,15 @@ PAIR = [
 app_name = "evaluation"
 urlpatterns = [
     path("", views.overview, name="overview"),
-    path("<int:pk>/", views.evaluation_page, name="evaluation"),
+    path("<int:pk>/", evaluation_views.evaluation_page, name="evaluation"),
+    path("<int:pk>/report/", report_views.evaluation, name="report"),
+    path("version/<int:version_pk>/report/", report_views.version, name="version-report"),
     path("version/<int:version_pk>/score/", views.score, name="score"),
+    path("version/<int:version_pk>/rest/", board_views.score_rest, name="score-rest"),
+    path("trend/", board_views.trend, name="trend"),
+    path("costs/", board_views.costs, name="costs"),
+    path("ledger/", board_views.ledger, name="ledger"),
+    path("ledger/<int:pk>/", board_views.ledger_note, name="ledger-note"),
     path("bias/", bias_views.bias_reports, name="bias-reports"),
     path("bias/<int:pk>/", bias_views.bias_page, name="bias"),
     path("bias/<int:pk>/first/", bias_views.judge_first, name="judge-first"),
@@ -26,6 +43,7 @@ urlpatterns = [
     path("version/<int:version_pk>/stability/", stability_views.ask_stability, name="ask-stability"),
     path("version/<int:version_pk>/negatives/", negatives_views.negatives, name="negatives"),
     path("version/<int:version_pk>/negatives/file/", negatives_views.negatives_file, name="negatives-file"),
+    path("gates/", include("apps.evaluation.gate_urls")),
     path("compare/", compare_views.pick, name="pick"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
 ]

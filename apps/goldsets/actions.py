@@ -12,11 +12,12 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.goldsets import rules
+from apps.goldsets import releasing, rules
 from apps.goldsets.enums import GroupBy, Split, VersionState, VersionStep
 from apps.goldsets.freezing import copy_items, items_digest, manifest_of
 from apps.goldsets.gathering import gather
 from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.selectors import TEST_SEEN
 from apps.goldsets.stops import find_stops
 from apps.goldsets.workflow import move
 from apps.judging.models import Guideline, Round
@@ -173,7 +174,9 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
         raise VersionRefused(reason, code="release_refused")
     for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
-    return move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
+    released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
+    releasing.tell(version=released, actor=actor, at=at)
+    return released
 
 
 @transaction.atomic
@@ -197,7 +200,7 @@ def log_test_look(*, version: Version, actor: User | None, what: str, at: dateti
     record(
         project=version.gold_set.project,
         actor=actor,
-        action="version.test_seen",
+        action=TEST_SEEN,
         obj=version,
         after={"what": what, "split": Split.TEST},
         at=at,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.goldsets.enums import GroupBy, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
-from apps.goldsets.splits import Item, Leak, leaks, split
+from apps.goldsets.splits import VARIANT_OF, Item, Leak, leaks, split
 from apps.judging.models import Round
 from apps.judging.selectors import ResolvedPair, resolved_grades
 from apps.queries.models import Query
@@ -172,7 +172,10 @@ def _former_sides(former: Version | None) -> tuple[dict[int, str], dict[int, str
 
 
 def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
+    """What keeps a query on one side: a variant goes with the query that it words anew, whatever is grouped by."""
     yield "query", query.outside_id
+    if original := query.metadata.get(VARIANT_OF):
+        yield "query", str(original)
     if GroupBy.GROUP in group_by:
         yield "group", query.group_key
     if GroupBy.SOURCE in group_by and query.source:

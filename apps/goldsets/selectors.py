@@ -1,12 +1,13 @@
 """Reads of gold sets and versions."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionQuery, VersionTriple
@@ -14,6 +15,8 @@ from apps.judging.models import Round
 from apps.judging.selectors import rounds_in
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
+
+TEST_SEEN = "version.test_seen"
 
 
 def gold_sets_of(project: Project) -> QuerySet[GoldSet]:
@@ -52,6 +55,20 @@ def frozen_in(project: Project, pk: int) -> Version:
     if found is None:
         raise Http404("No such version.")
     return found
+
+
+class Looks(NamedTuple):
+    """How often sealed items or scores of a version's test split were looked at, and when last."""
+
+    count: int
+    last_at: datetime | None
+
+
+def looks_at_test(version: Version) -> Looks:
+    seen = Event.objects.filter(
+        action=TEST_SEEN, object_type=version._meta.label_lower, object_id=str(version.pk)
+    ).aggregate(count=Count("pk"), last_at=Max("at"))
+    return Looks(**seen)
 
 
 def scorable_versions(project: Project) -> QuerySet[Version]:

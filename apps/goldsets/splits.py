@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 DEV, TEST = "dev", "test"
+# In the metadata of a variant: the outside id of the query that it words anew.
+VARIANT_OF = "variant_of"
 NOT_A_WORD = re.compile(r"[^\w]+")
 
 

@@ -1,0 +1,94 @@
+"""Clean against degraded wording: what a run loses when a need is asked with typos, in lower case, in telegraphese.
+
+A query is a variant when its metadata says which one it words anew (`variant_of`, an outside id) and how (`variant`, a
+kind such as "typos"). Every clean query is set beside its own variants, so that the gap is a paired difference.
+Knows no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apps.evaluation.columns import Floats
+from apps.evaluation.resampling import DEFAULT_SEED, Interval
+from apps.evaluation.significance import mean_of, summaries
+from apps.goldsets.splits import VARIANT_OF
+
+KIND = "variant"
+UNNAMED = "other wording"
+EVERY_KIND = "all kinds"
+
+
+class Variant(NamedTuple):
+    """A query that words another one anew: the rows of both, and how it differs."""
+
+    row: int
+    original: int
+    kind: str
+
+
+class Paired(NamedTuple):
+    """The variants whose original was scored too, by row, and how many stand without."""
+
+    variants: list[Variant]
+    alone: int
+
+
+class RobustnessGap(NamedTuple):
+    """Means over the `n` clean queries that have a variant of this kind, and degraded minus clean.
+
+    Where a query has several variants of the kind their mean stands for them. No interval for fewer than two.
+    """
+
+    kind: str
+    clean: float
+    degraded: float
+    gap: float
+    interval: Interval | None
+    n: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+
+
+def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> Paired:
+    """Which of the queries are variants of which, from their metadata. A query is no variant of itself."""
+    rows = {query_id: row for row, query_id in enumerate(query_ids)}
+    named = [
+        (row, str(facts[VARIANT_OF]), str(facts.get(KIND) or UNNAMED))
+        for row, facts in enumerate(metadata)
+        if facts.get(VARIANT_OF)
+    ]
+    found = [Variant(row, rows[original], kind) for row, original, kind in named if rows.get(original, row) != row]
+    return Paired(found, len(named) - len(found))
+
+
+def robustness_gaps(variants: Sequence[Variant], values: Floats, *, seed: int = DEFAULT_SEED) -> list[RobustnessGap]:
+    """The gap of one measure: over all kinds first when there are several, then each kind, the widest loss first.
+
+    `values` holds the measure's value of each query; pairs without both values are left out. Nothing for no pair.
+    """
+    kinds = sorted({variant.kind for variant in variants})
+    found = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values, seed))]
+    found.sort(key=lambda gap: (gap.gap, gap.kind))
+    together = _gap(EVERY_KIND, variants, values, seed) if len(found) > 1 else None
+    return [together, *found] if together else found
+
+
+def _gap(kind: str, variants: Sequence[Variant], values: Floats, seed: int) -> RobustnessGap | None:
+    rows, originals = (np.array([variant[at] for variant in variants], dtype=np.int64) for at in (0, 1))
+    whole = ~np.isnan(values[rows] + values[originals])
+    if not whole.any():
+        return None
+    queries, member = np.unique(originals[whole], return_inverse=True)
+    degraded = np.bincount(member, weights=values[rows[whole]]) / np.bincount(member)
+    clean = values[queries]
+    (change,) = summaries((degraded - clean)[:, None], seed=seed)
+    return RobustnessGap(
+        kind, mean_of(clean) or 0.0, mean_of(degraded) or 0.0, change.mean or 0.0, change.interval, change.n
+    )

@@ -1,0 +1,156 @@
+"""What the page of one evaluation says of intervals, splits, wording and looks at test."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.goldsets.enums import Split
+from apps.goldsets.models import VersionQuery
+from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db
+MEASURES = "nDCG@10 AP RR P@2"
+CLEAN = [f"Q{n:02}" for n in range(1, 7)]
+TYPOS, LOWER = [f"{query}t" for query in CLEAN], [f"{query}l" for query in CLEAN]
+
+
+def open_page(client, scene, evaluation, person=None, **query):
+    client.force_login(person or scene.lead)
+    response = client.get(reverse("evaluation:evaluation", args=[scene.project.slug, evaluation.pk]), query)
+    assert response.status_code == 200
+    return response
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture
+def worded():
+    """Six queries, each also with typos and in lower case. The run fails on typos alone."""
+    qrels = dict.fromkeys([*CLEAN, *TYPOS, *LOWER], {"a": 3, "b": 1, "c": 0})
+    results = {query: BAD if query.endswith("t") else GOOD for query in qrels}
+    metadata = {query: {"variant_of": query[:-1], "variant": "typos"} for query in TYPOS}
+    metadata |= {query: {"variant_of": query[:-1], "variant": "lower case"} for query in LOWER}
+    return make_scene(qrels=qrels, runs={"r": results}, metadata=metadata)
+
+
+def test_both_intervals_stand_beside_the_mean_where_two_people_judged(client):
+    decided = qrels_of(6)
+    other = {query: {"a": 0, "b": 1, "c": 3} for query in decided}
+    scene = make_scene(qrels=decided, ratings={"Anna": decided, "Bert": other})
+    evaluation = score(scene, "base", measures=MEASURES)
+
+    said = words(open_page(client, scene, evaluation))
+
+    row = evaluation.scores.get(measure="nDCG@10")
+    assert "over queries and people" in said
+    assert f"{row.people_low:.3f} to {row.people_high:.3f}" in said
+    assert f"BCa {row.bca_low:.3f} to {row.bca_high:.3f}" in said
+    assert "2 people judged these queries, 18 pairs were graded by two of them or more." in said
+    assert said.count('class="people"') == 4
+
+
+def test_without_a_second_grade_the_page_says_why_there_is_one_interval(client):
+    scene = make_scene(queries=4)
+
+    said = words(open_page(client, scene, score(scene, "base", measures=MEASURES)))
+
+    assert "over queries and people" not in said
+    assert "so there is no interval over people" in said
+
+
+def test_judged_stands_beside_each_measure_as_deep_as_it_looks(client):
+    scene = make_scene(queries=4)
+
+    response = open_page(client, scene, score(scene, "base", measures="P@2 nDCG@10 Recall@100 AP"))
+
+    rows = [(row.score.measure, row.depth, row.judged) for row in response.context["scores"].rows]
+    assert rows == [
+        ("P@2", 2, 0.5),
+        ("nDCG@10", 10, 0.75),
+        ("Recall@100", 20, 0.75),
+        ("AP", 10, 0.75),
+    ]
+
+
+def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
+    scene = make_scene()
+    evaluation = score(scene, "better", measures=MEASURES)
+
+    first = open_page(client, scene, evaluation)
+    again = words(client.get(first.request["PATH_INFO"]))
+
+    rows = first.context["scores"].splits
+    assert [row.measure for row in rows] == MEASURES.split()
+    assert rows[0].dev.n + rows[0].test.n == 12
+    assert "1 look so far" in words(first)
+    assert "2 looks so far" in again
+
+
+def test_who_may_not_look_is_not_counted(client):
+    scene = make_scene()
+    evaluation = score(scene, "better", measures=MEASURES)
+
+    said = words(open_page(client, scene, evaluation, make_member(scene.project, Role.VIEWER)))
+
+    assert "Nobody has looked so far." in said
+    assert "The test split is sealed" in said
+
+
+def test_one_split_alone_has_no_other_side(client):
+    scene = make_scene()
+    evaluation = score(scene, "better", measures=MEASURES, split=Split.DEV)
+
+    response = open_page(client, scene, evaluation)
+
+    assert response.context["scores"].splits == []
+    assert response.context["scores"].looks is None
+
+
+def test_the_page_leads_to_what_else_the_run_was_scored_on(client):
+    scene = make_scene()
+    here, other = (score(scene, "better", measures=MEASURES, split=split) for split in ("", Split.DEV))
+    score(scene, "base", measures=MEASURES, split=Split.DEV)
+
+    response = open_page(client, scene, here)
+
+    assert [(one.pk, said) for one, said in response.context["beside"]] == [(other.pk, "dev split")]
+
+
+def test_the_robustness_gap_is_shown_for_each_kind_of_wording(client, worded):
+    evaluation = score(worded, "r", measures="P@2")
+
+    response = open_page(client, worded, evaluation)
+
+    gaps = [(gap.kind, gap.clean, gap.degraded, gap.gap, gap.n) for gap in response.context["scores"].gaps]
+    assert gaps == [("all kinds", 1.0, 0.5, -0.5, 6), ("typos", 1.0, 0.0, -1.0, 6), ("lower case", 1.0, 1.0, 0.0, 6)]
+    assert "Clean against degraded wording" in words(response)
+
+
+def test_a_variant_goes_with_its_original_to_dev_or_test(worded):
+    sides = dict(VersionQuery.objects.filter(version=worded.version).values_list("outside_id", "split"))
+
+    assert set(sides.values()) == {"dev", "test"}
+    assert [query for query in TYPOS + LOWER if sides[query] != sides[query[:-1]]] == []
+
+
+def test_small_multiples_by_split_and_by_wording_tell_how_much_was_judged(client, worded):
+    evaluation = score(worded, "r", measures="P@2")
+
+    by_wording = open_page(client, worded, evaluation, by="wording")
+
+    assert {"split": "Split", "wording": "Wording"}.items() <= by_wording.context["strata_fields"].items()
+    strata = [(one.name, one.n, judged) for one, _, judged in by_wording.context["strata"]]
+    assert strata == [("clean", 6, [0.75]), ("lower case", 6, [0.75]), ("typos", 6, [0.75])]
+    assert "<b>clean</b> 6 queries, judged@10 75 %" in words(by_wording)
+
+
+def test_without_variants_nothing_is_said_of_wording(client):
+    scene = make_scene(queries=4)
+
+    response = open_page(client, scene, score(scene, "base", measures="P@2"))
+
+    assert "degraded" not in words(response)
+    assert "wording" not in response.context["strata_fields"]
