@@ -18,6 +18,7 @@ from apps.evaluation.resampling import (
     RESAMPLES,
     Floats,
     Interval,
+    Ints,
     percentile_interval,
     resampled_means,
 )
@@ -105,7 +106,7 @@ def signed_ranks(change: Floats) -> Statistic | None:
     return Statistic(smaller / 2, p, n)
 
 
-def _exact_p(twice: Floats, smaller: int) -> float:
+def _exact_p(twice: Ints, smaller: int) -> float:
     """Twice the share of all signs whose sum of ranks, here doubled to be whole, is as small as this."""
     ways = np.zeros(int(twice.sum()) + 1)
     ways[0] = 1.0
@@ -114,7 +115,7 @@ def _exact_p(twice: Floats, smaller: int) -> float:
     return min(1.0, 2 * float(ways[: smaller + 1].sum()) / 2.0 ** len(twice))
 
 
-def _normal_p(n: int, sizes: Floats, smaller: float) -> float:
+def _normal_p(n: int, sizes: Ints, smaller: float) -> float:
     variance = n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48
     z = (smaller - n * (n + 1) / 4) / math.sqrt(variance)
     return math.erfc(abs(z) / math.sqrt(2))

@@ -1,0 +1,238 @@
+"""How often intervals of 95 % hold the truth, and how often the randomisation test sees what is not there.
+
+    python benchmarks/coverage.py [--trials 10000] [--only mean,kappa]
+
+Each line draws many samples of n queries (or items) from a population whose true value is known, asks the functions
+that Karat prints its figures with, and counts how often the interval holds the true value. Sampling error of a share
+near 95 % is 0.2 points (one standard error) at 10,000 trials. Populations:
+
+mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), as RR has them (1, 1/2, 1/3 … or 0),
+            and as AP of a hard set has them (beta, mean 0.15, skewed)
+stratified  the mean when three kinds of queries, of another level each, are resampled apart
+difference  two runs of which every second query is answered alike, the others drawn anew from a better population
+people      the mean under 3 and 8 people, each with a leniency of their own, and chance on every query
+kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
+alpha       three such annotators, every tenth cell empty
+false       two runs whose values are swapped at random: share of p up to 0.05, which should be 5 %
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from apps.agreement.coefficients import MISSING, category_counts, cohen_kappa, krippendorff_alpha, pair_table
+from apps.evaluation.resampling import people_intervals
+from apps.evaluation.significance import differences, sign_flip_p, summaries
+
+SIZES = (50, 100, 200)
+AT_ONCE = 100
+FALSE = "randomisation test, p ≤ 0.05 where nothing differs"
+
+PREVALENCE = np.array([0.5, 0.2, 0.18, 0.12])
+GRADED_AS = np.array(
+    [[0.85, 0.1, 0.04, 0.01], [0.2, 0.6, 0.15, 0.05], [0.05, 0.2, 0.6, 0.15], [0.02, 0.06, 0.17, 0.75]]
+)
+
+Intervals = Iterator[tuple[float, float]]
+Maker = Callable[[np.random.Generator, int, int], Intervals]
+
+
+class Line(NamedTuple):
+    """A line of the table. `make` yields AT_ONCE intervals from a source of chance, a number of queries and a seed."""
+
+    group: str
+    truth: float
+    make: Maker
+
+
+def like_ndcg(chance: np.random.Generator, shape: tuple[int, ...], share: float = 0.12) -> np.ndarray:
+    """Scores with a share of zeros, 6 % of ones and a beta between."""
+    kind = chance.random(shape)
+    return np.where(kind < share, 0.0, np.where(kind > 0.94, 1.0, chance.beta(2.2, 1.6, shape)))
+
+
+def mean_like_ndcg(share: float = 0.12) -> float:
+    return 0.06 + (0.94 - share) * 2.2 / 3.8
+
+
+def like_rr(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.choice(RECIPROCALS, p=CHANCES, size=shape)
+
+
+def like_ap(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.beta(0.5, 2.8, shape)
+
+
+# What is asked
+
+
+def of_mean(draw: Callable[..., np.ndarray], kind: str) -> Maker:
+    """Intervals of the mean of scores that `draw` makes; `kind` is `interval` or `bca`."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        for summary in summaries(draw(chance, (n, AT_ONCE)), seed=seed):
+            yield getattr(summary, kind)
+
+    return intervals
+
+
+def of_strata(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+    strata = np.arange(n) % 3
+    values = like_ndcg(chance, (n, AT_ONCE)) * LEVELS[strata][:, None]
+    level = (LEVELS[strata].mean() - LEVELS.mean()) * mean_like_ndcg()  # n is not always a multiple of three
+    for summary in summaries(values - level, seed=seed, strata=strata):
+        yield summary.interval
+
+
+def of_difference(kind: str) -> Maker:
+    """Intervals of the paired difference; `kind` is `interval` or `bca`."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        baseline = like_ndcg(chance, (n, AT_ONCE))
+        candidate = np.where(chance.random(baseline.shape) < 0.5, baseline, like_ndcg(chance, baseline.shape, 0.06))
+        for found in differences(baseline, candidate, seed=seed, resamples=1000):
+            yield getattr(found, kind)
+
+    return intervals
+
+
+def of_people(people: int) -> Maker:
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        scores = like_ndcg(chance, (n, AT_ONCE))
+        leniency = chance.normal(0, 0.03, (people, 1, AT_ONCE))
+        sheets = scores + leniency + chance.normal(0, 0.1, (people, n, AT_ONCE))
+        yield from people_intervals(sheets, seed=seed)
+
+    return intervals
+
+
+def graded(chance: np.random.Generator, n: int, people: int) -> np.ndarray:
+    """Grades of n items, items by people."""
+    true = chance.choice(len(PREVALENCE), p=PREVALENCE, size=n)
+    return (chance.random((n, people, 1)) > GRADED_AS.cumsum(axis=1)[true][:, None, :]).sum(axis=2)
+
+
+def of_kappa(kind: str) -> Maker:
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        for trial in range(AT_ONCE):
+            grades = graded(chance, n, 2)
+            yield cohen_kappa(pair_table(grades[:, 0], grades[:, 1], 4), kind=kind, seed=seed + trial).interval
+
+    return intervals
+
+
+def of_alpha(level: str) -> Maker:
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        for trial in range(AT_ONCE):
+            grades = graded(chance, n, 3)
+            grades[chance.random(grades.shape) < 0.1] = MISSING
+            yield krippendorff_alpha(category_counts(grades, 4), level=level, seed=seed + trial).interval
+
+    return intervals
+
+
+def true_agreement(distance: np.ndarray) -> float:
+    """Kappa and alpha of the population, which are one: both annotators grade alike. `distance` is 0 for equals."""
+    both = np.einsum("t,ti,tj->ij", PREVALENCE, GRADED_AS, GRADED_AS)
+    share = both.sum(axis=0)
+    return 1 - (both * distance).sum() / (np.outer(share, share) * distance).sum()
+
+
+def ordinal_distance() -> np.ndarray:
+    """Krippendorff's: the squared sum of the shares from one grade to the other, half of the two ends."""
+    share = PREVALENCE @ GRADED_AS
+    reach = np.cumsum(share) - share / 2
+    return (reach[:, None] - reach[None, :]) ** 2
+
+
+def lines() -> dict[str, Line]:
+    """Each line of the table by its words."""
+    return {**lines_of_means(), **lines_of_agreement()}
+
+
+def lines_of_means() -> dict[str, Line]:
+    ndcg, gain = mean_like_ndcg(), 0.5 * (mean_like_ndcg(0.06) - mean_like_ndcg())
+    reciprocal = float(RECIPROCALS @ CHANCES)
+    return {
+        "mean, as nDCG, percentile": Line("mean", ndcg, of_mean(like_ndcg, "interval")),
+        "mean, as nDCG, BCa": Line("mean", ndcg, of_mean(like_ndcg, "bca")),
+        "mean, as RR, percentile": Line("mean", reciprocal, of_mean(like_rr, "interval")),
+        "mean, as RR, BCa": Line("mean", reciprocal, of_mean(like_rr, "bca")),
+        "mean, as AP, percentile": Line("mean", 0.5 / 3.3, of_mean(like_ap, "interval")),
+        "mean, as AP, BCa": Line("mean", 0.5 / 3.3, of_mean(like_ap, "bca")),
+        "mean, three strata, percentile": Line("stratified", LEVELS.mean() * ndcg, of_strata),
+        "paired difference, percentile": Line("difference", gain, of_difference("interval")),
+        "paired difference, BCa": Line("difference", gain, of_difference("bca")),
+        "mean over queries and 3 people": Line("people", ndcg, of_people(3)),
+        "mean over queries and 8 people": Line("people", ndcg, of_people(8)),
+    }
+
+
+def lines_of_agreement() -> dict[str, Line]:
+    level = np.arange(4)
+    nominal, squared = (level[:, None] != level).astype(float), (level[:, None] - level) ** 2.0
+    return {
+        "Cohen's κ": Line("kappa", true_agreement(nominal), of_kappa("nominal")),
+        "Cohen's κ, quadratic": Line("kappa", true_agreement(squared), of_kappa("quadratic")),
+        "Krippendorff's α, nominal": Line("alpha", true_agreement(nominal), of_alpha("nominal")),
+        "Krippendorff's α, ordinal": Line("alpha", true_agreement(ordinal_distance()), of_alpha("ordinal")),
+    }
+
+
+def coverage(truth: float, make: Maker, n: int, trials: int) -> float:
+    """The share of intervals that hold the truth; one that is undefined does not."""
+    held = 0
+    for batch in range(trials // AT_ONCE):
+        chance = np.random.Generator(np.random.PCG64([n, batch]))
+        held += sum(bool(ends) and ends[0] <= truth <= ends[1] for ends in make(chance, n, batch * AT_ONCE))
+    return held / (trials // AT_ONCE * AT_ONCE)
+
+
+def false_positives(n: int, trials: int) -> float:
+    """The share of p up to 0.05 where nothing differs."""
+    seen = 0
+    for batch in range(trials // AT_ONCE):
+        chance = np.random.Generator(np.random.PCG64([n, batch]))
+        change = like_ndcg(chance, (n, AT_ONCE)) - like_ndcg(chance, (n, AT_ONCE))
+        seen += sum(p <= 0.05 for p in sign_flip_p(change, seed=batch, resamples=10_000))
+    return seen / (trials // AT_ONCE * AT_ONCE)
+
+
+def print_row(words: str, cells: list[str]) -> None:
+    print(f"| {words} | {' | '.join(cells)} |", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=10_000, help="samples a figure, in hundreds (default: 10000)")
+    parser.add_argument("--only", default="", metavar="GROUPS", help="names from the list above, divided by commas")
+    args = parser.parse_args()
+    if args.trials < AT_ONCE:
+        parser.error(f"--trials is {AT_ONCE} or more")
+    only = set(filter(None, args.only.split(",")))
+    start = time.perf_counter()
+    print(
+        "| " + " | ".join(["95 % interval of", *(f"n = {n}" for n in SIZES)]) + " |",
+        "| --- | --- | --- | --- |",
+        sep="\n",
+    )
+    for words, (group, truth, make) in lines().items():
+        if not only or group in only:
+            shares = [f"{coverage(truth, make, n, args.trials):.1%}" for n in SIZES]
+            print(f"| {words} | {' | '.join(shares)} |", flush=True)
+    if not only or "false" in only:
+        shares = [f"{false_positives(n, args.trials):.1%}" for n in SIZES]
+        print(f"| randomisation test, p ≤ 0.05 where nothing differs | {' | '.join(shares)} |")
+    print(f"{args.trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
