@@ -37,8 +37,16 @@ FALSE = "randomisation test, p ≤ 0.05 where nothing differs"
 
 PREVALENCE = np.array([0.5, 0.2, 0.18, 0.12])
 GRADED_AS = np.array(
-    [[0.85, 0.1, 0.04, 0.01], [0.2, 0.6, 0.15, 0.05], [0.05, 0.2, 0.6, 0.15], [0.02, 0.06, 0.17, 0.75]]
+    [
+        [0.85, 0.1, 0.04, 0.01],
+        [0.2, 0.6, 0.15, 0.05],
+        [0.05, 0.2, 0.6, 0.15],
+        [0.02, 0.06, 0.17, 0.75],
+    ]
 )
+RECIPROCALS = np.array([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 10, 0])
+CHANCES = np.array([0.45, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02, 0.15])
+LEVELS = np.array([0.4, 0.7, 1.0])
 
 Intervals = Iterator[tuple[float, float]]
 Maker = Callable[[np.random.Generator, int, int], Intervals]
@@ -218,18 +226,13 @@ def main() -> int:
         parser.error(f"--trials is {AT_ONCE} or more")
     only = set(filter(None, args.only.split(",")))
     start = time.perf_counter()
-    print(
-        "| " + " | ".join(["95 % interval of", *(f"n = {n}" for n in SIZES)]) + " |",
-        "| --- | --- | --- | --- |",
-        sep="\n",
-    )
-    for words, (group, truth, make) in lines().items():
-        if not only or group in only:
-            shares = [f"{coverage(truth, make, n, args.trials):.1%}" for n in SIZES]
-            print(f"| {words} | {' | '.join(shares)} |", flush=True)
+    print_row("95 % interval of", [f"n = {n}" for n in SIZES])
+    print_row("---", ["---"] * len(SIZES))
+    for words, line in lines().items():
+        if not only or line.group in only:
+            print_row(words, [f"{coverage(line.truth, line.make, n, args.trials):.1%}" for n in SIZES])
     if not only or "false" in only:
-        shares = [f"{false_positives(n, args.trials):.1%}" for n in SIZES]
-        print(f"| randomisation test, p ≤ 0.05 where nothing differs | {' | '.join(shares)} |")
+        print_row(FALSE, [f"{false_positives(n, args.trials):.1%}" for n in SIZES])
     print(f"{args.trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0
 
