@@ -16,12 +16,13 @@ from apps.accounts.secrets import save_secret, secrets_in
 from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.demo.actions import request_demo
-from apps.evaluation.actions import request_bias_report, request_stability_report
-from apps.evaluation.models import BiasReport, Evaluation, StabilityReport
+from apps.evaluation.actions import make_badge, request_bias_report, request_stability_report
+from apps.evaluation.models import Badge, BiasReport, Evaluation, Gate, StabilityReport
 from apps.goldsets.models import Version
-from apps.jobs.models import Job, Notification, Upload
+from apps.jobs.models import Job, Notification, Upload, Webhook
 from apps.jobs.testing import run_jobs
 from apps.jobs.uploads import store_upload
+from apps.jobs.webhooks import add_webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
 from apps.retrieval.actions import create_remote_system
@@ -208,6 +209,8 @@ class Things:
     def agreement__person(self) -> int:
         return self.any__second()
 
+    agreement_api__person = agreement__person
+
     def agreement__number(self) -> int:
         return 1
 
@@ -260,6 +263,22 @@ class Things:
 
     evaluation_judge_first__pk = evaluation_bias__pk
     evaluation_api_bias__pk = evaluation_bias__pk
+
+    def evaluation_gate__pk(self) -> int:
+        return Gate.objects.filter(gold_set__project=self.project).order_by("pk").first().pk
+
+    evaluation_retire_gate__pk = evaluation_gate__pk
+    evaluation_make_badge__pk = evaluation_gate__pk
+    evaluation_revoke_badge__pk = evaluation_gate__pk
+    evaluation_api_gate__pk = evaluation_gate__pk
+
+    def badges__token(self) -> str:
+        return Badge.objects.filter(gold_set__project=self.project).earliest("pk").token
+
+    def jobs_try_webhook__pk(self) -> int:
+        return Webhook.objects.filter(project=self.project).earliest("pk").pk
+
+    jobs_end_webhook__pk = jobs_try_webhook__pk
 
     def evaluation_stability__pk(self) -> int:
         return StabilityReport.objects.filter(project=self.project).get().pk
@@ -395,4 +414,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
         actor=lead,
         at=now,
     )
+    add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
+    gate = Gate.objects.filter(gold_set__project=project).earliest("pk")
+    make_badge(gold_set=gate.gold_set, system=gate.system, actor=lead, at=now)
     create_token(project=project, user=lead, name="CI", scopes=[Scope.RUNS_READ], at=now, lasts=timedelta(days=1))

@@ -73,6 +73,7 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "history": [(result, gate_pages.history_cell(result, bounds)) for result in page.object_list],
         "head": charts.head_cell(bounds),
         "split_words": rules.SPLIT_WORDS[gate.split],
+        "retire_url": reverse("evaluation:retire-gate", args=[project.slug, gate.pk]),
         "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),
     }
     return render(request, "evaluation/gate.html", context)

@@ -2,6 +2,9 @@ from typing import Any
 
 from django import forms
 
+from apps.accounts.models import Project
+from apps.accounts.secrets import secrets_in
+from apps.common.addresses import LONGEST_URL
 from apps.common.forms import KaratForm
 from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice
@@ -26,3 +29,16 @@ class MailForm(KaratForm):
         if values.get("from_hour", 0) >= values.get("to_hour", 24):
             self.add_error("to_hour", "The hours end after they begin. Choose a later one.")
         return values
+
+
+class WebhookForm(KaratForm):
+    """An address to tell, and the secret that signs what it is told."""
+
+    url = forms.CharField(max_length=LONGEST_URL, label="Address", help_text="Such as https://ci.example.org/karat.")
+    secret = forms.ChoiceField(help_text="A secret of the project; the receiver knows its value too.")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = secrets_in(project).values_list("name", flat=True)
+        self.fields["secret"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        self.fields["url"].widget.attrs["class"] = "input id"
