@@ -57,6 +57,8 @@ PURE = [
     "evaluation/attributes.py",
     "evaluation/measures",
     "evaluation/negatives.py",
+    "evaluation/pareto.py",
+    "evaluation/placing.py",
     "evaluation/paired.py",
     "evaluation/people.py",
     "evaluation/power.py",

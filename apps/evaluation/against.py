@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.evaluation.columns import Floats, Ints
-from apps.evaluation.comparing import DROP_BAR, ROUNDING, Change, Row, changes
+from apps.evaluation.comparing import Row, changes
 from apps.evaluation.measures import Measure
 from apps.evaluation.paired import paired_tests
 from apps.evaluation.power import detectable_difference, queries_needed
@@ -83,13 +83,7 @@ def _against(
             if is_lower_better:
                 difference = difference._replace(better=difference.worse, worse=difference.better)
             rows.append(Row(name, mean_of(left) or 0.0, mean_of(right) or 0.0, difference, is_lower_better))
-            fell[name] = _fell(changes(queries, left, right), is_lower_better)
+            found_changes = changes(queries, left, right, is_lower_better=is_lower_better)
+            fell[name] = [change for change in found_changes if change.is_drop]
     left_out = tuple(name for name in measures if name not in found)
     return Against(baseline.tag, run.tag, rows, fell, left_out, beside={name: one for name, (_, one) in found.items()})
-
-
-def _fell(found: list[Change], is_lower_better: bool) -> list[Change]:
-    """The queries that got worse by more than the bar, worst first."""
-    if is_lower_better:
-        return [change for change in reversed(found) if change.change > DROP_BAR + ROUNDING]
-    return [change for change in found if change.is_drop]

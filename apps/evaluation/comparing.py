@@ -9,6 +9,7 @@ import numpy as np
 
 from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats
+from apps.evaluation.measures import parse_measure
 from apps.evaluation.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
@@ -58,15 +59,21 @@ class Change(NamedTuple):
     place: int
     baseline: float
     candidate: float
+    is_lower_better: bool = False
 
     @property
     def change(self) -> float:
         return self.candidate - self.baseline
 
     @property
+    def gain(self) -> float:
+        """The change, turned so that more is better."""
+        return -self.change if self.is_lower_better else self.change
+
+    @property
     def is_drop(self) -> bool:
-        """Whether it fell by more than the bar and needs an explanation."""
-        return self.change < -DROP_BAR - ROUNDING
+        """Whether it got worse by more than the bar and needs an explanation."""
+        return self.gain < -DROP_BAR - ROUNDING
 
 
 def compare(
@@ -76,7 +83,10 @@ def compare(
     *,
     seed: int = DEFAULT_SEED,
 ) -> list[Row]:
-    """Paired differences of the measures that both runs have, p corrected over all of them."""
+    """Paired differences of the measures that both runs have, p corrected over all of them.
+
+    Where a lower value is better, `better` and `worse` count accordingly.
+    """
     shared = [name for name in measures if name in baseline and name in candidate]
     shared = [name for name in shared if not np.isnan(baseline[name] + candidate[name]).any()]
     if not shared or not len(baseline[shared[0]]):
@@ -85,18 +95,32 @@ def compare(
     right = np.column_stack([candidate[name] for name in shared])
     found = differences(left, right, seed=seed)
     return [
-        Row(name, mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0, found[at])
+        _row(name, mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0, found[at])
         for at, name in enumerate(shared)
     ]
 
 
-def changes(query_ids: Sequence[str], baseline: Floats, candidate: Floats) -> list[Change]:
+def _row(measure: str, baseline: float, candidate: float, difference: Difference) -> Row:
+    if not is_lower_better(measure):
+        return Row(measure, baseline, candidate, difference)
+    turned = difference._replace(better=difference.worse, worse=difference.better)
+    return Row(measure, baseline, candidate, turned, is_lower_better=True)
+
+
+def is_lower_better(measure: str) -> bool:
+    """Whether a small value of the measure, named as in `nDCG@10`, is the good one."""
+    return parse_measure(measure).entry.is_lower_better
+
+
+def changes(
+    query_ids: Sequence[str], baseline: Floats, candidate: Floats, *, is_lower_better: bool = False
+) -> list[Change]:
     """Every query, worst first; equal ones by id."""
     rows = [
-        Change(query_id, place, float(baseline[place]), float(candidate[place]))
+        Change(query_id, place, float(baseline[place]), float(candidate[place]), is_lower_better)
         for place, query_id in enumerate(query_ids)
     ]
-    return sorted(rows, key=lambda row: (round(row.change, 12), row.query_id))
+    return sorted(rows, key=lambda row: (round(row.gain, 12), row.query_id))
 
 
 class Tally(NamedTuple):
@@ -106,8 +130,8 @@ class Tally(NamedTuple):
 
 
 def tally(rows: Sequence[Change]) -> Tally:
-    better = sum(row.change > EQUAL for row in rows)
-    worse = sum(row.change < -EQUAL for row in rows)
+    better = sum(row.gain > EQUAL for row in rows)
+    worse = sum(row.gain < -EQUAL for row in rows)
     return Tally(better, len(rows) - better - worse, worse)
 
 

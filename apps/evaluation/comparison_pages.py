@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from apps.common.wording import number
 from apps.corpus.models import Snapshot
 from apps.evaluation import charts, comparing, rules, selectors
 from apps.evaluation.comparing import Change, Regressions, Row
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.pages import Named, Sheet, block_names, conventions_of
 from apps.evaluation.pairing import Pairing
+from apps.evaluation.scorecard import Beside
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
 
@@ -90,7 +92,25 @@ class Comparison:
 
     @property
     def unsettled(self) -> list[str]:
-        return [row.measure for row in self.rows if row.verdict == "not settled" and row != self.headline]
+        """The other measures that are not settled, each with the queries that its difference would need."""
+        open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]
+        return [f"{row.measure} ({_needed(self.pairing.beside[row.measure])})" for row in open_rows]
+
+    @property
+    def power(self) -> str:
+        """What so many queries can show of the headline's measure; empty where it cannot be told."""
+        beside = self.pairing.beside[self.measure]
+        if beside.detectable is None:
+            return ""
+        n = beside.tests.n
+        said = f"{n:,} queries show a difference of {number(beside.detectable)} four times in five"
+        if self.headline is None or self.headline.difference.is_settled:
+            return f"{said}."
+        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(beside)}."
+
+    @property
+    def beside(self) -> list[tuple[Row, Beside]]:
+        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
 
     @cached_property
     def drawn(self) -> list[tuple[Row, str]]:
@@ -251,3 +271,15 @@ class SideBySide:
         before = queries[order[at - 1]] if at else None
         after = queries[order[at + 1]] if at + 1 < len(order) else None
         return before, after
+
+
+def _needed(beside: Beside) -> str:
+    if beside.needed is None:
+        return "no number of queries would do"
+    return f"about {round_up(beside.needed):,} queries would be needed"
+
+
+def round_up(count: int) -> int:
+    """A number of queries to plan with: two leading digits, never fewer than needed."""
+    unit = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // unit) * unit

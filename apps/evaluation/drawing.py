@@ -40,7 +40,7 @@ def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WI
     place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
     step = min(WIDEST_BAR, (width - left) / max(1, len(rows)))
     right = max(left + step * len(rows), LEAST_DELTAS)
-    parts = [*_delta_grid(spread, place, left, right)]
+    parts = [*_delta_grid(spread, place, left, right, bar_of(rows))]
     parts += [_delta_bar(row, place, left + step * at, step) for at, row in enumerate(rows)]
     parts += _drop_names(rows, place, left, step)
     parts.append(tag("path", class_="zero", d=f"M{left:.1f} {place(0):.1f}H{right:.1f}"))
@@ -49,17 +49,25 @@ def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WI
     return drawing(right, DELTAS_HEIGHT, name, parts)
 
 
-def _delta_grid(spread: Bounds, place: Scale, left: float, right: float) -> list[str]:
+def bar_of(rows: Sequence[Change]) -> float:
+    """The change beyond which a query needs an explanation: a fall, or a rise where a lower value is better."""
+    return DROP_BAR if rows and rows[0].is_lower_better else -DROP_BAR
+
+
+def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: float) -> list[str]:
     parts = []
     for value in ticks(spread.low, spread.high, 5):
         if value:
             parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
         words = signed(value, 1) if value else "0"
         parts.append(text(left - 8, place(value) + 4, words, anchor="end"))
-    y = place(-DROP_BAR)
+    y = place(bar)
     parts.append(tag("path", class_="limit", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
-    words = f"a drop below {number(-DROP_BAR, 1)} needs an explanation"
-    parts.append(text(right, max(y + 16, place(0) + 34), words, anchor="end", class_="halo"))
+    if bar > 0:
+        words, below = f"a rise above {number(bar, 1)} needs an explanation", y - 6
+    else:
+        words, below = f"a drop below {number(bar, 1)} needs an explanation", max(y + 16, place(0) + 34)
+    parts.append(text(right, below, words, anchor="end", class_="halo"))
     return parts
 
 
@@ -70,7 +78,7 @@ def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
     x += (step - wide) / 2
     if abs(row.change) < 5e-4:
         return tag("rect", words, class_="even", x=x, y=zero - 1, width=wide, height=2)
-    css = "up" if row.change > 0 else "down"
+    css = "up" if row.gain > 0 else "down"
     return tag("rect", words, class_=css, x=x, y=min(zero, end), width=wide, height=max(1.5, abs(end - zero)))
 
 

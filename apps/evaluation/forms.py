@@ -4,8 +4,9 @@ from django import forms
 
 from apps.common.forms import KaratForm
 from apps.evaluation.actions import DEFAULT_MEASURES
+from apps.evaluation.actions.ledger import LONGEST_COMMIT
 from apps.evaluation.measurable import version_measures
-from apps.evaluation.models import RegressionNote
+from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.negatives import Choice
 from apps.evaluation.notation import MeasureError
 from apps.evaluation.provenance import has_finders
@@ -15,6 +16,7 @@ from apps.evaluation.significance import DEFAULT_SEED
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.retrieval.enums import SystemKind
+from apps.retrieval.models import Run
 
 USUAL_DEPTH = 10
 LARGEST_SEED = 2**31 - 1
@@ -142,3 +144,42 @@ class DropForm(KaratForm):
     query = forms.CharField(max_length=200)
     decision = forms.ChoiceField(choices=RegressionNote.Decision.choices)
     explanation = forms.CharField(max_length=2_000, required=False)
+
+
+class RestForm(KaratForm):
+    """The side on which all runs are scored."""
+
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+
+
+class LedgerForm(KaratForm):
+    """What the ledger says of a run. Before anybody wrote in it, what was noted when the run was made."""
+
+    tried = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What was tried"
+    )
+    commit = forms.CharField(max_length=LONGEST_COMMIT, required=False)
+    configuration = forms.CharField(
+        max_length=8_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What the system does not say of itself: flags, versions of models, the machine.",
+    )
+    cost = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label="Cost of 1,000 queries",
+        help_text="In one currency for all runs of the project.",
+    )
+    verdict = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What came of it"
+    )
+
+    def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
+        given = {"tried": run.note, "commit": run.commit}
+        if note is not None:
+            given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
+        super().__init__(*args, initial=given, **kwargs)
+        self.fields["commit"].widget.attrs["class"] = "input id"

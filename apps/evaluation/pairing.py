@@ -5,10 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
+import numpy as np
+
 from apps.evaluation import comparing, selectors
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import Change, Regressions, Row
 from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.paired import Paired, paired_tests
+from apps.evaluation.power import detectable_difference, queries_needed
+from apps.evaluation.scorecard import Beside
 from apps.retrieval.models import Run
 
 
@@ -46,15 +51,26 @@ class Pairing:
     def changes(self, measure: str) -> list[Change]:
         """Every query, worst first."""
         left, right = (values[measure] for values in self.values)
-        return comparing.changes(self.candidate.query_ids, left, right)
+        turned = comparing.is_lower_better(measure)
+        return comparing.changes(self.candidate.query_ids, left, right, is_lower_better=turned)
 
     def drops(self, measure: str) -> list[Change]:
-        """The queries that fell by more than the bar, worst first."""
+        """The queries that got worse by more than the bar, worst first."""
         return [change for change in self.changes(measure) if change.is_drop]
 
     def notes(self, measure: str) -> dict[str, RegressionNote]:
         """What was decided, by outside id of the query."""
         return selectors.notes_on(self.baseline, self.candidate, measure)
+
+    @cached_property
+    def beside(self) -> dict[str, Beside]:
+        """Other tests and what the number of queries can show, by measure."""
+        left, right = self.values
+        if not self.rows:
+            return {}
+        change = np.column_stack([right[row.measure] - left[row.measure] for row in self.rows])
+        found = paired_tests(change, seed=self.candidate.seed)
+        return {row.measure: _beside(row, tests) for row, tests in zip(self.rows, found, strict=True)}
 
     def regressions(self, measure: str) -> Regressions:
         drops, notes = self.drops(measure), self.notes(measure)
@@ -62,3 +78,8 @@ class Pairing:
 
     def verdict(self, row: Row) -> str:
         return comparing.verdict(*self.names, row, len(self.rows), self.regressions(row.measure))
+
+
+def _beside(row: Row, tests: Paired) -> Beside:
+    spread = tests.spread or 0.0
+    return Beside(tests, detectable_difference(spread, tests.n), queries_needed(row.difference.mean, spread))

@@ -1,0 +1,85 @@
+"""Write the ledger's line of a run."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.evaluation.actions.gates import hold_to_cost
+from apps.evaluation.models import RunNote
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Run
+
+LONGEST_COMMIT = 80
+DEAREST = Decimal("99999999.9999")
+
+
+class LedgerRefused(Refusal):
+    """This cannot stand in the ledger."""
+
+
+@transaction.atomic
+def write_ledger(
+    *,
+    run: Run,
+    tried: str = "",
+    commit: str = "",
+    configuration: str = "",
+    verdict: str = "",
+    cost: Decimal | None = None,
+    actor: User,
+    at: datetime,
+) -> RunNote:
+    """Say what was tried with a run, with what, at which cost of 1,000 queries, and what came of it.
+
+    The run itself stays as it is. May be written anew; what stood there before is in the audit trail. A new cost is
+    held to the gates on cost. Raises
+    LedgerRefused for a run that is not complete, a commit of more than 80 characters, and a cost below zero.
+    """
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    words = {
+        "tried": tried.strip(),
+        "commit": commit.strip(),
+        "configuration": configuration.strip(),
+        "verdict": verdict.strip(),
+        "cost": cost,
+    }
+    if reason := _refusal(run, words["commit"], cost):
+        raise LedgerRefused(reason, code="ledger_refused")
+    former = RunNote.objects.filter(run=run).first()
+    note, _ = RunNote.objects.update_or_create(run=run, defaults={**words, "written_by": actor, "written_at": at})
+    record(
+        project=run.project,
+        actor=actor,
+        action="run.ledger_written",
+        obj=run,
+        before=_facts(former) if former else None,
+        after=_facts(note),
+        at=at,
+    )
+    if cost is not None and (former is None or former.cost != cost):
+        hold_to_cost(run=run, actor=actor, at=at)
+    return note
+
+
+def _refusal(run: Run, commit: str, cost: Decimal | None) -> str | None:
+    if run.state != RunState.COMPLETE:
+        return f"{run.tag} is {run.state}. The ledger holds complete runs."
+    if len(commit) > LONGEST_COMMIT:
+        return f"A commit has at most {LONGEST_COMMIT} characters; this one has {len(commit):,}."
+    if cost is not None and not 0 <= cost <= DEAREST:
+        return "The cost of 1,000 queries is zero or more, and below 100 million."
+    return None
+
+
+def _facts(note: RunNote) -> dict[str, str | None]:
+    return {
+        "tried": note.tried,
+        "commit": note.commit,
+        "configuration": note.configuration,
+        "verdict": note.verdict,
+        "cost": None if note.cost is None else str(note.cost),
+    }

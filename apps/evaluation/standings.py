@@ -1,0 +1,73 @@
+"""Reads behind leaderboard, trend, ledger and cost: who stands on a version, who is missing, what was noted."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from apps.accounts.models import Project
+from apps.evaluation.models import Evaluation, RunNote
+from apps.evaluation.selectors import JUDGED_NAME, Standing, evaluations_on, scorable_runs, standings
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import GoldSet, Version
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Run
+
+ELSEWHERE = 20
+
+
+class Field(NamedTuple):
+    """The runs scored on one side of a version: best first by the first of `measures`, which may be none."""
+
+    measures: list[str]
+    standings: list[Standing]
+
+    @property
+    def main(self) -> str:
+        return self.measures[0] if self.measures else ""
+
+
+def field_of(version: Version, split: str, measure: str = "") -> Field:
+    """Everything scored on one side of the version; runs without the main measure are left out."""
+    measures, found = standings(evaluations_on(version, split), measure)
+    return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
+
+
+def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[Run]:
+    """Complete runs on the version's snapshot that lack one of the measures on this side, by tag."""
+    wanted = set(measures)
+    rows = Evaluation.objects.filter(version=version, split=split).values_list("run_id", "measures")
+    asked: dict[int, set[str]] = {}
+    for run_id, names in rows:
+        asked.setdefault(run_id, set()).update(names)
+    return [run for run in scorable_runs(version) if not wanted <= asked.get(run.pk, set()) or run.pk not in asked]
+
+
+def runs_elsewhere(version: Version) -> QuerySet[Run]:
+    """Complete runs of the project that ranked other texts than the version grades, newest first."""
+    found = Run.objects.filter(project=version.gold_set.project_id, state=RunState.COMPLETE)
+    return found.exclude(snapshot=version.snapshot_id).select_related("system", "snapshot__corpus").order_by("-pk")
+
+
+def versions_of(gold_set: GoldSet) -> list[Version]:
+    """The versions that can be scored against, oldest first."""
+    return list(gold_set.versions.exclude(state=VersionState.DRAFT).order_by("number"))
+
+
+def measures_asked(version: Version, split: str) -> list[str]:
+    """The measures asked for most recently on this side of any version of the gold set; none when nothing was."""
+    found = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
+    names = found.values_list("measures", flat=True).first() or []
+    return [name for name in names if name != JUDGED_NAME]
+
+
+def notes_of(runs: Iterable[Run]) -> dict[int, RunNote]:
+    """The ledger's line of each run that has one, by key of the run."""
+    found = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
+    return {note.run_id: note for note in found}
+
+
+def ledger_runs(project: Project) -> QuerySet[Run]:
+    """Every complete run, newest first."""
+    found = Run.objects.filter(project=project, state=RunState.COMPLETE)
+    return found.select_related("system", "snapshot__corpus", "created_by").order_by("-completed_at", "-pk")
