@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.evaluation.outside.printing import Sheet, gates_words, latency_words
-from apps.evaluation.reporting.document import Document, Part, Table, Words
+from apps.evaluation.reporting.document import Document, Part, Words
 from apps.evaluation.reporting.files import write_reports
+from apps.evaluation.reporting.gates import gates_parts
 from apps.evaluation.reporting.scored import scored_document
 
 
@@ -31,15 +32,10 @@ def document_of(sheet: Sheet) -> Document:
     if sheet.tier:
         basis.append(("Tier of the gates", sheet.tier))
     found = scored_document(sheet.found.card, title=sheet.title, basis=basis)
-    parts = [*_gates_parts(sheet), *_latency_parts(sheet), *found.parts]
+    gates = [(one.rule.name, one.verdict.state, one.verdict.words) for one in sheet.found.held]
+    parts = [*gates_parts(gates), *_latency_parts(sheet), *found.parts]
     lead = f"{gates_words(sheet.found.held)} {found.lead}" if sheet.found.held else found.lead
     return found._replace(parts=parts, lead=lead)
-
-
-def _gates_parts(sheet: Sheet) -> Iterator[Part]:
-    if sheet.found.held:
-        rows = [[one.rule.name, one.verdict.state, one.verdict.words] for one in sheet.found.held]
-        yield Part("Gates", [Table("Gates", ["Gate", "State", "What was found"], rows, words=3)])
 
 
 def _latency_parts(sheet: Sheet) -> Iterator[Part]:
