@@ -11,7 +11,9 @@ from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Scope
 from apps.agreement import log, rates, rules, selectors
 from apps.agreement.forms import LogForm
-from apps.agreement.serializers import AgreementSerializer, LogOut, RatesOut, entry_out, rates_out
+from apps.agreement.grades_serializers import AgreementSerializer, question_out
+from apps.agreement.serializers import LogOut, RatesOut, entry_out, rates_out
+from apps.agreement.whereabouts import overview_of
 from apps.common.paging import only_known
 from apps.review.tracking import Side
 
@@ -24,12 +26,14 @@ class AgreementView(ProjectAPIView):
 
     @extend_schema(responses=AgreementSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        grades = selectors.grade_agreement(self.project, selectors.rounds_for(self.member))
+        grades = overview_of(self.project, list(selectors.rounds_for(self.member)))
         verdicts = selectors.verdict_agreement(self.project)
         facts = {
-            "pairs_judged_twice": grades.ratings.shared,
-            "grades": selectors.as_facts(grades.overall),
+            "pairs_judged_twice": grades.shared,
+            "grades": selectors.as_facts(grades.alpha),
+            "coefficients": [selectors.as_facts(found) for found in grades.coefficients],
             "verdicts": selectors.as_facts(verdicts.kappa),
+            "questions": [question_out(row) for row in verdicts.questions],
         }
         return Response(AgreementSerializer(facts).data)
 

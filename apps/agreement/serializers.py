@@ -21,12 +21,6 @@ class CoefficientSerializer(serializers.Serializer):
     reason = serializers.CharField(required=False)
 
 
-class AgreementSerializer(serializers.Serializer):
-    pairs_judged_twice = serializers.IntegerField()
-    grades = CoefficientSerializer()
-    verdicts = CoefficientSerializer()
-
-
 class EntryOut(serializers.Serializer):
     """A flag, with its reasons, or a drop. People are named as on the page of the triple."""
 

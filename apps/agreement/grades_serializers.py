@@ -1,0 +1,197 @@
+"""The shape of agreement between annotators in the API: pairs, parts, what to tighten, one person."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.agreement.parts import Boundary
+from apps.agreement.persons import PersonSheet
+from apps.agreement.ratings import PairAgreement
+from apps.agreement.selectors import QuestionAgreement, as_facts
+from apps.agreement.serializers import CoefficientSerializer, RateOut, rate_out
+from apps.agreement.weeks import Week
+from apps.agreement.whereabouts import Costly, Part
+
+
+class IntervalField(serializers.ListField):
+    """Both ends of a 95 % interval, or null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.FloatField(), allow_null=True, **options)
+
+
+class PairOut(serializers.Serializer):
+    """Two people and how far they agree. Who is no lead finds letters instead of names."""
+
+    people = serializers.ListField(child=serializers.CharField())
+    n = serializers.IntegerField()
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+    kappa_quadratic = CoefficientSerializer()
+
+
+class PairsOut(serializers.Serializer):
+    """The people who share most pairs, every two of them; `people_count` counts everybody who shares one."""
+
+    people_count = serializers.IntegerField()
+    pairs = PairOut(many=True)
+
+
+class BoundaryOut(serializers.Serializer):
+    """The boundary between two grades. `astride` of `comparisons` lie across it; `share` is of all such crossings."""
+
+    below = serializers.IntegerField()
+    above = serializers.IntegerField()
+    astride = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    share_ci = IntervalField()
+    alpha = CoefficientSerializer()
+
+
+class PartOut(serializers.Serializer):
+    """A part of the pairs; `differing` of `comparisons` of two grades are not the same."""
+
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    differing = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+
+
+class WhereOut(serializers.Serializer):
+    """Boundaries, or the parts of any other way; `total` counts all parts, of which the first are told."""
+
+    by = serializers.CharField()
+    total = serializers.IntegerField()
+    boundaries = BoundaryOut(many=True, required=False)
+    parts = PartOut(many=True, required=False)
+
+
+class CostlyOut(PartOut):
+    """A query and what α of all would gain without it."""
+
+    gain = serializers.FloatField()
+    gain_ci = IntervalField()
+
+
+class TightenOut(serializers.Serializer):
+    alpha = CoefficientSerializer()
+    boundaries = BoundaryOut(many=True)
+    queries = CostlyOut(many=True)
+
+
+class WeekOut(serializers.Serializer):
+    """A week of one person: leaning in grades, α of the week's pairs, median milliseconds a pair."""
+
+    begins = serializers.DateField()
+    lean = serializers.FloatField(allow_null=True)
+    lean_ci = IntervalField()
+    lean_n = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+    median_ms = serializers.FloatField(allow_null=True)
+    median_ms_ci = IntervalField()
+    timed = serializers.IntegerField()
+
+
+class QuestionOut(serializers.Serializer):
+    """Two reviewers on one of the three questions: how often both, or one, said no; how often they said the same."""
+
+    question = serializers.CharField()
+    no_by_both = serializers.IntegerField()
+    no_by_one = serializers.IntegerField()
+    alike = RateOut()
+    kappa = CoefficientSerializer()
+
+
+class AgreementSerializer(serializers.Serializer):
+    """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` holds every other too."""
+
+    pairs_judged_twice = serializers.IntegerField()
+    grades = CoefficientSerializer()
+    coefficients = CoefficientSerializer(many=True)
+    verdicts = CoefficientSerializer()
+    questions = QuestionOut(many=True)
+
+
+class PersonOut(serializers.Serializer):
+    """One person's grades beside others', beside decisions, beside their own second look, and over the weeks."""
+
+    person = serializers.CharField()
+    graded = serializers.IntegerField()
+    others = PairOut(many=True)
+    decisions = PairOut()
+    repeats = PairOut()
+    weeks = WeekOut(many=True)
+    questions = QuestionOut(many=True)
+
+
+def pair_out(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
+        "n": pair.n,
+        "percent": as_facts(pair.percent),
+        "kappa": as_facts(pair.kappa),
+        "kappa_quadratic": as_facts(pair.quadratic),
+    }
+
+
+def boundary_out(found: Boundary) -> dict[str, Any]:
+    return {
+        "below": found.below,
+        "above": found.above,
+        "astride": found.crossings,
+        "comparisons": found.comparisons,
+        "share": found.share,
+        "share_ci": found.interval,
+        "alpha": as_facts(found.alpha),
+    }
+
+
+def part_out(part: Part) -> dict[str, Any]:
+    return {
+        "name": part.label.name,
+        "n": part.n,
+        "differing": part.differing.hits,
+        "comparisons": part.differing.n,
+        "alpha": as_facts(part.alpha),
+    }
+
+
+def costly_out(row: Costly) -> dict[str, Any]:
+    return {**part_out(row.part), "gain": row.change.value, "gain_ci": row.change.interval}
+
+
+def question_out(row: QuestionAgreement) -> dict[str, Any]:
+    return {
+        "question": row.aspect,
+        "no_by_both": row.no_by_both,
+        "no_by_one": row.no_by_one,
+        "alike": rate_out(row.alike),
+        "kappa": as_facts(row.kappa),
+    }
+
+
+def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "person": names[person],
+        "graded": sheet.beside.graded,
+        "others": [pair_out(pair, names) for pair in sheet.beside.others],
+        "decisions": pair_out(sheet.decisions, names),
+        "repeats": pair_out(sheet.repeats, names),
+        "weeks": [_week_out(week) for week in sheet.beside.weeks],
+        "questions": [question_out(row) for row in sheet.questions],
+    }
+
+
+def _week_out(week: Week) -> dict[str, Any]:
+    return {
+        "begins": week.begins,
+        "lean": week.lean.value,
+        "lean_ci": week.lean.interval,
+        "lean_n": week.lean.n,
+        "alpha": as_facts(week.alpha),
+        "median_ms": week.pace.value,
+        "median_ms_ci": week.pace.interval,
+        "timed": week.pace.n,
+    }
