@@ -11,7 +11,7 @@ from apps.accounts.models import Project, User
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.demo import cast, material
 from apps.dashboard.demo.actions import request_demo
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import Evaluation, GateResult, RunNote
 from apps.goldsets.models import Version
 from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement
@@ -76,6 +76,9 @@ def test_demo_tells_the_whole_story(demo):
     assert Verdict.objects.filter(revision__triple__project=demo).values("reviewer").distinct().count() == 2
     assert Version.objects.get(gold_set__project=demo).state == "released"
     assert Evaluation.objects.filter(project=demo, scored_at__isnull=False).count() == 4
+    assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 4
+    states = GateResult.objects.filter(gate__gold_set__project=demo).values_list("state", flat=True)
+    assert set(states) == {"passed", "failed"}
 
 
 def test_demo_shows_disputes_of_every_category_and_every_ending(demo):

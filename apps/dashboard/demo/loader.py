@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from apps.dashboard.demo import corpora, grading, reviews, runs
-from apps.dashboard.demo.stage import Stage, finish, seat_the_host
-from apps.evaluation.actions import request_evaluation
+from apps.dashboard.demo import corpora, grading, reviews, runs, scores
+from apps.dashboard.demo.stage import Stage, seat_the_host
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.judging.models import Round
 from apps.retrieval.models import Run
@@ -69,8 +68,6 @@ def release_first_version(stage: Stage, round_: Round, ranked: list[Run]) -> Non
     )
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
     version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(41.2))
-    for run in ranked:
-        evaluation = request_evaluation(
-            project=stage.project, run_id=run.pk, version_id=version.pk, actor=stage.lead, at=stage.at(42)
-        )
-        finish(evaluation.job)
+    scores.keep_ledger(stage, ranked)
+    scores.hold_the_candidate(stage, version, ranked)
+    scores.score_runs(stage, version, ranked)
