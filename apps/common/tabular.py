@@ -118,28 +118,33 @@ def read_csv(
     A missing, doubled or, when `known` is given, unknown column is raised: the whole file would be misread.
     Cells that were made formula-safe on export are restored.
     """
+    header: list[str] | None = None
+    for line, cells in read_rows(source, delimiter=delimiter):
+        if header is None:
+            header = _checked_header(source, line, cells, required, known)
+        elif len(cells) != len(header):
+            said = f"the row has {len(cells)} cells, the header has {len(header)}"
+            errors.add(source.error(line, "", cells[0], said))
+        else:
+            yield line, dict(zip(header, map(restore_cell, cells), strict=True))
+    if header is None:
+        raise source.error(None, "", "", "the file is empty; its first line must name the columns")
+
+
+def read_rows(source: Source, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """(line the record starts on, its cells as they stand there), heading included. Blank lines are passed over."""
     feed = _RecordFeed(source)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
-    header: list[str] | None = None
     while True:
         feed.start_record()
         try:
             cells = next(rows)
         except StopIteration:
-            break
+            return
         except csv.Error as error:
             raise source.error(feed.first, "", "", f"the quoting is broken here: {error}") from error
-        if not cells:
-            continue
-        if header is None:
-            header = _checked_header(source, feed.first, cells, required, known)
-        elif len(cells) != len(header):
-            said = f"the row has {len(cells)} cells, the header has {len(header)}"
-            errors.add(source.error(feed.first, "", cells[0], said))
-        else:
-            yield feed.first, dict(zip(header, map(restore_cell, cells), strict=True))
-    if header is None:
-        raise source.error(None, "", "", "the file is empty; its first line must name the columns")
+        if cells:
+            yield feed.first, cells
 
 
 def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from apps.agreement.coefficients.alpha import alpha
 from apps.agreement.coefficients.conger import conger
-from apps.agreement.coefficients.counting import Counts, category_counts, pair_table
+from apps.agreement.coefficients.counting import MISSING, Counts, category_counts, pair_table
 from apps.agreement.coefficients.many import Found, fleiss, gwet, pairwise, uniform_chance
-from apps.agreement.coefficients.pairs import cohen_kappas, kappa_name, kappa_of_maximum, percent_agreement
+from apps.agreement.coefficients.pairs import OF_MAXIMUM, kappa, kappa_name, percent_agreement, share_of_maximum
 from apps.agreement.coefficients.results import Coefficient, undefined
-from apps.agreement.coefficients.samples import Sample, sample_of_codes, sample_of_counts
-from apps.agreement.coefficients.uncertainty import DEFAULTS, Estimator, Settings, estimate, estimates
+from apps.agreement.coefficients.samples import Sample, sample_of_codes, sample_of_counts, sample_of_table
+from apps.agreement.coefficients.uncertainty import DEFAULTS, Settings, estimate, estimate_each
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import LEVELS
 
@@ -95,8 +94,7 @@ def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> li
     """Every two raters who share an item, most items first, then by column. Equal tables are worked out once."""
     known: dict[bytes, dict[str, Coefficient]] = {}
     found = []
-    for first, second in _meeting(rated):
-        table = pair_table(rated[:, first], rated[:, second], scale.size)
+    for first, second, table in _tables(rated, scale.size):
         key = table.tobytes()
         if key not in known:
             known[key] = table_figures(table, scale, settings)
@@ -104,27 +102,30 @@ def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> li
     return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
 
 
-def _meeting(rated: Counts) -> Iterator[tuple[int, int]]:
-    """The pairs of columns that have an item in common."""
-    present = (rated >= 0).astype(float)
-    together = present.T @ present
-    return ((one, other) for one, other in combinations(range(rated.shape[1]), 2) if together[one, other])
+def _tables(rated: Counts, size: int) -> Iterator[tuple[int, int, Counts]]:
+    """The columns of every two raters who share an item, and their table; one rater with all later ones at a time."""
+    raters = rated.shape[1]
+    for first in range(raters - 1):
+        own = rated[rated[:, first] != MISSING, first:]
+        items, others = np.nonzero(own[:, 1:] != MISSING)
+        cells = (others * size + own[items, 0]) * size + own[items, others + 1]
+        tables = np.bincount(cells, minlength=(raters - first - 1) * size * size).reshape(-1, size, size)
+        for other in np.flatnonzero(tables.any(axis=(1, 2))).tolist():
+            yield first, first + 1 + other, tables[other]
 
 
 def table_figures(table: Counts, scale: Scale, settings: Settings = DEFAULTS) -> dict[str, Coefficient]:
     """Percent agreement, the three kappas, and kappa against its maximum, from the table of two raters."""
-    figures = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
     n = int(table.sum())
-    if reason := scale.reason("ordinal"):
-        figures["cohen_kappa"] = cohen_kappas(table, kinds=["nominal"], settings=settings)[0]
-        figures |= {key: undefined(kappa_name(kind), reason, n) for key, kind in list(KAPPAS.items())[1:]}
-    else:
-        kappas = cohen_kappas(table, values=scale.values, kinds=list(KAPPAS.values()), settings=settings)
-        figures |= dict(zip(KAPPAS, kappas, strict=True))
-    figures["cohen_kappa_of_maximum"] = kappa_of_maximum(
-        table, seed=settings.seed, resamples=settings.resamples, confidence=settings.confidence
-    )
-    return figures
+    values = scale.values or range(scale.size)
+    found: dict[str, Found] = {}
+    for key, kind in KAPPAS.items():
+        reason = scale.reason("nominal" if kind == "nominal" else "ordinal")
+        name = kappa_name(kind)
+        found[key] = undefined(name, reason, n) if reason else kappa(table, agreement_weights(kind, values), name)
+    found["cohen_kappa_of_maximum"] = share_of_maximum(table)
+    percent = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
+    return percent | _estimated(sample_of_table(table), found, settings)
 
 
 def _from_all(sample: Sample, scale: Scale) -> dict[str, Found]:
@@ -156,9 +157,7 @@ def _from_shared(sample: Sample, scale: Scale) -> dict[str, Found]:
 
 def _estimated(sample: Sample, found: dict[str, Found], settings: Settings) -> dict[str, Coefficient]:
     """All of one sample, from one set of resampled items."""
-    defined = {key: one for key, one in found.items() if isinstance(one, Estimator)}
-    values = dict(zip(defined, estimates(sample, list(defined.values()), settings), strict=True)) if defined else {}
-    return {key: one if isinstance(one, Coefficient) else values[key] for key, one in found.items()}
+    return dict(zip(found, estimate_each(sample, list(found.values()), settings), strict=True))
 
 
 def _of_two(rated: Counts, scale: Scale, settings: Settings) -> dict[str, Coefficient]:
@@ -169,7 +168,7 @@ def _of_two(rated: Counts, scale: Scale, settings: Settings) -> dict[str, Coeffi
         return table_figures(pair_table(rated[:, first], rated[:, second], scale.size), scale, settings)
     reason = _not_two(len(raters))
     names = {key: kappa_name(kind) for key, kind in KAPPAS.items()}
-    names["cohen_kappa_of_maximum"] = "Cohen's κ / its maximum"
+    names["cohen_kappa_of_maximum"] = OF_MAXIMUM
     return {key: undefined(name, reason) for key, name in names.items()}
 
 

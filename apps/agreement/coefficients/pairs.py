@@ -13,18 +13,19 @@ from apps.agreement.coefficients.results import CERTAIN, Coefficient, undefined
 from apps.agreement.coefficients.samples import Floats, sample_of_table
 from apps.agreement.coefficients.uncertainty import (
     CONFIDENCE,
+    DEFAULTS,
     RESAMPLES,
     SEED,
     Estimator,
     Settings,
     estimate,
-    estimates,
+    estimate_each,
 )
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import Parts
 from apps.common.intervals import wilson
 
-KAPPA_NAMES = {"nominal": "Cohen's κ"}
+OF_MAXIMUM = "Cohen's κ / its maximum"
 
 
 def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coefficient:
@@ -55,7 +56,7 @@ def cohen_kappa(
     `weights`, categories by categories with 1 on the diagonal, stand in for those of the kind.
     """
     own = _weights(table, kind, values) if weights is None else weights
-    found = _kappa(table, "Cohen's κ, own weights" if weights is not None else kappa_name(kind), own)
+    found = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
     return estimate(sample_of_table(table), found, Settings(seed, resamples, confidence))
 
 
@@ -64,18 +65,15 @@ def cohen_kappas(
     *,
     values: Sequence[float] | None = None,
     kinds: Sequence[str] = ("nominal", "linear", "quadratic"),
-    settings: Settings | None = None,
+    settings: Settings = DEFAULTS,
 ) -> list[Coefficient]:
     """Kappa with each kind of weights over one set of resampled items; the same figures as one by one."""
-    found = [_kappa(table, kappa_name(kind), _weights(table, kind, values)) for kind in kinds]
-    defined = [estimator for estimator in found if isinstance(estimator, Estimator)]
-    if len(defined) < len(found):
-        return [estimate(sample_of_table(table), one, settings or Settings()) for one in found]
-    return estimates(sample_of_table(table), defined, settings or Settings())
+    found = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
+    return estimate_each(sample_of_table(table), found, settings)
 
 
 def kappa_name(kind: str) -> str:
-    return KAPPA_NAMES.get(kind, f"Cohen's κ, {kind}")
+    return "Cohen's κ" if kind == "nominal" else f"Cohen's κ, {kind}"
 
 
 def kappa_of_maximum(
@@ -85,7 +83,12 @@ def kappa_of_maximum(
 
     Undefined where the totals allow no agreement beyond chance.
     """
-    name = "Cohen's κ / its maximum"
+    return estimate(sample_of_table(table), share_of_maximum(table), Settings(seed, resamples, confidence))
+
+
+def share_of_maximum(table: Counts) -> Estimator | Coefficient:
+    """Cohen's kappa over its maximum, of the table's sample."""
+    name = OF_MAXIMUM
     n = int(table.sum())
     if reason := pair_reason(table):
         return undefined(name, reason, n)
@@ -103,8 +106,7 @@ def kappa_of_maximum(
         possible = most > CERTAIN
         return np.where(possible, beyond / np.where(possible, most, 1.0), np.nan), np.zeros(len(draws))
 
-    estimator = Estimator(name, parts, _numeric_influence(parts, table), n, n, is_of_table=True, is_agreement=False)
-    return estimate(sample_of_table(table), estimator, Settings(seed, resamples, confidence))
+    return Estimator(name, parts, _numeric_influence(parts, table), n, n, is_of_table=True, is_agreement=False)
 
 
 def highest_kappa(table: Counts) -> float | None:
@@ -168,7 +170,8 @@ def _weights(table: Counts, kind: str, values: Sequence[float] | None) -> Floats
     return agreement_weights(kind, range(len(table)) if values is None else values)
 
 
-def _kappa(table: Counts, name: str, weights: Floats) -> Estimator | Coefficient:
+def kappa(table: Counts, weights: Floats, name: str) -> Estimator | Coefficient:
+    """Cohen's kappa of the table's sample."""
     n = int(table.sum())
     if reason := pair_reason(table):
         return undefined(name, reason, n)

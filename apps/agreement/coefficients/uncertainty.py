@@ -77,6 +77,15 @@ def estimate(sample: Sample, found: Estimator | Coefficient, settings: Settings 
     return found if isinstance(found, Coefficient) else estimates(sample, [found], settings)[0]
 
 
+def estimate_each(
+    sample: Sample, found: Sequence[Estimator | Coefficient], settings: Settings = DEFAULTS
+) -> list[Coefficient]:
+    """Each coefficient in order, from one set of resampled items; what is undefined stays so."""
+    defined = [one for one in found if isinstance(one, Estimator)]
+    values = iter(estimates(sample, defined, settings)) if defined else iter(())
+    return [one if isinstance(one, Coefficient) else next(values) for one in found]
+
+
 def _estimate(sample: Sample, estimator: Estimator, drawn: Floats, confidence: float) -> Coefficient:
     """Value, error and interval.
 

@@ -1,0 +1,157 @@
+"""`karat agree`: how far annotators agree, from a file of labels, without a server and without a database.
+
+Results go to standard output, remarks and errors to standard error. Exit codes: 0 told, also where every figure is
+undefined; 2 unusable input or a wrong command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from apps.agreement import labelprint
+from apps.agreement.coefficients import CONFIDENCE, RESAMPLES, SEED, Settings
+from apps.agreement.labelfiles import REPEATS, Labelling, Reading, labelling_of, read_labels
+from apps.agreement.labelfiles.columns import ROLES
+from apps.agreement.labelfiles.figures import figures_of
+from apps.agreement.labelfiles.labelling import remarks_on
+from apps.common.alpha import LEVELS
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import ErrorList
+from apps.common.trec import name_of
+
+EXIT_OK = 0
+EXIT_BAD_INPUT = 2
+MOST_ERRORS = 10
+FORMATS = {
+    "table": labelprint.as_table,
+    "json": labelprint.as_json,
+    "csv": labelprint.as_csv,
+    "tsv": labelprint.as_tsv,
+}
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Adds `agree` to the commands of `karat`."""
+    parser = subparsers.add_parser(
+        "agree",
+        help="tell how far annotators agree, without a server",
+        description="Coefficients of agreement with intervals, from labels in a long file (columns item, annotator, "
+        "label and perhaps pass) or a wide one (the item, then a column for each annotator).",
+        epilog="The file may be gzipped; - is standard input. Exit codes: 0 told, 2 unusable input or wrong command "
+        "line.",
+    )
+    parser.add_argument("file", metavar="FILE", help="labels as CSV, or divided by tabs or semicolons")
+    _add_reading(parser)
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
+    parser.add_argument("--label-model", action="store_true", help="also diagnose annotators by a label model")
+    parser.add_argument("--seed", type=_whole, default=SEED, metavar="N", help=f"default: {SEED}")
+    parser.add_argument(
+        "--resamples", type=_many, default=RESAMPLES, metavar="N", help=f"of the bootstrap (default: {RESAMPLES})"
+    )
+    parser.add_argument("--confidence", type=_share, default=CONFIDENCE, metavar="SHARE", help=f"default: {CONFIDENCE}")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """The options that say what the file means."""
+    parser.add_argument(
+        "--level", choices=LEVELS, help="of the labels (default: ordinal for numbers, nominal for words)"
+    )
+    parser.add_argument(
+        "--missing",
+        type=_list,
+        default=[],
+        metavar="LIST",
+        help="cells that stand for no label, divided by commas; empty ones always do",
+    )
+    parser.add_argument(
+        "--categories", type=_list, default=[], metavar="LIST", help="all labels there could be, lowest first"
+    )
+    parser.add_argument(
+        "--columns", type=_roles, default=[], metavar="LIST", help=f"what each column holds: {', '.join(ROLES)}"
+    )
+    parser.add_argument("--no-heading", action="store_true", help="the first line is a row too")
+    parser.add_argument(
+        "--repeats",
+        choices=REPEATS,
+        default="refuse",
+        help="an item that somebody labels again, where no pass is given (default: refuse)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reads and prints; the exit code."""
+    try:
+        labelling = _labelling(args)
+    except InputErrors as found:
+        for error in found.errors:
+            print(f"karat agree: {error}", file=sys.stderr)
+        if found.capped:
+            print("karat agree: … and more.", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    for remark in remarks_on(labelling):
+        print(f"{name_of(args.file)}: {remark}", file=sys.stderr)
+    settings = Settings(args.seed, args.resamples, args.confidence)
+    figures = figures_of(labelling, settings, with_model=args.label_model)
+    sys.stdout.write(FORMATS[args.format](figures))
+    return EXIT_OK
+
+
+def _labelling(args: argparse.Namespace) -> Labelling:
+    """The labels of the file. Raises InputErrors with all that is wrong, up to a number."""
+    errors = ErrorList(MOST_ERRORS)
+    reading = Reading(tuple(args.columns), not args.no_heading, frozenset(args.missing), args.repeats)
+    try:
+        form, labels = read_labels(args.file, reading, errors)
+        if not errors:
+            labelling = labelling_of(
+                name_of(args.file),
+                labels,
+                errors,
+                level=args.level,
+                categories=args.categories,
+                repeats=args.repeats,
+                annotators=[name for _, name in form.raters],
+            )
+    except InputError as error:
+        errors.add(error)
+    if errors:
+        errors.sort()
+        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    return labelling
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _roles(text: str) -> list[str]:
+    roles = _list(text)
+    unknown = next((role for role in roles if role not in ROLES), None)
+    if unknown is not None:
+        raise argparse.ArgumentTypeError(f"'{unknown}' is not one of {', '.join(ROLES)}")
+    return roles
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0")
+    return int(text)
+
+
+def _many(text: str) -> int:
+    if _whole(text) < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 100")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share between 0 and 1, such as 0.95")
+    return value

@@ -1,0 +1,111 @@
+"""What the columns of a file of labels hold: by their heading, or as somebody says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+
+ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP = "item", "annotator", "label", "pass", "rating", "skip"
+ROLES = (ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP)
+LONG = (ITEM, ANNOTATOR, LABEL)
+REPEATS = ("refuse", "passes", "first", "last")
+
+
+class Label(NamedTuple):
+    """One label as it stands in the file. Passes count from 1; 0 where the file has no such column."""
+
+    line: int
+    item: str
+    annotator: str
+    label: str
+    pass_number: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file.
+
+    `columns` gives a role to each column, from the left; without it the heading does. `missing` are the cells that
+    stand for no label, besides empty ones. `repeats` says what happens when an annotator labels an item again and
+    no pass tells the labels apart: refuse, take them as passes in the order of the file, keep the first or the last.
+    """
+
+    columns: tuple[str, ...] = ()
+    has_heading: bool = True
+    missing: frozenset[str] = frozenset()
+    repeats: str = "refuse"
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where to find what. A long file has one label a row, a wide one a column for each of its `raters`."""
+
+    width: int
+    items: tuple[int, ...]
+    annotator: int | None = None
+    label: int | None = None
+    passed: int | None = None
+    raters: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def is_long(self) -> bool:
+        return self.label is not None
+
+
+def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> Form:
+    """The form of a file, from its first row. Raises InputError where that says too little, or two things at once."""
+    cells = [cell.strip() for cell in first]
+    if reading.columns:
+        return _as_told(name, line, cells, reading)
+    if not reading.has_heading:
+        raise InputError(name, None, "", "", "without a heading, --columns has to say what each column holds.")
+    doubled = [cell for place, cell in enumerate(cells) if cell in cells[:place]]
+    if doubled:
+        raise InputError(name, line, "", doubled[0], f"two columns are called '{doubled[0]}'.")
+    lower = [cell.lower() for cell in cells]
+    if set(LONG) <= set(lower):
+        passed = lower.index(PASS) if PASS in lower else None
+        return Form(len(cells), (lower.index(ITEM),), lower.index(ANNOTATOR), lower.index(LABEL), passed)
+    if {ANNOTATOR, LABEL} & set(lower):
+        missing = next(role for role in LONG if role not in lower)
+        raise InputError(name, line, missing, "", f"this column is missing; the file has {', '.join(cells)[:200]}.")
+    return _wide(name, line, len(cells), (0,), tuple(enumerate(cells))[1:])
+
+
+def _as_told(name: str, line: int, cells: Sequence[str], reading: Reading) -> Form:
+    roles = reading.columns
+    if len(roles) != len(cells):
+        said = f"the row has {len(cells)} columns, --columns names {len(roles)}."
+        raise InputError(name, line, "", "", said)
+    places = {role: [place for place, own in enumerate(roles) if own == role] for role in ROLES}
+    for role in (ANNOTATOR, LABEL, PASS):
+        if len(places[role]) > 1:
+            raise InputError(name, None, "", role, f"--columns names {role} twice; one column can hold that.")
+    if places[RATING]:
+        if places[ANNOTATOR] or places[LABEL] or places[PASS]:
+            said = "--columns names rating, as a wide file has, beside annotator, label or pass of a long one."
+            raise InputError(name, None, "", "", said)
+        names = cells if reading.has_heading else [f"column {place}" for place in range(1, len(cells) + 1)]
+        raters = tuple((place, names[place]) for place in places[RATING])
+        return _wide(name, line, len(cells), tuple(places[ITEM]), raters)
+    lacking = [role for role in LONG if not places[role]]
+    if lacking:
+        raise InputError(name, None, "", lacking[0], f"--columns names no {lacking[0]}.")
+    passed = places[PASS][0] if places[PASS] else None
+    return Form(len(cells), tuple(places[ITEM]), places[ANNOTATOR][0], places[LABEL][0], passed)
+
+
+def _wide(name: str, line: int, width: int, items: tuple[int, ...], raters: tuple[tuple[int, str], ...]) -> Form:
+    if len(raters) < 2:
+        said = (
+            "agreement takes two annotators: a long file has the columns item, annotator, label, a wide one the item "
+            "first and then a column for each annotator. --columns names others."
+        )
+        raise InputError(name, line, "", "", said)
+    unnamed = next((place for place, rater in raters if not rater), None)
+    if unnamed is not None:
+        raise InputError(name, line, "", "", f"column {unnamed + 1} has no name.")
+    return Form(width, items, raters=raters)
