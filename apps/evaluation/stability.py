@@ -22,13 +22,16 @@ from apps.evaluation.resampling import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     MOST_UNDEFINED,
+    NORMAL,
     RESAMPLES,
     Interval,
     percentile_interval,
+    reading_share,
     resampled_means,
 )
 
 MOST_PEOPLE, MOST_PAIRS = 12, 12
+TIED = 1e-9
 RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
 
 
@@ -138,13 +141,13 @@ def order_under(
     exact = [math.fsum(column) / n for column in after.T]
     old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
     draws = _draws(before, after, seed, resamples) if n > 1 else None
-    spread = None if draws is None else _tau_interval(draws[:, :runs], draws[:, runs:], confidence)
-    means = [
-        (exact[run], None if draws is None else percentile_interval(draws[:, runs + run], confidence))
-        for run in range(runs)
-    ]
+    share = confidence if draws is None else reading_share(n, confidence)
     tau = _tau(old[None], new[None])[0]
-    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, draws, confidence), n)
+    spread = None if draws is None else _tau_interval(tau, _tau(draws[:, :runs], draws[:, runs:]), share)
+    means = [
+        (exact[run], None if draws is None else percentile_interval(draws[:, runs + run], share)) for run in range(runs)
+    ]
+    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, draws, share), n)
 
 
 def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
@@ -166,30 +169,41 @@ def _tau(before: Floats, after: Floats) -> Floats:
     return np.divide(alike, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
 
 
-def _tau_interval(before: Floats, after: Floats, confidence: float) -> Interval | None:
-    """The percentile interval over draws; None when more than half of them leave τ undefined."""
-    taus = _tau(before, after)
-    return None if np.isnan(taus).mean() > MOST_UNDEFINED else percentile_interval(taus, confidence)
+def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
+    """The bias-corrected percentile interval over draws (Efron, Canadian J. Statistics 9, 1981), which holds τ.
+
+    τ moves in steps, and where runs lie close its draws tend to one side of it: a plain percentile interval can leave
+    τ itself out. None when τ, or more than half of its draws, are not defined.
+    """
+    if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
+        return None
+    taus = taus[~np.isnan(taus)]
+    half = 0.5 / len(taus)
+    below = (taus < tau - TIED).mean() + 0.5 * (np.abs(taus - tau) <= TIED).mean()
+    bias = NORMAL.inv_cdf(min(max(float(below), half), 1.0 - half))
+    reach = NORMAL.inv_cdf((1.0 + share) / 2.0)
+    low, high = np.quantile(taus, [NORMAL.cdf(2.0 * bias - reach), NORMAL.cdf(2.0 * bias + reach)])
+    return min(float(low), float(tau)), max(float(high), float(tau))
 
 
-def _swaps(old: Floats, new: Floats, draws: Floats | None, confidence: float) -> list[Swap]:
+def _swaps(old: Floats, new: Floats, draws: Floats | None, share: float) -> list[Swap]:
     """The runs that change places, the widest lead lost first."""
     runs = len(old)
     found = []
     for ahead in range(runs):
         for behind in range(runs):
             if old[ahead] > old[behind] and new[ahead] < new[behind]:
-                before = _gap(old, draws, ahead, behind, 0, confidence)
-                after = _gap(new, draws, ahead, behind, runs, confidence)
+                before = _gap(old, draws, ahead, behind, 0, share)
+                after = _gap(new, draws, ahead, behind, runs, share)
                 found.append(Swap(ahead, behind, before, after))
     return sorted(found, key=lambda swap: (-swap.before.mean, swap.ahead, swap.behind))
 
 
-def _gap(means: Floats, draws: Floats | None, ahead: int, behind: int, offset: int, confidence: float) -> Gap:
+def _gap(means: Floats, draws: Floats | None, ahead: int, behind: int, offset: int, share: float) -> Gap:
     mean = float(means[ahead] - means[behind])
     if draws is None:
         return Gap(mean, None)
-    return Gap(mean, percentile_interval(draws[:, offset + ahead] - draws[:, offset + behind], confidence))
+    return Gap(mean, percentile_interval(draws[:, offset + ahead] - draws[:, offset + behind], share))
 
 
 def facts_of(order: Order) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from apps.evaluation import stability
+from apps.evaluation.significance import DEFAULT_SEED, summaries
 from apps.evaluation.stability import HIGHER, LOWER, PERSON, RELEASED, Named, grounds_of, order_under, verdict
 from tests.evaluation.test_people import ANNA, BERT, CAROL, given, judged
 
@@ -96,12 +97,37 @@ def test_tau_has_an_interval_where_queries_disagree():
     assert -1 <= low < found.tau < high <= 1
 
 
+def test_the_interval_holds_tau_where_runs_lie_so_close_that_draws_tend_to_one_side():
+    """Runs 0 and 1 are a hair apart, the other way round under other grades; most draws order them alike in both."""
+    chance = np.random.default_rng(1)
+    before = chance.random((40, 4)) + np.array([0.0, 0.0, 0.5, 1.0])
+    before[:, 1] += before[:, 0].mean() - before[:, 1].mean() - 1e-6
+    after = before.copy()
+    after[:, 1] += 2e-6
+
+    found = order_under(before, after)
+
+    assert found.tau == pytest.approx(2 / 3)
+    assert found.interval == pytest.approx((2 / 3, 1.0))
+
+
 def test_the_same_seed_gives_the_same_answer():
     chance = np.random.default_rng(5)
     before, after = chance.random((30, 4)), chance.random((30, 4))
 
     assert order_under(before, after, seed=4) == order_under(before, after, seed=4)
     assert order_under(before, after, seed=4) != order_under(before, after, seed=5)
+
+
+def test_a_mean_has_the_interval_that_its_score_has():
+    chance = np.random.default_rng(6)
+    values_of_runs = chance.random((25, 3))
+
+    found = order_under(values_of_runs, values_of_runs)
+
+    told = summaries(values_of_runs, seed=DEFAULT_SEED)
+    assert [mean for mean, _ in found.means] == [one.mean for one in told]
+    np.testing.assert_allclose([ends for _, ends in found.means], [one.interval for one in told], atol=1e-11)
 
 
 def test_one_run_or_all_ties_have_no_tau():
