@@ -310,6 +310,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "evaluation-api:detail": read(MEMBERS),
     "evaluation-api:gates": Endpoint(get=MEMBERS, post=LEADS),
     "evaluation-api:gate": read(MEMBERS),
+    "evaluation-api:compare": read(MEMBERS),
+    "evaluation-api:ledger": Endpoint(get=MEMBERS, post=LEADS),
     "evaluation-api:bias-reports": write(LEADS),
     "evaluation-api:bias": read(WATCHERS),
     "evaluation-api:stability-reports": write(LEADS),

@@ -293,6 +293,8 @@ class Things:
     def evaluation_ledger_note__pk(self) -> int:
         return self.evaluations[0].run_id
 
+    evaluation_api_ledger__pk = evaluation_ledger_note__pk
+
     def jobs__pk(self) -> int:
         return Job.objects.filter(project=self.project).order_by("pk").first().pk
 

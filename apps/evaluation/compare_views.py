@@ -14,21 +14,17 @@ from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.csvsafe import safe_cell
-from apps.common.errors import Refusal
 from apps.evaluation import actions, comparing, rules, selectors
 from apps.evaluation.comparison_pages import Comparison, SideBySide
 from apps.evaluation.evaluation_views import SECTION, log_look
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import STRATA, Sheet
+from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused
 from apps.evaluation.strata_pages import strata_context
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.retrieval.models import Pool
-
-
-class ComparisonRefused(Refusal):
-    """Two evaluations cannot be compared, or not be seen yet."""
 
 
 @require_safe
@@ -50,7 +46,7 @@ def comparison_asked(request: HttpRequest, project: Project, baseline: int, cand
     measure = request.POST.get("measure") or request.GET.get("measure", "")
     found = Comparison(Sheet(first, member), Sheet(second, member), measure)
     if found.headline is None:
-        raise ComparisonRefused("These two share no measure. Score both with the same list.", code="no_measure")
+        raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from apps.common.errors import Refusal
 from apps.evaluation import comparing, selectors
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import Change, Regressions, Row
@@ -15,6 +16,13 @@ from apps.evaluation.paired import Paired, paired_tests
 from apps.evaluation.power import detectable_difference, queries_needed
 from apps.evaluation.scorecard import Beside
 from apps.retrieval.models import Run
+
+
+NO_MEASURE = "These two share no measure. Score both with the same list."
+
+
+class ComparisonRefused(Refusal):
+    """Two evaluations cannot be compared, or not be seen yet."""
 
 
 def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
@@ -34,6 +42,7 @@ class Pairing:
 
     @classmethod
     def of(cls, baseline: Evaluation, candidate: Evaluation) -> Self:
+        """The pair with its values, read from the database."""
         return cls(baseline, candidate, (selectors.values_of(baseline), selectors.values_of(candidate)))
 
     @property
