@@ -379,4 +379,5 @@ def test_several_gates_are_as_good_as_the_worst():
 
 def test_what_a_rule_asks_for_reads_as_words():
     assert asks(threshold()) == "at least 0.4"
+    assert asks(threshold(figure="latency_p95", at_least=None, at_most=400)) == "at most 400 ms"
     assert asks(against_baseline(margin=0.02)) == "no worse than the baseline beyond a drop of 0.02"

@@ -107,10 +107,11 @@ def asks(rule: Rule) -> str:
         beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
         return f"no worse than the baseline beyond {beyond}"
     side, bound = ("at least", rule.at_least) if rule.at_least is not None else ("at most", rule.at_most)
+    unit = " ms" if rule.figure in LATENCIES else ""
     if rule.on == MEAN:
-        return f"{side} {bound:,g}"
+        return f"{side} {bound:,g}{unit}"
     end = "lower" if rule.at_least is not None else "upper"
-    return f"{side} {bound:,g} at the {end} end of the interval"
+    return f"{side} {bound:,g}{unit} at the {end} end of the interval"
 
 
 def measures_of(rules: Iterable[Rule]) -> list[Measure]:

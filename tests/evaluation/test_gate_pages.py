@@ -1,0 +1,314 @@
+"""Pages and API of gates, the badge, and the page of webhooks."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.accounts.secrets import save_secret
+from apps.evaluation.actions import create_gate, make_badge, revoke_badge
+from apps.evaluation.badge import badge, words_of
+from apps.evaluation.models import Badge, Gate
+from apps.jobs.models import Outbox, Webhook
+from apps.jobs.testing import run_jobs
+from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
+from tests.factories import AT, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
+
+
+def hold(scene: Scene, **facts) -> Gate:
+    return create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["better"].system_id,
+        facts={**GOOD_ENOUGH, **facts},
+        actor=scene.lead,
+        at=AT,
+    )
+
+
+def url(scene: Scene, name: str, *args: object) -> str:
+    return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def fields(scene: Scene, **changes) -> dict:
+    """What the form of a new gate sends."""
+    return {
+        "name": "Good enough",
+        "system": scene.runs["better"].system_id,
+        "figure": "nDCG@10",
+        "kind": "at_least",
+        "bound": "0.9",
+        "on": "mean",
+        "baseline": "",
+        "slice": "",
+        "split": "",
+        "tier": "full",
+        **changes,
+    }
+
+
+# Pages -------------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_gold_set_the_list_says_what_is_missing(client):
+    project = make_project()
+    client.force_login(make_member(project, Role.VIEWER))
+
+    response = client.get(reverse("evaluation:gates", args=[project.slug]))
+
+    assert "No gold set to hold a system to" in words(response)
+
+
+def test_the_list_says_how_each_gate_stands(client, scene):
+    hold(scene)
+    hold(scene, name="Perfect", figure="P@10", at_least=1)
+    hold(scene, name="Split apart", figure="nDCG@10", at_least=0.1)
+    score(scene, "better")
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    page = words(client.get(url(scene, "gates")))
+
+    assert "nDCG@10 is 1.0000, 95 % interval 1.0000 to 1.0000, n = 6; the gate asks for at least 0.9." in page
+    assert page.count(">passed</span>") == 2
+    assert page.count(">failed</span>") == 2, "of the gate and of the system as a whole"
+    assert "New gate" not in page
+
+
+def test_the_list_asks_as_much_for_three_gates_as_for_one(client, scene):
+    client.force_login(scene.lead)
+
+    def queries() -> int:
+        client.get(url(scene, "gates"))
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(url(scene, "gates")).status_code == 200
+        return len(asked)
+
+    hold(scene)
+    score(scene, "better")
+    one = queries()
+    hold(scene, name="Second")
+    hold(scene, name="Third")
+    run_jobs()
+
+    assert queries() == one
+
+
+def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, scene):
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    made = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, slice="domain=access"))
+    run_jobs()
+    gate = Gate.objects.get()
+    page = words(client.get(made["Location"]))
+
+    assert made["Location"] == url(scene, "gate", gate.pk)
+    assert gate.rule["slice"] == {"field": "domain", "value": "access"}
+    assert "Good enough: passed" in page
+    assert "nDCG@10 where domain = access: at least 0.9" in page
+    assert "1 run" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"figure": "nDGC@10"}, "is not a measure Karat knows"),
+        ({"bound": ""}, "Write the number that the figure is held to."),
+        ({"kind": "no_worse_than", "bound": ""}, "Choose the run that this gate compares with."),
+        ({"kind": "no_worse_than", "bound": "-1"}, "margin is a number from 0"),
+        ({"figure": "latency_p95"}, "latency_p95 is a guard-rail; give it at_most."),
+        ({"figure": "alpha_nDCG@10"}, "needs the facets of queries"),
+    ],
+)
+def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene, changes, says):
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, **changes))
+
+    assert response.status_code == 400
+    assert says in words(response)
+    assert Gate.objects.count() == 0
+
+
+def test_the_form_makes_a_gate_against_a_baseline(client, scene):
+    client.force_login(scene.lead)
+    sent = fields(scene, kind="no_worse_than", bound="0.02", baseline=scene.runs["better"].pk, on="interval")
+
+    client.post(url(scene, "new-gate", scene.version.gold_set.slug), sent)
+
+    gate = Gate.objects.get()
+    assert (gate.baseline, gate.rule["margin"], gate.rule["no_worse_than"]) == (
+        scene.runs["better"],
+        0.02,
+        "baseline",
+    )
+
+
+def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
+    gate = hold(scene)
+    client.force_login(make_member(scene.project, Role.ANNOTATOR))
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Good enough: nothing held to it yet" in page
+    assert "It is decided when a run of better is scored on this side." in page
+
+
+def test_a_lead_retires_a_gate(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "retire-gate", gate.pk))
+
+    assert "Good enough: retired" in words(client.get(url(scene, "gate", gate.pk)))
+    assert "No gate yet." in words(client.get(url(scene, "gates")))
+
+
+# The badge ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("states", "says"),
+    [
+        (["passed", "passed"], "2 of 2 passed"),
+        (["passed", "failed", "unknown"], "1 of 3 failed"),
+        (["passed", "unknown"], "not known"),
+        ([], "not known"),
+    ],
+)
+def test_a_badge_says_how_many_gates_stand_how(states, says):
+    assert words_of(states) == says
+    assert f"<title>Gates: {says}</title>" in badge(states)
+
+
+def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, scene):
+    gate = hold(scene)
+    score(scene, "better")
+    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
+    address = reverse("badges:badge", args=[row.token])
+
+    answer = client.get(address)
+    again = client.get(address, headers={"If-None-Match": answer["ETag"]})
+
+    drawing = answer.content.decode()
+    assert (answer.status_code, again.status_code) == (200, 304)
+    assert answer["Content-Type"] == "image/svg+xml; charset=utf-8"
+    assert answer["Cache-Control"] == "public, max-age=60"
+    assert "1 of 1 passed" in drawing
+    for name in (gate.name, gate.system.name, scene.project.slug, scene.project.name, gate.gold_set.name):
+        assert name not in drawing
+
+
+def test_a_badge_changes_with_the_state(client, scene):
+    gate = hold(scene)
+    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
+    address = reverse("badges:badge", args=[row.token])
+    before = client.get(address)
+
+    score(scene, "better")
+
+    after = client.get(address, headers={"If-None-Match": before["ETag"]})
+    assert "not known" in before.content.decode()
+    assert "1 of 1 passed" in after.content.decode()
+
+
+def test_a_revoked_badge_leads_nowhere(client, scene):
+    gate = hold(scene)
+    what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
+    row = make_badge(**what)
+    revoke_badge(**what)
+
+    assert client.get(reverse("badges:badge", args=[row.token])).status_code == 404
+    assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404
+
+
+def test_a_lead_makes_and_revokes_the_badge_on_the_page(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "make-badge", gate.pk))
+    row = Badge.objects.get()
+    page = words(client.get(url(scene, "gate", gate.pk)))
+    client.post(url(scene, "revoke-badge", gate.pk))
+
+    assert f"/badges/{row.token}.svg" in page
+    assert Badge.objects.get().revoked_at is not None
+
+
+# API ---------------------------------------------------------------------------------------------------------------
+
+
+def test_machines_make_gates_and_read_their_states(client, scene):
+    client.force_login(scene.lead)
+    address = reverse("evaluation-api:gates", args=[scene.project.slug])
+    rule = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+    asked = {
+        "gold_set": scene.version.gold_set.slug,
+        "system": scene.runs["better"].system_id,
+        "rule": rule,
+        "split": "",
+        "baseline": None,
+    }
+
+    made = client.post(address, asked, content_type="application/json")
+    score(scene, "better")
+    (row,) = client.get(address).json()
+    whole = client.get(reverse("evaluation-api:gate", args=[scene.project.slug, row["id"]])).json()
+
+    assert made.status_code == 201, made.json()
+    assert (made.json()["state"], made.json()["newest"]) == ("unknown", None)
+    assert (row["state"], row["newest"]["tag"], row["newest"]["version"]) == ("passed", "better", 1)
+    assert row["rule"] == {**rule, "on": "mean", "tier": "full"}
+    assert [result["state"] for result in whole["results"]] == ["passed"]
+
+
+def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
+    client.force_login(scene.lead)
+    asked = {
+        "gold_set": scene.version.gold_set.slug,
+        "system": scene.runs["better"].system_id,
+        "rule": {"name": "A", "figure": "nDCG@10", "atleast": 1},
+    }
+
+    answer = client.post(
+        reverse("evaluation-api:gates", args=[scene.project.slug]), asked, content_type="application/json"
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "bad_rule")
+    assert "did you mean at_least?" in answer.json()["detail"]
+
+
+# Webhooks ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_lead_adds_tries_and_ends_a_webhook(client, scene):
+    client.force_login(scene.lead)
+    page = reverse("jobs:webhooks", args=[scene.project.slug])
+    assert "Keep a secret first" in words(client.get(page))
+    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
+
+    bad = client.post(page, {"url": "ftp://ci.example/", "secret": "hook"})
+    client.post(page, {"url": "https://ci.example/", "secret": "hook"})
+    webhook = Webhook.objects.get()
+    client.post(reverse("jobs:try-webhook", args=[scene.project.slug, webhook.pk]))
+    shown = words(client.get(page))
+    client.post(reverse("jobs:end-webhook", args=[scene.project.slug, webhook.pk]))
+
+    assert bad.status_code == 400
+    assert "begins with neither https:// nor http://" in words(bad)
+    assert "https://ci.example/" in shown
+    assert "sesame" not in shown
+    assert Outbox.objects.get().payload["body"]["event"] == "ping"
+    assert "Nobody is told yet." in words(client.get(page))
