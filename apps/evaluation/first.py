@@ -46,13 +46,18 @@ def weighing(measure: Measure, top_grade: int) -> Weighing:
     grades = np.arange(1, max(1, top_grade) + 1)
     relevant = (grades >= measure.rel).astype(np.float64)
     if measure.cutoff is not None and measure.cutoff <= DEEPEST:
-        if measure.name == "nDCG":
+        if measure.name == "nDCG" and _weighs_grades(measure):
             gains = grades.astype(np.float64) if measure.dcg == "log2" else np.exp2(grades) - 1.0
             return Weighing(str(measure), 1 / np.log2(np.arange(2.0, measure.cutoff + 2)), gains, True)
-        if measure.name == "P":
+        if measure.name == "P" and not measure.judged_only:
             return Weighing(str(measure), np.full(measure.cutoff, 1 / measure.cutoff), relevant, False)
     fading = (1 - PERSISTENCE) * PERSISTENCE ** np.arange(float(RBP_DEPTH))
     return Weighing(f"RBP(p={PERSISTENCE})", fading, relevant, False)
+
+
+def _weighs_grades(measure: Measure) -> bool:
+    """Whether the nDCG is one of the two common ones, over all ranks."""
+    return measure.dcg in {"log2", "exp-log2"} and not measure.gains and not measure.judged_only
 
 
 class Top(NamedTuple):

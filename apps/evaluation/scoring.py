@@ -71,17 +71,30 @@ def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
 
 def conventions(measures: Sequence[Measure]) -> str:
     """The sentences that stand beside every table of these measures."""
+    missing = "Judged queries missing from a run count as zero"
+    turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
+    if turned:
+        missing += f", in {' and '.join(turned)} as one"
+    readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
+    reading = ", ".join(readings)
+    return f"Ties by block id, descending. {missing}. {reading[0].upper()}{reading[1:]}."
+
+
+def _gains(measures: Sequence[Measure]) -> list[str]:
+    words = {"log2": "linear", "exp-log2": "exponential", "jk": "linear with the discount of 2002"}
+    forms = {measure.dcg for measure in measures if "dcg" in measure.entry.takes}
+    found = [words[form] for form in words if form in forms]
+    return [f"gain {' or '.join(found)}"] if found else []
+
+
+def _levels(measures: Sequence[Measure]) -> list[str]:
     levels = sorted({measure.rel for measure in measures if "rel" in measure.entry.takes})
-    forms = sorted({measure.dcg for measure in measures if "dcg" in measure.entry.takes})
-    gain = {"log2": "linear", "exp-log2": "exponential"}
-    parts = []
-    if forms:
-        parts.append("gain " + " or ".join(gain[form] for form in reversed(forms)))
-    if levels:
-        parts.append("relevant from grade " + " or ".join(str(level) for level in levels))
-    parts.append("unjudged counts as not relevant")
-    reading = ", ".join(parts)
-    return (
-        "Ties by block id, descending. Judged queries missing from a run count as zero. "
-        f"{reading[0].upper()}{reading[1:]}."
-    )
+    return [f"relevant from grade {' or '.join(map(str, levels))}"] if levels else []
+
+
+def _unjudged(measures: Sequence[Measure]) -> list[str]:
+    condensed = {measure.judged_only for measure in measures if "judged_only" in measure.entry.takes}
+    if condensed == {True}:
+        return ["unjudged blocks are left out"]
+    left_out = ", and is left out where judged_only is named" if True in condensed else ""
+    return [f"unjudged counts as not relevant{left_out}"]

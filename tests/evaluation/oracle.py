@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytrec_eval
 
-from apps.evaluation.columns import Vocabulary, judged_columns, ranked_columns
-from apps.evaluation.measures import measure_run, parse_measures
+from apps.common.trec import FacetRow
+from apps.evaluation.columns import Vocabulary, faceted_columns, judged_columns, ranked_columns
+from apps.evaluation.measures import measure_run, parse_measure, parse_measures
+from apps.evaluation.notation import split_measures
 
 Qrels = dict[str, dict[str, int]]
 Results = dict[str, dict[str, float]]
@@ -68,3 +70,25 @@ def trec_values(qrels: Qrels, run: Results, *, rel: int = 1) -> dict[str, dict[s
     return {
         query: {name: found.get(query, {}).get(theirs, 0.0) for name, theirs in TREC_NAMES.items()} for query in qrels
     }
+
+
+def facet_values(measures: str, rows: list[FacetRow], run: Results) -> dict[str, dict[str, float]]:
+    """Values by query and measure as written in the list, from judgements that name facets."""
+    blocks = Vocabulary()
+    judged = faceted_columns(((row.query_id, row.facet, row.block_id, row.grade) for row in rows), blocks)
+    ranked, _ = ranked_columns(((q, b, s) for q in run for b, s in run[q].items()), judged.queries, blocks)
+    names = split_measures(measures)
+    found = measure_run([parse_measure(name) for name in names], judged, ranked, list(blocks)).tolist()
+    return {query: dict(zip(names, row, strict=True)) for query, row in zip(judged.queries, found, strict=True)}
+
+
+def in_our_order(run: Results) -> Results:
+    """The same rankings with scores that all differ, ties broken as Karat and trec_eval break them."""
+    return {
+        query: {block: float(-rank) for rank, (block, _) in enumerate(sorted(row.items(), key=_worth, reverse=True))}
+        for query, row in run.items()
+    }
+
+
+def _worth(item: tuple[str, float]) -> tuple[float, str]:
+    return item[1], item[0]

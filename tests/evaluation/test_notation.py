@@ -93,7 +93,7 @@ def test_every_entry_of_the_registry_survives_writing_and_reading():
         ("P(k=2)@5", "P has no parameter k; parameters of P: judged_only, rel."),
         ("nDCG(rel=2)@5", "nDCG has no parameter rel; parameters of nDCG: dcg, gains, judged_only."),
         ("Judged(rel=2)@5", "Judged has no parameter rel; parameters of Judged: none."),
-        ("nDCG(dcg='ln')@5", "dcg of nDCG is 'log2' or 'exp-log2', not 'ln'."),
+        ("nDCG(dcg='ln')@5", "dcg of nDCG is 'log2', 'exp-log2' or 'jk', not 'ln'."),
         ("RBP(p=1)", "p of RBP is not a number between 0 and 1."),
         ("RBP(p='a')", "p of RBP is not a number."),
         ("ERR(max_rel=0)@5", "max_rel of ERR is not a grade from 1 to 60."),

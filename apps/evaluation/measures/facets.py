@@ -14,6 +14,7 @@ import numpy as np
 
 from apps.evaluation.columns import BLOCK_BITS, BlockIds, Facets, Floats, Ints, Judged, pair_keys, place_within
 from apps.evaluation.measures.entries import FACETS, GRADES, Entry, Measure
+from apps.evaluation.measures.graded import log_discount
 from apps.evaluation.measures.passes import Pass, ratio
 from apps.evaluation.notation import MeasureError
 
@@ -86,10 +87,6 @@ def _worths(found: Found, alpha: float) -> Floats:
     return worths
 
 
-def _log_discount(rank: Ints) -> Floats:
-    return 1.0 / np.log2(rank + 2.0)
-
-
 def _reciprocal(rank: Ints) -> Floats:
     return np.reciprocal(rank.astype(np.float64) + 1.0)
 
@@ -155,13 +152,13 @@ def _by_id_descending(facets: Facets, block_ids: BlockIds) -> tuple[Ints, Ints]:
 
 
 def _alpha_dcg(run: Pass, measure: Measure) -> Floats:
-    gained = _gained(run, measure, measure.alpha, _log_discount)
-    return ratio(gained, _highest(run, measure, measure.alpha, _log_discount))
+    gained = _gained(run, measure, measure.alpha, log_discount)
+    return ratio(gained, _highest(run, measure, measure.alpha, log_discount))
 
 
 def _alpha_ndcg(run: Pass, measure: Measure) -> Floats:
-    gained = _gained(run, measure, measure.alpha, _log_discount)
-    return ratio(gained, _best(run, measure, measure.alpha, _log_discount))
+    gained = _gained(run, measure, measure.alpha, log_discount)
+    return ratio(gained, _best(run, measure, measure.alpha, log_discount))
 
 
 def _err_ia(run: Pass, measure: Measure) -> Floats:

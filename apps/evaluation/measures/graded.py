@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,49 +14,86 @@ from apps.evaluation.measures.passes import Pass, ratio
 from apps.evaluation.notation import MeasureError
 
 
+def log_discount(rank: Ints) -> Floats:
+    """1 / log2(rank + 1), for ranks that count from 0 here and from 1 there."""
+    return np.reciprocal(np.log2(rank + 2.0))
+
+
+def first_discount(rank: Ints) -> Floats:
+    """The discount as first published, with base 2: none at ranks 1 and 2, then 1 / log2(rank)."""
+    return np.reciprocal(np.maximum(np.log2(rank + 1.0), 1.0))
+
+
+class Form(NamedTuple):
+    """What a DCG adds up: whether gains are 2^grade − 1 instead of grades, and how ranks are discounted."""
+
+    is_exponential: bool
+    discount: Callable[[Ints], Floats]
+
+    def gains(self, grade: Ints | Floats) -> Floats:
+        """The gains of grades; one that is negative gains nothing."""
+        gain = np.maximum(grade, 0).astype(np.float64)
+        return np.exp2(gain) - 1.0 if self.is_exponential else gain
+
+
+LINEAR = Form(False, log_discount)
+FORMS = {"log2": LINEAR, "exp-log2": Form(True, log_discount), "jk": Form(False, first_discount)}
+
+
+class Gains(NamedTuple):
+    """What rows gain: query, rank from 0 and gain of each."""
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+
+
+def dcg(rows: Gains, size: int, cutoff: int | None, discount: Callable[[Ints], Floats]) -> Floats:
+    """Discounted gains down to the cutoff, added up for each of `size` queries."""
+    chosen = rows.gain > 0
+    if cutoff is not None:
+        chosen &= rows.rank < cutoff
+    weights = rows.gain[chosen] * discount(rows.rank[chosen])
+    return np.bincount(rows.query[chosen], weights=weights, minlength=size).astype(np.float64, copy=False)
+
+
 def _ndcg(run: Pass, measure: Measure) -> Floats:
-    if not measure.gains:
-        best = _dcg(run, measure.cutoff, *run.judged.ideal[:2], _formed(run.judged.ideal[2], measure.dcg))
-        gain = _formed(run.grade, measure.dcg)
-        return ratio(_dcg(run, measure.cutoff, run.query, run.ranks(measure.judged_only), gain), best)
-    named = dict(measure.gains)
-    distinct, place = np.unique(run.judged.grade, return_inverse=True)
-    gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
-    return _normalised(run, measure, _formed(gains[place], measure.dcg), ("gains", measure.gains, measure.dcg))
+    form = FORMS[measure.dcg]
+    if measure.gains:
+        named = dict(measure.gains)
+        distinct, place = np.unique(run.judged.grade, return_inverse=True)
+        gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
+        return _normalised(run, measure, form, form.gains(gains[place]), ("gains", measure.gains, measure.dcg))
+    query, rank, grade = run.judged.ideal
+    best = Gains(query, rank, form.gains(grade))
+    found = Gains(run.query, run.ranks(measure.judged_only), form.gains(run.grade))
+    return ratio(
+        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+    )
 
 
-def _formed(grade: Ints | Floats, form: str) -> Floats:
-    gain = np.maximum(grade, 0).astype(np.float64)
-    return np.exp2(gain) - 1.0 if form == "exp-log2" else gain
-
-
-def _normalised(run: Pass, measure: Measure, gain: Floats, key: Hashable | None) -> Floats:
+def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hashable | None) -> Floats:
     """DCG of the run over the DCG of the best order, for one gain a judgement; `key` keeps that order for later."""
-    best = _dcg(run, measure.cutoff, *_best_order(run.judged, gain, key))
-    found = _dcg(run, measure.cutoff, run.query, run.ranks(measure.judged_only), gain[run.row])
-    return ratio(found, best)
+    best = _best_order(run.judged, gain, key)
+    found = Gains(run.query, run.ranks(measure.judged_only), gain[run.row])
+    return ratio(
+        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+    )
 
 
-def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> tuple[Ints, Ints, Floats]:
-    """Query, rank from 0 and gain of the judgements that gain something, in their best order."""
+def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
+    """The judgements that gain something, in their best order."""
     if key is not None and key in judged.kept:
-        kept: tuple[Ints, Ints, Floats] = judged.kept[key]
+        kept: Gains = judged.kept[key]
         return kept
     gains = gain > 0
     query, some = judged.query[gains], gain[gains]
     order = np.lexsort((-some, query))
     query = query[order]
-    found = query, place_within(query, len(judged.queries)), some[order]
+    found = Gains(query, place_within(query, len(judged.queries)), some[order])
     if key is not None:
         judged.kept[key] = found
     return found
-
-
-def _dcg(run: Pass, cutoff: int | None, query: Ints, rank: Ints, gain: Floats) -> Floats:
-    chosen = gain > 0
-    if cutoff is not None:
-        chosen = chosen & (rank < cutoff)
-    return run.sums(query[chosen], gain[chosen] / np.log2(rank[chosen] + 2.0))
 
 
 def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
@@ -75,7 +113,7 @@ def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
         raise MeasureError(f"{measure} needs the time of every relevant block; that of '{unknown}' is not known.")
     age = np.maximum(asked - born, 0.0)
     gain[some] *= np.exp(-_rates(measure, run, queries.domains)[query] * age)
-    return _normalised(run, measure, gain, None)
+    return _normalised(run, measure, LINEAR, gain, None)
 
 
 def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
@@ -137,7 +175,8 @@ ENTRIES = (
     Entry(
         "nDCG",
         "Sum of gain / log2(rank + 1), divided by the same sum for the best possible order of the judged "
-        "blocks. The gain is the grade; with dcg='exp-log2' it is 2^grade − 1.",
+        "blocks. The gain is the grade; with dcg='exp-log2' it is 2^grade − 1; with dcg='jk' it is the grade, and the "
+        "discount is that of 2002: none at ranks 1 and 2, then 1 / log2(rank).",
         "trec_eval ndcg, ndcg_cut_k; Järvelin and Kekäläinen, TOIS 20 (2002); Burges et al., ICML 2005",
         _ndcg,
         "optional",

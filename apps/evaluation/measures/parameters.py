@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from apps.evaluation.notation import Map, MeasureError, Value
 
-DCG_FORMS = ("log2", "exp-log2")
+DCG_FORMS = ("log2", "exp-log2", "jk")
 HIGHEST_GRADE = 60
 
 
@@ -40,7 +40,7 @@ def _top(value: Value) -> int:
 
 def _form(value: Value) -> str:
     if value not in DCG_FORMS:
-        raise ValueError(f"is 'log2' or 'exp-log2', not '{value}'")
+        raise ValueError(f"is 'log2', 'exp-log2' or 'jk', not '{value}'")
     return str(value)
 
 
@@ -101,7 +101,10 @@ PARAMETERS = {
     "alpha": Parameter("how much a facet that was already found is worth less, from 0 to 1; 0.5 unless named", _share),
     "beta": Parameter("weight of recall against precision, 1 unless named", _weight),
     "by": Parameter("the attribute of blocks that tells them apart, such as `'type'`; to be given", _name),
-    "dcg": Parameter("`'log2'` for linear gain (the default), `'exp-log2'` for 2^grade − 1", _form),
+    "dcg": Parameter(
+        "`'log2'` for linear gain (the default), `'exp-log2'` for 2^grade − 1, `'jk'` for the first published discount",
+        _form,
+    ),
     "gains": Parameter("gains in place of grades, such as `{1:1,2:3}`; grades not named keep their own", _gains),
     "judged_only": Parameter("`True` leaves unjudged blocks out of the ranking first (condensed list)", _flag),
     "max_rel": Parameter("the highest grade of the scale, 4 unless named, always written out", _top),
