@@ -73,13 +73,10 @@ def sheets_of(
 ) -> Floats:
     """The scores of one run under each person's grades: shape (people, queries, measures).
 
-    `released` holds the scores under the released grades, shape (queries, measures): they stand for everybody in the
-    queries that nobody's name is known of. A query that somebody graded is NaN for who graded nothing of it.
+    `released` holds the scores under the released grades, shape (queries, measures): they stand for a person in every
+    query of which that person graded nothing, so that each query weighs the same on each sheet.
     """
-    sheets = np.full((len(given.people), *released.shape), np.nan)
-    named = np.zeros(len(judged.queries), dtype=bool)
-    named[judged.query[given.place]] = True
-    sheets[:, ~named] = released[~named]
+    sheets = np.repeat(released[None], len(given.people), axis=0)
     for person in range(len(given.people)):
         place, grade = given.by(person)
         seen = np.zeros(len(judged.queries), dtype=bool)

@@ -72,7 +72,8 @@ def test_other_grades_stand_over_the_released_ones_and_the_rest_stays():
 def test_a_sheet_holds_the_scores_under_one_persons_grades():
     """The run puts block 1 above block 0. Anna finds 1 relevant and 0 not; Bert says the opposite, as released.
 
-    Q2 was graded by Bert alone, Q3 by nobody whose name is known: there the released score stands for both.
+    Q2 was graded by Bert alone, Q3 by nobody whose name is known: there the released score stands for who graded
+    nothing.
     """
     released = judged(1, 0, 1, 1)
     ranked = Ranked(ints(0, 0, 1, 2), ints(1, 0, 0, 0), np.array([2.0, 1.0, 1.0, 1.0]))
@@ -82,6 +83,5 @@ def test_a_sheet_holds_the_scores_under_one_persons_grades():
 
     sheets = sheets_of(measures, released, found, ranked, range(2), scores)
 
-    nan = np.nan
-    np.testing.assert_array_equal(sheets[:, :, 0], [[1.0, nan, 1.0], [0.5, 0.0, 1.0]])
-    np.testing.assert_array_equal(sheets[:, :, 1], [[1.0, nan, 1.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_array_equal(sheets[:, :, 0], [[1.0, 1.0, 1.0], [0.5, 0.0, 1.0]])
+    np.testing.assert_array_equal(sheets[:, :, 1], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])

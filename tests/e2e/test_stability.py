@@ -1,0 +1,77 @@
+"""The order of runs under everybody's grades, and clean against degraded wording, in a real browser."""
+
+import random
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.evaluation.models import StabilityReport
+from apps.jobs.testing import run_jobs
+from tests.e2e import looking
+from tests.evaluation import factories as evaluation
+from tests.evaluation.factories import make_scene, score
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BLOCKS = {f"b{n:02}": f"Text of block {n}." for n in range(14)}
+CLEAN = [f"Q{n:02}" for n in range(1, 13)]
+KINDS = {"t": "typos", "l": "lower case", "s": "telegraphic"}
+
+
+@pytest.fixture
+def scene(monkeypatch, transactional_db):
+    """Twelve queries, each worded in three other ways; three people who grade a little differently; three runs."""
+    monkeypatch.setattr(evaluation, "BLOCKS", BLOCKS)
+    chance = random.Random(3)
+    queries = [*CLEAN, *(query + kind for query in CLEAN for kind in KINDS)]
+    qrels = {query: {block: chance.choice([0, 0, 1, 2, 3]) for block in BLOCKS} for query in queries}
+    ratings = {
+        person: {query: {block: _near(grade, chance, slip) for block, grade in qrels[query].items()} for query in CLEAN}
+        for person, slip in (("Mara Quill", 0.05), ("Sef Arden", 0.6), ("Ines Okonjo-Vale", 0.2))
+    }
+    ratings["Mara Quill"] = qrels
+    runs = {
+        tag: {query: _found(qrels[query], chance, luck - loss * (query[-1] == "t")) for query in queries}
+        for tag, luck, loss in (("bm25-3", 1.0, 0.8), ("rrf-7", 1.05, 0.7), ("dense-2", 0.2, 0.0))
+    }
+    metadata = {query + kind: {"variant_of": query, "variant": word} for query in CLEAN for kind, word in KINDS.items()}
+    made = make_scene(qrels=qrels, runs=runs, ratings=ratings, metadata=metadata, test_share=0.3)
+    for tag in runs:
+        score(made, tag, measures="nDCG@10 AP P@5")
+    return made
+
+
+def _near(grade: int, chance: random.Random, slip: float) -> int:
+    """The grade, or one beside it."""
+    return min(3, max(0, grade + chance.choice([-1, 1]))) if chance.random() < slip else grade
+
+
+def _found(grades: dict[str, int], chance: random.Random, luck: float) -> dict[str, float]:
+    return {block: grade * luck + chance.random() * 3 for block, grade in grades.items()}
+
+
+def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, signed_in, witness, scene):
+    signed_in(scene.lead)
+    start = f"/p/{scene.project.slug}/evaluation/"
+
+    page.goto(start)
+    page.get_by_role("link", name="Stability").click()
+    page.get_by_role("button", name="Score under everybody’s grades").click()
+    expect(page.get_by_role("heading", name="On the way")).to_be_visible()
+    run_jobs()
+    page.goto(f"{start}stability/{StabilityReport.objects.get().pk}/")
+    expect(page.get_by_role("heading", name="The order under each annotator’s grades")).to_be_visible()
+    expect(page.get_by_role("row", name="Sef Arden").first).to_be_visible()
+    looking.look_at(page, "stability")
+    looking.axe_clean(page)
+
+    page.goto(start)
+    page.get_by_role("link", name="bm25-3").first.click()
+    expect(page.get_by_role("heading", name="Clean against degraded wording")).to_be_visible()
+    expect(page.get_by_role("row", name="typos").first).to_be_visible()
+    page.get_by_role("link", name="Wording").click()
+    expect(page.get_by_text("judged@10 100 %").first).to_be_visible()
+    looking.look_at(page, "evaluation-wording")
+    looking.axe_clean(page)
+    looking.theme(page, "dark")
+    looking.axe_clean(page)
+    assert witness.drain() == []
