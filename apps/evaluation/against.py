@@ -64,8 +64,8 @@ def _beside(change: Floats, confidence: float, seed: int) -> Iterator[Beside]:
 
 def _shared(baseline: ScoredRun, run: ScoredRun, measures: Iterable[str]) -> dict[str, int]:
     """The places of the measures for which both runs have a value for every query."""
-    undefined = np.isnan(baseline.scores.values + run.scores.values).any(axis=0)
-    return {name: place for place, name in enumerate(measures) if not undefined[place]}
+    undefined = set(np.nonzero(np.isnan(baseline.scores.values + run.scores.values))[1].tolist())
+    return {name: place for place, name in enumerate(measures) if place not in undefined}
 
 
 def _against(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from apps.common.svg import Estimate
 from apps.common.wording import count, interval, number, signed
 from apps.evaluation import comparing
-from apps.evaluation.comparing import DROP_BAR, Change
+from apps.evaluation.comparing import DROP_BAR, Change, Row
 from apps.evaluation.drawing import delta_bars
 from apps.evaluation.paired import Statistic
 from apps.evaluation.reporting.charts import WIDTH, dots
@@ -68,17 +68,7 @@ def difference_parts(card: Scorecard) -> Iterator[Part]:
 
 def _measures_part(card: Scorecard, against: Against) -> Part:
     name = f"{against.candidate} minus {against.baseline}"
-    rows = [
-        Estimate(
-            against.candidate,
-            row.difference.mean,
-            *(row.difference.interval or (None, None)),
-            row.difference.n,
-            row.measure,
-            open=not row.difference.is_settled,
-        )
-        for row in against.rows
-    ]
+    rows = [_estimate(against.candidate, row) for row in against.rows]
     blocks: list[Block] = [Words(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
     if rows:
         blocks += [Chart([dots(name, rows, signs=True)], _measures_table(card, against, name))]
@@ -87,6 +77,13 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
         blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
     note = f"paired over {count(len(card.queries))} queries; hollow: the interval holds zero"
     return Part(f"{against.candidate} against {against.baseline}", blocks, note=note)
+
+
+def _estimate(candidate: str, row: Row) -> Estimate:
+    """The difference as it is drawn: hollow when its interval does not exclude zero."""
+    found = row.difference
+    low, high = found.interval or (None, None)
+    return Estimate(candidate, found.mean, low, high, found.n, row.measure, open=not found.is_settled)
 
 
 def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
@@ -134,7 +131,12 @@ def _queries_part(card: Scorecard, against: Against) -> Part:
     values = {run.tag: run.scores.values[:, place] for run in card.runs}
     left, right = values[against.baseline], values[against.candidate]
     told = set(card.told_queries)
-    found = [change for change in comparing.changes(card.queries, left, right) if change.place in told]
+    is_lower_better = card.measures[measure].entry.is_lower_better
+    found = [
+        change
+        for change in comparing.changes(card.queries, left, right, is_lower_better=is_lower_better)
+        if change.place in told
+    ]
     name = f"Difference in {measure} by query, {against.candidate} minus {against.baseline}"
     if not found:
         return Part(f"Every query, {measure}", [Words("The queries are sealed: only their means are told.")])

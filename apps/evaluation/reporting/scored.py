@@ -135,11 +135,13 @@ def _told_words(card: Scorecard) -> str:
 
 def definitions_of(measures: Mapping[str, Measure]) -> Part:
     """What each measure is, in words, with its range and source; each entry of the registry once."""
-    entries = {measure.entry.name: (name, measure.entry) for name, measure in reversed(measures.items())}
-    rows = [
-        [name, entry.words, f"{number(entry.low, 0)} to {number(entry.high, 0)}", entry.source]
-        for name, entry in reversed(entries.values())
-    ]
+    firsts: dict[str, str] = {}
+    for name, measure in measures.items():
+        firsts.setdefault(measure.entry.name, name)
+    rows = []
+    for name in firsts.values():
+        entry = measures[name].entry
+        rows.append([name, entry.words, f"{number(entry.low, 0)} to {number(entry.high, 0)}", entry.source])
     rows.append(["judged@10", "Judged blocks in the first ten, divided by the blocks returned there.", "0 to 1", ""])
     return Part("Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE)])
 
