@@ -16,6 +16,7 @@ from apps.agreement.labelfiles.columns import ROLES
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
 from apps.common.alpha import LEVELS
+from apps.common.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import ErrorList
 from apps.common.trec import name_of
@@ -45,11 +46,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     _add_reading(parser)
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
     parser.add_argument("--label-model", action="store_true", help="also diagnose annotators by a label model")
-    parser.add_argument("--seed", type=_whole, default=SEED, metavar="N", help=f"default: {SEED}")
+    parser.add_argument("--seed", type=whole, default=SEED, metavar="N", help=f"default: {SEED}")
     parser.add_argument(
         "--resamples", type=_many, default=RESAMPLES, metavar="N", help=f"of the bootstrap (default: {RESAMPLES})"
     )
-    parser.add_argument("--confidence", type=_share, default=CONFIDENCE, metavar="SHARE", help=f"default: {CONFIDENCE}")
+    parser.add_argument("--confidence", type=share, default=CONFIDENCE, metavar="SHARE", help=f"default: {CONFIDENCE}")
     parser.set_defaults(run=run)
     return parser
 
@@ -135,23 +136,7 @@ def _roles(text: str) -> list[str]:
     return roles
 
 
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0")
-    return int(text)
-
-
 def _many(text: str) -> int:
-    if _whole(text) < 100:
+    if whole(text) < 100:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 100")
     return int(text)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share between 0 and 1, such as 0.95")
-    return value

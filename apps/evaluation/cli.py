@@ -11,6 +11,7 @@ import sys
 import textwrap
 from typing import Any
 
+from apps.common.arguments import share, whole, whole_from_one
 from apps.common.errors import InputError
 from apps.evaluation.layouts import FORMATS
 from apps.evaluation.measures import REGISTRY
@@ -91,15 +92,15 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list-measures", action=ListMeasures, help="say what there is to measure, and stop")
     parser.add_argument(
         "--rel-level",
-        type=_whole_from_one,
+        type=whole_from_one,
         default=1,
         metavar="N",
         help="lowest relevant grade where a measure names none (default: 1)",
     )
-    parser.add_argument("--seed", type=_whole, default=DEFAULT_SEED, help=f"default: {DEFAULT_SEED}")
+    parser.add_argument("--seed", type=whole, default=DEFAULT_SEED, help=f"default: {DEFAULT_SEED}")
     parser.add_argument(
         "--confidence",
-        type=_share,
+        type=share,
         default=DEFAULT_CONFIDENCE,
         metavar="SHARE",
         help=f"of the intervals (default: {DEFAULT_CONFIDENCE})",
@@ -139,25 +140,3 @@ def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
         from apps.evaluation.reporting.scored import scored_document
 
         write_reports(scored_document(card), html=args.html, markdown=args.markdown)
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0")
-    return int(text)
-
-
-def _whole_from_one(text: str) -> int:
-    if _whole(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1")
-    return int(text)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share between 0 and 1, such as 0.95")
-    return value

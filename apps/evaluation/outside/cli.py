@@ -167,6 +167,7 @@ def _sheet(
 
 def _write_reports(args: argparse.Namespace, sheet: Sheet) -> None:
     if args.html or args.markdown:
-        from apps.evaluation.outside.report import Reports
+        from apps.evaluation.outside.report import document_of  # only where a report is asked for
+        from apps.evaluation.reporting.files import write_reports
 
-        Reports(args.html, args.markdown).write(sheet)
+        write_reports(document_of(sheet), html=args.html, markdown=args.markdown)

@@ -91,23 +91,6 @@ def evaluate(
     asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
     runs = [_scored(one, list(wanted.values()), judged, blocks, seed, confidence) for one in asked]
     divisions = list(_divisions(release))
-    values = [one.scores.values for one in runs]
-    card = Scorecard(
-        measures=wanted,
-        queries=judged.queries,
-        with_relevant=queries_with_relevant(judged),
-        runs=runs,
-        confidence=confidence,
-        seed=seed,
-        strata=[
-            found
-            for division in divisions
-            for found in stratum_scores(division, values, confidence=confidence, seed=seed, with_interval=True)
-        ],
-        comparisons=set_against(runs[0], runs[1:], wanted, judged.queries, confidence=confidence, seed=seed)
-        if baseline
-        else (),
-    )
     evidence = Evidence(
         query_ids=judged.queries,
         values=_columns(wanted, runs[-1]),
@@ -118,7 +101,36 @@ def evaluate(
         seed=seed,
     )
     held = tuple(Held(rule, decide(rule, evidence)) for rule in rules)
+    card = _card(wanted, judged, runs, divisions, seed, confidence)
     return Evaluated(card, latency_of(run.latencies), held, worst(one.verdict for one in held) if held else None)
+
+
+def _card(
+    measures: dict[str, Measure],
+    judged: Judged,
+    runs: Sequence[ScoredRun],
+    divisions: Sequence[Division],
+    seed: int,
+    confidence: float,
+) -> Scorecard:
+    """The runs' scores, by stratum too; with two of them the first is what the second is set against."""
+    values = [one.scores.values for one in runs]
+    strata = [
+        found
+        for division in divisions
+        for found in stratum_scores(division, values, confidence=confidence, seed=seed, with_interval=True)
+    ]
+    against = set_against(runs[0], runs[1:], measures, judged.queries, confidence=confidence, seed=seed)
+    return Scorecard(
+        measures=measures,
+        queries=judged.queries,
+        with_relevant=queries_with_relevant(judged),
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        strata=strata,
+        comparisons=against if len(runs) > 1 else (),
+    )
 
 
 def _scored(

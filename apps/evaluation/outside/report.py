@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 from apps.evaluation.outside.printing import Sheet, gates_words, latency_words
 from apps.evaluation.reporting.document import Document, Part, Words
-from apps.evaluation.reporting.files import write_reports
 from apps.evaluation.reporting.gates import gates_parts
 from apps.evaluation.reporting.scored import scored_document
-
-
-@dataclass(frozen=True)
-class Reports:
-    """Where the reports go; None for none."""
-
-    html: Path | None
-    markdown: Path | None
-
-    def write(self, sheet: Sheet) -> None:
-        """Raises InputError for a file that cannot be written."""
-        if self.html or self.markdown:
-            write_reports(document_of(sheet), html=self.html, markdown=self.markdown)
 
 
 def document_of(sheet: Sheet) -> Document:
