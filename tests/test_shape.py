@@ -41,8 +41,13 @@ LAYERS = [
 ]
 PURE = [
     "accounts/sealing.py",
+    "agreement/cli.py",
     "agreement/coefficients",
     "agreement/label_model.py",
+    "agreement/parts.py",
+    "agreement/weeks.py",
+    "agreement/labelfiles",
+    "agreement/labelprint",
     "common/addresses.py",
     "common/exact.py",
     "common/outbound.py",

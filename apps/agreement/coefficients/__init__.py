@@ -15,6 +15,7 @@ from apps.agreement.coefficients.many import brennan_prediger, fleiss_kappa, gwe
 from apps.agreement.coefficients.overall import (
     COEFFICIENTS,
     FURTHER,
+    MOST_RESAMPLED,
     PairFigures,
     Scale,
     all_coefficients,
@@ -50,6 +51,7 @@ __all__ = [
     "FURTHER",
     "MAX_UNDEFINED_SHARE",
     "MISSING",
+    "MOST_RESAMPLED",
     "RESAMPLES",
     "SEED",
     "TOO_NOISY",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,8 @@ COEFFICIENTS = (
 )
 FURTHER = ("gwet_ac2_linear", "brennan_prediger", "cohen_kappa_of_maximum")
 KAPPAS = {"cohen_kappa": "nominal", "weighted_kappa_linear": "linear", "weighted_kappa_quadratic": "quadratic"}
+
+MOST_RESAMPLED = 500
 
 NO_ORDER = "The labels are words without an order."
 NO_NUMBERS = "The labels are no numbers."
@@ -91,13 +93,18 @@ def all_coefficients(
 
 
 def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> list[PairFigures]:
-    """Every two raters who share an item, most items first, then by column. Equal tables are worked out once."""
+    """Every two raters who share an item, most items first, then by column. Equal tables are worked out once.
+
+    Of more than MOST_RESAMPLED pairs nobody reads each one: their intervals come from the standard error.
+    """
+    tables = list(_tables(rated, scale.size))
+    own = settings if len(tables) <= MOST_RESAMPLED else replace(settings, resamples=0)
     known: dict[bytes, dict[str, Coefficient]] = {}
     found = []
-    for first, second, table in _tables(rated, scale.size):
+    for first, second, table in tables:
         key = table.tobytes()
         if key not in known:
-            known[key] = table_figures(table, scale, settings)
+            known[key] = table_figures(table, scale, own)
         found.append(PairFigures(first, second, int(table.sum()), known[key]))
     return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
 

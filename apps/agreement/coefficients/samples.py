@@ -65,6 +65,8 @@ def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
 
     What is drawn depends on the seed alone, not on how many are handed out at a time.
     """
+    if not resamples:
+        return
     strata = sample.weights[sample.weights.sum(axis=1) > 0]
     seeds = [np.random.SeedSequence(seed)]
     if len(strata) > 1:

@@ -8,13 +8,13 @@ linearised values as the standard error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
 from apps.agreement.coefficients.counting import Counts
-from apps.agreement.coefficients.results import CERTAIN, Coefficient, undefined
+from apps.agreement.coefficients.results import CERTAIN, Coefficient, standard_interval, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, resampled
 from apps.common.alpha import Parts, chance_corrected
 from apps.common.intervals import wilson
@@ -26,12 +26,17 @@ MAX_UNDEFINED_SHARE = 0.5
 
 BOOTSTRAP = "bootstrap over items"
 FULL = "Wilson bound of percent agreement"
+ANALYTIC = "standard error"
 NONE = "no interval: most resamples are undefined"
+NO_SPREAD = "no interval: the items do not vary"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How intervals are made: `resamples` draws from `seed`, each interval to hold with `confidence`."""
+    """How intervals are made: `resamples` draws from `seed`, each interval to hold with `confidence`.
+
+    Without any resample they come from the analytic standard error.
+    """
 
     seed: int = SEED
     resamples: int = RESAMPLES
@@ -67,7 +72,7 @@ def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Setting
         for values, estimator in zip(drawn, estimators, strict=True):
             values.append(chance_corrected(*estimator.parts(draws)))
     return [
-        _estimate(sample, estimator, np.concatenate(values), settings.confidence)
+        _estimate(sample, estimator, np.concatenate(values) if values else None, settings.confidence)
         for estimator, values in zip(estimators, drawn, strict=True)
     ]
 
@@ -86,7 +91,7 @@ def estimate_each(
     return [one if isinstance(one, Coefficient) else next(values) for one in found]
 
 
-def _estimate(sample: Sample, estimator: Estimator, drawn: Floats, confidence: float) -> Coefficient:
+def _estimate(sample: Sample, estimator: Estimator, drawn: Floats | None, confidence: float) -> Coefficient:
     """Value, error and interval.
 
     When every item agrees each resample agrees too, and the bootstrap would claim certainty. Then the lower end is
@@ -102,6 +107,10 @@ def _estimate(sample: Sample, estimator: Estimator, drawn: Floats, confidence: f
     if estimator.is_agreement and observed > 1 - CERTAIN and bounds:
         low = max(-1.0, (bounds[0] - expected) / (1 - expected))
         return Coefficient(estimator.name, value, estimator.n, (low, 1.0), "", FULL, error, degrees)
+    if drawn is None:
+        plain = Coefficient(estimator.name, value, estimator.n, standard_error=error, degrees=degrees)
+        limits = standard_interval(plain, confidence)
+        return replace(plain, interval=limits, method=ANALYTIC if limits else NO_SPREAD)
     interval = bca_interval(value, drawn, estimator.influence, sample.total, confidence=confidence)
     method = BOOTSTRAP if interval else NONE
     return Coefficient(estimator.name, value, estimator.n, interval, "", method, error, degrees)

@@ -93,7 +93,7 @@ def _as_told(name: str, line: int, cells: Sequence[str], reading: Reading) -> Fo
         return _wide(name, line, len(cells), tuple(places[ITEM]), raters)
     lacking = [role for role in LONG if not places[role]]
     if lacking:
-        raise InputError(name, None, "", lacking[0], f"--columns names no {lacking[0]}.")
+        raise InputError(name, None, "", "", f"--columns names no {lacking[0]}.")
     passed = places[PASS][0] if places[PASS] else None
     return Form(len(cells), tuple(places[ITEM]), places[ANNOTATOR][0], places[LABEL][0], passed)
 

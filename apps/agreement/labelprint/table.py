@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from apps.agreement.coefficients import COEFFICIENTS, Coefficient
+from apps.agreement.coefficients import COEFFICIENTS, MOST_RESAMPLED, Coefficient
 from apps.agreement.label_model import Diagnosis
 from apps.agreement.labelfiles.figures import Figures
 from apps.agreement.labelfiles.labelling import Labelling
@@ -117,6 +117,8 @@ def _notes(figures: Figures) -> Iterator[str]:
         f"Intervals: BCa bootstrap over items, {settings.resamples:,} resamples, seed {settings.seed}; percent "
         "agreement of two annotators: Wilson. Standard errors are analytic."
     )
+    if len(figures.pairs) > MOST_RESAMPLED:
+        yield f"Of more than {MOST_RESAMPLED} pairs, intervals come from the standard error."
     if len(figures.labelling.annotators) > 2 and len(figures.pairs) > MOST_ROWS:
         yield f"{len(figures.pairs) - MOST_ROWS:,} more pairs: --format json, csv or tsv has all of them."
     if max(len(figures.again) - 1, len(figures.categories)) > MOST_ROWS:
