@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
-from apps.evaluation import pages, rules, selectors
+from apps.evaluation import gates, pages, rules, selectors
 from apps.evaluation.evaluation_pages import Scores
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import Sheet
@@ -38,6 +38,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "measure": measure,
         "scores": Scores(sheet, measure),
         "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in selectors.scored_beside(evaluation)],
+        "gate_results": gates.results_on(evaluation),
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.SPLIT_WORDS[evaluation.split],

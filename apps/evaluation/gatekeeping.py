@@ -9,6 +9,7 @@ import numpy as np
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.evaluation import gates, gating, rules, selectors
@@ -20,12 +21,14 @@ from apps.evaluation.models import Evaluation, Gate, GateResult
 from apps.evaluation.pages import STRATA
 from apps.evaluation.selectors import Ground
 from apps.goldsets.models import Version
+from apps.jobs.actions import enqueue
 from apps.jobs.mailing import absolute
 from apps.jobs.notifications import notify
 from apps.jobs.webhooks import post_to_webhooks
 from apps.retrieval.models import Ranking, Run
 
 CHANGED = "gate.changed"
+KIND = "evaluation.gate"
 LONGEST_WORDS = 400
 
 Decided = list[tuple[Gate, gating.Verdict]]
@@ -131,6 +134,24 @@ def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, tells: bool 
             kept.append(result)
             _note_change(gate, former, at, tells=tells)
     return kept
+
+
+def hold_late(evaluation: Evaluation, *, actor: User | None, at: datetime) -> None:
+    """Ask for the gates that were made while the run was being scored: their own jobs have not seen its scores."""
+    for gate in gates.undecided_on(evaluation):
+        ask_to_hold(gate, tells=True, actor=actor, at=at)
+
+
+def ask_to_hold(gate: Gate, *, tells: bool, actor: User | None, at: datetime) -> None:
+    """Have a job hold to the gate what is scored and was not held to it; `tells` as in `keep`."""
+    enqueue(
+        kind=KIND,
+        params={"gate_id": gate.pk, "tells": tells},
+        project=gate.gold_set.project,
+        actor=actor,
+        at=at,
+        title=f"Hold {gate.system.name} to {gate.name}",
+    )
 
 
 def _shortened(words: str) -> str:

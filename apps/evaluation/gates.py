@@ -76,6 +76,18 @@ def results_of(gate: Gate) -> QuerySet[GateResult]:
     return found.order_by(*NEWEST_FIRST)
 
 
+def results_on(evaluation: Evaluation) -> list[GateResult]:
+    """What gates said of the run on this side of its version, in whichever of its evaluations they did; oldest gate
+    first.
+    """
+    found = GateResult.objects.filter(
+        gate__split=evaluation.split,
+        evaluation__run=evaluation.run_id,
+        evaluation__version=evaluation.version_id,
+    )
+    return list(found.select_related("gate").order_by("gate"))
+
+
 def undecided_on(evaluation: Evaluation) -> list[Gate]:
     """The gates that hold the evaluation's run and have said nothing of it on its version yet.
 

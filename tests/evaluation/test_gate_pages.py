@@ -106,19 +106,22 @@ def test_the_list_asks_as_much_for_three_gates_as_for_one(client, scene):
 
 
 def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, scene):
-    score(scene, "better")
+    evaluation = score(scene, "better")
     client.force_login(scene.lead)
 
     made = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, slice="domain=access"))
     run_jobs()
     gate = Gate.objects.get()
     page = words(client.get(made["Location"]))
+    scores = words(client.get(url(scene, "evaluation", evaluation.pk)))
 
     assert made["Location"] == url(scene, "gate", gate.pk)
     assert gate.rule["slice"] == {"field": "domain", "value": "access"}
     assert "Good enough: passed" in page
     assert "nDCG@10 where domain = access: at least 0.9" in page
     assert "1 run" in page
+    assert "what this run was held to" in scores
+    assert "nDCG@10 where domain = access is 1.0000" in scores
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,25 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
     run_jobs()
 
     assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate asks for at most 2."
+    assert Notification.objects.get().sentence.endswith("the gate asks for at most 2.")
+
+
+def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
+    decide = gatekeeping.decide_on
+    made = []
+
+    def decide_slowly(evaluation, held):
+        decided = decide(evaluation, held)
+        if not made:
+            made.append(hold(scene))
+        return decided
+
+    monkeypatch.setattr(gatekeeping, "decide_on", decide_slowly)
+
+    score(scene, "better")
+    run_jobs()
+
+    assert state_of(made[0]) == "passed"
 
 
 def test_a_retired_gate_says_nothing_more_and_keeps_what_it_said(scene):

@@ -10,10 +10,9 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.evaluation import gate_rules, gates, gating
+from apps.evaluation import gate_rules, gatekeeping, gates, gating
 from apps.evaluation.models import Badge, Gate
 from apps.goldsets.models import GoldSet
-from apps.jobs.actions import enqueue
 from apps.retrieval.models import Run, System
 from apps.retrieval.selectors import run_in, system_in
 
@@ -58,7 +57,7 @@ def create_gate(
     )
     after = {**gate.rule, "system": system.name, "split": split, "baseline": baseline.tag if baseline else None}
     record(project=gold_set.project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
-    _hold_what_is_scored(gate, actor, at)
+    gatekeeping.ask_to_hold(gate, tells=False, actor=actor, at=at)
     return gate
 
 
@@ -78,7 +77,7 @@ def hold_to_cost(*, run: Run, actor: User, at: datetime) -> None:
     """Now that somebody has said what a run costs, hold it to the gates on cost of its system."""
     waiting = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=gating.COST)
     for gate in waiting.select_related("gold_set__project", "system").order_by("pk"):
-        _hold_what_is_scored(gate, actor, at)
+        gatekeeping.ask_to_hold(gate, tells=True, actor=actor, at=at)
 
 
 @transaction.atomic
@@ -115,14 +114,3 @@ def _rule(facts: Mapping[str, Any]) -> gating.Rule:
         return gating.rule_of(facts)
     except gating.RuleError as fault:
         raise GateRefused(str(fault), code="bad_rule") from fault
-
-
-def _hold_what_is_scored(gate: Gate, actor: User, at: datetime) -> None:
-    enqueue(
-        kind="evaluation.gate",
-        params={"gate_id": gate.pk},
-        project=gate.gold_set.project,
-        actor=actor,
-        at=at,
-        title=f"Hold {gate.system.name} to {gate.name}",
-    )

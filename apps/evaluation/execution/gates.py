@@ -8,7 +8,7 @@ from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 
 
-@job_kind("evaluation.gate", title="Hold what is scored to a gate")
+@job_kind(gatekeeping.KIND, title="Hold what is scored to a gate")
 def hold(ctx: JobContext) -> dict[str, Any]:
     """Decide the gate `gate_id` on every run of its system that was scored before, oldest version and run first."""
     gate = Gate.objects.get(pk=ctx.params["gate_id"])
@@ -20,7 +20,7 @@ def hold(ctx: JobContext) -> dict[str, Any]:
         decided = gatekeeping.decide_on(evaluation, mine)
         with ctx.chunk(f"evaluation:{key}") as fresh:
             if fresh:
-                gatekeeping.keep(evaluation, decided, at=ctx.at, tells=False)
+                gatekeeping.keep(evaluation, decided, at=ctx.at, tells=ctx.params["tells"])
     with ctx.finish() as result:
         result.update(gate_id=gate.pk, evaluations=len(keys))
     return ctx.result

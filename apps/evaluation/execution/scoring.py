@@ -49,6 +49,7 @@ def score(ctx: JobContext) -> dict[str, Any]:
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
         gatekeeping.keep(evaluation, decided, at=ctx.at)
+        gatekeeping.hold_late(evaluation, actor=ctx.actor, at=ctx.at)
         result.update(evaluation_id=evaluation.pk, queries=len(judged.queries))
     return ctx.result
 
