@@ -25,7 +25,7 @@ from apps.evaluation.trecfiles import load_run
 from apps.goldsets.verify import NotAnExport
 from apps.retrieval.engines.base import BadParameters
 
-PASS, GATE_FAILED, USAGE, DATA_ERROR = 0, 1, 2, 3
+PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
 KEPT = Path(".karat-eval")
 NAMED = 3
 
@@ -69,11 +69,13 @@ def run(args: argparse.Namespace) -> int:
         _write_reports(args, sheet)
     except (InputError, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
+    except KeyboardInterrupt:
+        return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
     sys.stdout.write(FORMATS[args.format](sheet))
     return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
 
 
-def _refuse(error: Exception, code: int) -> int:
+def _refuse(error: Exception | str, code: int) -> int:
     print(f"karat eval: {error}", file=sys.stderr)
     return code
 

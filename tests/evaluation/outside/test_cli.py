@@ -116,6 +116,16 @@ def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the
     assert evaluate("--command", line) == 0
 
 
+def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("apps.evaluation.outside.progress.Progress.__call__", stop)
+
+    assert evaluate("--command", "echo a") == 130
+    assert "the same command asks for the rest" in capsys.readouterr().err
+
+
 def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
     from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
     from tests.goldsets.content import ListContent
