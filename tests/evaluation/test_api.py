@@ -53,6 +53,7 @@ def test_asking_again_answers_200_with_the_same_evaluation(client):
     ("values", "status", "code"),
     [
         ({"measures": "NDGC@10"}, 409, "bad_measure"),
+        ({"measures": "alpha_nDCG@10"}, 409, "bad_measure"),
         ({"split": "train"}, 400, "invalid"),
         ({"run": "x"}, 400, "invalid"),
         ({"run": 10**6}, 404, "not_found"),

@@ -124,7 +124,7 @@ def _greedy(judged: Judged, measure: Measure, alpha: float, block_ids: BlockIds)
     _, cell = np.unique(pair_keys(facets.query, facets.facet), return_inverse=True)
     gain = np.ones(int(cell.max(initial=-1)) + 1)
     firsts = np.flatnonzero(np.diff(query, prepend=-1))
-    is_left = np.ones(len(query), dtype=bool)
+    is_left, is_next = np.ones(len(query), dtype=bool), np.zeros(len(query), dtype=bool)
     worths = np.zeros((len(judged.queries), measure.cutoff or 0))
     for rank in range(worths.shape[1]):
         if not is_left.any():
@@ -134,8 +134,9 @@ def _greedy(judged: Judged, measure: Measure, alpha: float, block_ids: BlockIds)
         chosen = np.flatnonzero(is_left & (worth == np.repeat(top, np.diff(firsts, append=len(query)))))
         chosen = chosen[np.diff(query[chosen], prepend=-1) != 0]
         worths[query[chosen], rank] = worth[chosen]
-        is_left[chosen] = False
-        gain[cell[np.isin(row_of, chosen)]] *= 1.0 - alpha
+        is_left[chosen], is_next[chosen] = False, True
+        gain[cell[is_next[row_of]]] *= 1.0 - alpha
+        is_next[chosen] = False
     return worths
 
 
