@@ -49,6 +49,10 @@ class Difference(NamedTuple):
     given: list[Given]
     decision: Adjudication | None
 
+    @property
+    def is_alike(self) -> bool:
+        return len({each.grade for each in self.given}) == 1
+
 
 class Differences(NamedTuple):
     """`shown` pairs of `total`; `hidden` others are not told, since the reader may still be asked to grade them."""

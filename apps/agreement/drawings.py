@@ -84,11 +84,11 @@ def over_time(
 
     The axis reaches from `low` to `high` and further where a value or an interval does.
     """
-    left, right, top, bottom = 48.0, width - 96.0, 12.0, 172.0
-    ends = [end for moment in moments for end in (moment.value, *(moment.interval or ())) if end is not None]
-    place = scale(min([low, *ends]), max([high, *ends]), bottom, top)
+    left, right, top, bottom = 48.0, width - 116.0, 12.0, 172.0
+    values = _whole_ticks(moments, low, high)
+    place = scale(values[0], values[-1], bottom, top)
     parts = []
-    for value in ticks(min([low, *ends]), max([high, *ends]), 5):
+    for value in values:
         parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
         parts.append(text(left - 8, place(value) + 4, plain(value), anchor="end"))
     for value, word in lines:
@@ -96,6 +96,17 @@ def over_time(
         parts.append(text(right + 8, place(value) + 4, word))
     parts += _moments(moments, place, left, (right - left) / max(1, len(moments)), bottom, places)
     return svg(width, bottom + 28, name, parts)
+
+
+def _whole_ticks(moments: Sequence[Moment], low: float, high: float) -> list[float]:
+    """Round values from at or below everything that is drawn to at or above it."""
+    ends = [end for moment in moments for end in (moment.value, *(moment.interval or ())) if end is not None]
+    low, high = min([low, *ends]), max([high, *ends])
+    values = ticks(low, high, 5)
+    step = values[1] - values[0] if len(values) > 1 else high - low
+    below = [values[0] - step] if values[0] > low else []
+    above = [values[-1] + step] if values[-1] < high else []
+    return [*below, *values, *above]
 
 
 def _moments(

@@ -36,6 +36,7 @@ from apps.common.svg import Estimate, clip
 
 MOST_DRAWN = 12
 PERCENT = "percent agreement"
+NO_BANDS = {PERCENT, "Cohen's κ / its maximum"}
 
 
 @require_safe
@@ -79,15 +80,17 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
 
 
 def _everybody(grades: Overview) -> list[Estimate]:
+    """The coefficients that are corrected for chance: the bands of the chart speak of no others."""
     return [
-        estimate(found.name[:1].upper() + found.name[1:], "", found, strong=found == grades.alpha)
+        estimate(found.name, "", found, strong=found == grades.alpha)
         for found in grades.coefficients
+        if found.name != PERCENT
     ]
 
 
 def _band(found: Coefficient) -> str:
-    """The word for a value that is corrected for chance; plain agreement has no bands."""
-    return "" if found.value is None or found.name == PERCENT else band(found.value)
+    """The word for a value that is corrected for chance; plain agreement and shares of a maximum have no bands."""
+    return "" if found.value is None or found.name in NO_BANDS else band(found.value)
 
 
 def _heat_map(grades: Overview, names: dict[int, str]) -> Any:
@@ -141,7 +144,6 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
                 pair_gwet_ac(table),
             )
         ],
-        "percent": PERCENT,
     }
     return render(request, "agreement/pair.html", context)
 

@@ -72,13 +72,16 @@ def _parts(project: Project, rounds: list[Round], by: str) -> dict[str, Any]:
     return {
         "parts": [(part, _band(part.alpha)) for part in found.shown],
         "total": found.total,
+        "alike": found.alike,
         "has_items": by == QUERY,
         "drawing": _by_week(found.shown) if by == WEEK else _by_part(found.shown, WAYS[by]),
     }
 
 
 def _by_part(parts: list[Part], way: str) -> SafeString:
-    rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in parts]
+    """The parts that have an α; why others have none stands in the table."""
+    drawn = [part for part in parts if part.alpha.is_defined]
+    rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in drawn]
     return coefficient_chart(f"α ordinal by {way.lower()}, with 95 % intervals", rows)
 
 

@@ -67,10 +67,11 @@ class Part(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The parts that are shown, and how many there are."""
+    """The parts that are shown, of `total`. On `alike` queries nobody differs, and they are not among those shown."""
 
     shown: list[Part]
     total: int
+    alike: int = 0
 
 
 class Costly(NamedTuple):
@@ -99,11 +100,12 @@ class Overview(NamedTuple):
 
 
 class Tight(NamedTuple):
-    """Where the guideline leaves most room: α of all, each boundary, and the queries that cost most."""
+    """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most."""
 
     alpha: Coefficient
     boundaries: list[Boundary]
     queries: list[Costly]
+    query_count: int
 
     @property
     def worst(self) -> Boundary | None:
@@ -169,7 +171,8 @@ def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
     """Agreement by query, week or stratum; `by` is a key of `WAYS` other than the boundary.
 
     Weeks stand in their order, the last ones where there are many. Strata stand by size. Queries stand by what they
-    cost, those first without which α would rise most; where that is undefined they stand last.
+    cost, those first without which α would rise most; where that is undefined they stand last, and queries on which
+    nobody differs are only counted.
     """
     found: Parts = kept(project, rounds, f"by {by}", lambda: _parts(project, rounds, by))
     return found
@@ -180,15 +183,17 @@ def _parts(project: Project, rounds: Sequence[Round], by: str) -> Parts:
     labels, of_items = _labels(project, rounds, ratings, by)
     counts = pattern_counts(ratings, of_items, len(labels))
     there = [place for place, n in enumerate(counts.sizes) if n]
+    apart = differing(counts)
     if by == QUERY:
         cost = np.nan_to_num(changes_without(counts), nan=-np.inf)
-        there.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
-    elif by != WEEK:
-        there.sort(key=lambda place: (-counts.sizes[place], labels[place].name))
-    shown = there[-SHOWN:] if by == WEEK else there[:SHOWN]
-    apart = differing(counts)
-    rows = [_part(counts, labels[place], apart[place], place) for place in shown]
-    return Parts(rows, len(there))
+        told = [place for place in there if apart[place].hits]
+        told.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
+    elif by == WEEK:
+        told = there[-SHOWN:]
+    else:
+        told = sorted(there, key=lambda place: (-counts.sizes[place], labels[place].name))
+    rows = [_part(counts, labels[place], apart[place], place) for place in told[:SHOWN]]
+    return Parts(rows, len(there), len(there) - len(told) if by == QUERY else 0)
 
 
 def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> Part:
@@ -230,7 +235,10 @@ def _weeks_of_items(project: Project, rounds: Sequence[Round]) -> dict[tuple[int
 
 
 def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
-    """Where the guideline leaves most room. A query without which α would not rise costs nothing and is left out."""
+    """Where the guideline leaves most room.
+
+    A query on which nobody differs, or without which α would not rise, costs nothing and is left out.
+    """
     found: Tight = kept(project, rounds, "tighten", lambda: _tight_spots(project, rounds))
     return found
 
@@ -240,9 +248,11 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
     labels, of_items = _labels(project, rounds, ratings, QUERY)
     counts = pattern_counts(ratings, of_items, len(labels))
     changes = changes_without(counts)
-    costly = [place for place in np.argsort(-changes, kind="stable").tolist() if changes[place] > 0][:COSTLY]
-    queries = Query.objects.in_bulk([labels[place].key for place in costly])
     apart = differing(counts)
+    falling = np.argsort(-changes, kind="stable").tolist()
+    order = [place for place in falling if changes[place] > 0 and apart[place].hits]
+    costly = order[:COSTLY]
+    queries = Query.objects.in_bulk([labels[place].key for place in costly])
     rows = [
         Costly(
             query=queries[int(labels[place].key)],
@@ -252,7 +262,7 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
         )
         for place in costly
     ]
-    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows)
+    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows, len(order))
 
 
 def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:

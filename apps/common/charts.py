@@ -13,23 +13,11 @@ from typing import NamedTuple
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common.svg import (
-    Estimate,
-    Scale,
-    axis,
-    clip,
-    drawing,
-    plain,
-    scale,
-    tag,
-    text,
-    ticks,
-    title,
-    whisker,
-)
+from apps.common.svg import Estimate, Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title, whisker
 from apps.common.wording import interval, number
 
 KAPPA_BANDS = (0.4, 0.6)
+LETTER = 5.5  # px, the mean width of a letter at 12 px
 
 
 def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
@@ -87,11 +75,13 @@ def estimates(
 
 
 def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> list[str]:
+    """The bands with their words; a band that is too narrow for its word, on a long axis, goes without."""
     noisy, fine = KAPPA_BANDS
     edges = (("too noisy", low, noisy), ("unsettled", noisy, fine), ("acceptable", fine, high))
     parts = [tag("rect", class_="band", x=place(low), y=top, width=place(noisy) - place(low), height=bottom - top)]
     for words, start, end in edges:
-        parts.append(text((place(start) + place(end)) / 2, 14, words, anchor="middle"))
+        if place(end) - place(start) >= LETTER * len(words):
+            parts.append(text((place(start) + place(end)) / 2, 14, words, anchor="middle"))
     for edge in KAPPA_BANDS:
         parts.append(tag("path", class_="limit", d=f"M{place(edge):.1f} {top:.0f}V{bottom:.0f}"))
     return parts
