@@ -1,16 +1,18 @@
 """Scores, a comparison and a query in a real browser."""
 
 import random
+from decimal import Decimal
 
 import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
+from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import RegressionNote
 from tests.e2e import looking
 from tests.evaluation import factories as evaluation
 from tests.evaluation.factories import make_scene, score
-from tests.factories import make_member
+from tests.factories import AT, make_member
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BLOCKS = {
@@ -97,6 +99,31 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     looking.axe_clean(page)
     page.keyboard.press("j")
     expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    assert witness.drain() == []
+
+
+def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, witness, scene):
+    signed_in(scene.lead)
+    start = f"/p/{scene.project.slug}/evaluation/"
+    for number, tag in enumerate(scene.runs):
+        write_ledger(run=scene.runs[tag], cost=Decimal(number + 1), tried="Longer blocks", actor=scene.lead, at=AT)
+
+    page.goto(start)
+    for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality against cost on Handbook v1")):
+        page.get_by_label("Runs", exact=True).get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        looking.look_at(page, f"evaluation-{name.lower()}")
+        looking.axe_clean(page)
+
+    page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
+    page.get_by_role("link", name="Write the line of rrf-7").click()
+    page.get_by_label("What came of it").fill("Kept: better where it matters.")
+    looking.look_at(page, "evaluation-ledger-note")
+    looking.axe_clean(page)
+    page.get_by_role("button", name="Write").click()
+    expect(page.get_by_text("Kept: better where it matters.")).to_be_visible()
+    looking.look_at(page, "evaluation-ledger")
+    looking.axe_clean(page)
     assert witness.drain() == []
 
 
