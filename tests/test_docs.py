@@ -70,11 +70,12 @@ def test_commands_that_pages_print_are_there(page):
             assert line in words, f"{page.name}: karat {line}"
 
 
-def test_the_options_that_the_reference_lists_for_score_are_those_it_has(capsys):
+@pytest.mark.parametrize("command", ["agree", "score"])
+def test_the_options_that_the_reference_lists_are_those_the_command_has(capsys, command):
     with pytest.raises(SystemExit):
-        cli.main(["score", "--help"])
+        cli.main([command, "--help"])
     told = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
-    written = after((REFERENCE / "cli.md").read_text(), "karat score")
+    written = after((REFERENCE / "cli.md").read_text(), f"karat {command}")
 
     assert set(re.findall(r"--[a-z][a-z-]+", written)) == told
 
