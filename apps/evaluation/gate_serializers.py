@@ -33,7 +33,7 @@ class GateResultSerializer(serializers.Serializer[GateResult]):
     decided_at = serializers.DateTimeField()
 
 
-class GateSerializer(serializers.Serializer[Held]):
+class GateSerializer(serializers.Serializer[Any]):
     """A gate, its rule, and how it stands: what it said of the newest run on the newest version."""
 
     id = serializers.IntegerField(source="gate.pk")
@@ -57,4 +57,4 @@ class GateDetailSerializer(GateSerializer):
 
     @extend_schema_field(GateResultSerializer(many=True))
     def get_results(self, row: Held) -> list[dict[str, Any]]:
-        return GateResultSerializer(self.context["results"], many=True).data
+        return list(GateResultSerializer(self.context["results"], many=True).data)

@@ -65,12 +65,13 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One gate: its rule, how it stands, everything it said, and the badge of its system."""
     gate = gates.gate_in(project, pk)
     page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
-    bounds = gate_pages.history_bounds(page.object_list)
+    results = list(page.object_list)
+    bounds = gate_pages.history_bounds(results)
     context = {
         **SECTION,
         "row": gates.held([gate])[0],
         "page": page,
-        "history": [(result, gate_pages.history_cell(result, bounds)) for result in page.object_list],
+        "history": [(result, gate_pages.history_cell(result, bounds)) for result in results],
         "head": charts.head_cell(bounds),
         "split_words": rules.SPLIT_WORDS[gate.split],
         "retire_url": reverse("evaluation:retire-gate", args=[project.slug, gate.pk]),

@@ -1,4 +1,4 @@
-"""Pages and API of gates, the badge, and the page of webhooks."""
+"""Pages and API of gates, and the page of webhooks."""
 
 import pytest
 from django.db import connection
@@ -7,8 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.secrets import save_secret
-from apps.evaluation.actions import create_gate, make_badge, revoke_badge
-from apps.evaluation.badge import badge, words_of
+from apps.evaluation.actions import create_gate
 from apps.evaluation.models import Badge, Gate
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.testing import run_jobs
@@ -177,64 +176,6 @@ def test_a_lead_retires_a_gate(client, scene):
 
     assert "Good enough: retired" in words(client.get(url(scene, "gate", gate.pk)))
     assert "No gate yet." in words(client.get(url(scene, "gates")))
-
-
-# The badge ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("states", "says"),
-    [
-        (["passed", "passed"], "2 of 2 passed"),
-        (["passed", "failed", "unknown"], "1 of 3 failed"),
-        (["passed", "unknown"], "not known"),
-        ([], "not known"),
-    ],
-)
-def test_a_badge_says_how_many_gates_stand_how(states, says):
-    assert words_of(states) == says
-    assert f"<title>Gates: {says}</title>" in badge(states)
-
-
-def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, scene):
-    gate = hold(scene)
-    score(scene, "better")
-    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
-    address = reverse("badges:badge", args=[row.token])
-
-    answer = client.get(address)
-    again = client.get(address, headers={"If-None-Match": answer["ETag"]})
-
-    drawing = answer.content.decode()
-    assert (answer.status_code, again.status_code) == (200, 304)
-    assert answer["Content-Type"] == "image/svg+xml; charset=utf-8"
-    assert answer["Cache-Control"] == "public, max-age=60"
-    assert "1 of 1 passed" in drawing
-    for name in (gate.name, gate.system.name, scene.project.slug, scene.project.name, gate.gold_set.name):
-        assert name not in drawing
-
-
-def test_a_badge_changes_with_the_state(client, scene):
-    gate = hold(scene)
-    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
-    address = reverse("badges:badge", args=[row.token])
-    before = client.get(address)
-
-    score(scene, "better")
-
-    after = client.get(address, headers={"If-None-Match": before["ETag"]})
-    assert "not known" in before.content.decode()
-    assert "1 of 1 passed" in after.content.decode()
-
-
-def test_a_revoked_badge_leads_nowhere(client, scene):
-    gate = hold(scene)
-    what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
-    row = make_badge(**what)
-    revoke_badge(**what)
-
-    assert client.get(reverse("badges:badge", args=[row.token])).status_code == 404
-    assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404
 
 
 def test_a_lead_makes_and_revokes_the_badge_on_the_page(client, scene):

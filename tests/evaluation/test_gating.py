@@ -1,9 +1,8 @@
-"""The rules of gates: read, refused, decided. Plain values, no database."""
+"""What gates say of a run. Plain values, no database."""
 
 import numpy as np
 import pytest
 
-from apps.common.errors import InputError
 from apps.evaluation import enums
 from apps.evaluation.gating import (
     FAILED,
@@ -13,45 +12,17 @@ from apps.evaluation.gating import (
     UNKNOWN,
     Evidence,
     Rule,
-    RuleError,
-    Slice,
     Verdict,
-    as_facts,
-    asks,
     decide,
-    measures_of,
-    read_rules,
     rule_of,
     rules_in,
     sample,
     worst,
 )
-from apps.evaluation.measures import Measure
 from apps.evaluation.significance import summaries
 
 IDS = [f"Q{number:02d}" for number in range(1, 9)]
 VALUES = np.array([0.2, 0.4, 0.6, 0.8, 0.2, 0.4, 0.6, 0.8])
-FILE = """
-[[gate]]
-name = "Good enough"
-figure = "ndcg@10"
-at_least = 0.45
-on = "interval"
-
-[[gate]]
-name = "No regression"
-figure = "nDCG@10"
-no_worse_than = "baseline"
-margin = 0.02
-slice = { field = "domain", value = "tax" }
-tier = "deep"
-
-[[gate]]
-name = "Fast"
-figure = "latency_p95"
-at_most = 300
-tier = "smoke"
-"""
 
 
 def evidence(**changes) -> Evidence:
@@ -66,115 +37,9 @@ def against_baseline(**changes) -> Rule:
     return rule_of({"name": "No regression", "figure": "nDCG@10", "no_worse_than": "baseline", **changes})
 
 
-def written(tmp_path, text: str):
-    path = tmp_path / "gates.toml"
-    path.write_text(text)
-    return path
-
-
 def test_states_and_tiers_are_those_of_the_tables():
     assert set(TIERS) == set(enums.Tier.values)
     assert set(STATES) == set(enums.GateState.values)
-
-
-# Reading -----------------------------------------------------------------------------------------------------------
-
-
-def test_rules_are_read_in_the_order_of_the_file(tmp_path):
-    path = written(tmp_path, FILE.replace("ndcg@10", "NDCG@10"))
-
-    rules = read_rules(path)
-
-    assert rules == [
-        Rule("Good enough", "nDCG@10", at_least=0.45, on="interval"),
-        Rule(
-            "No regression",
-            "nDCG@10",
-            is_against_baseline=True,
-            margin=0.02,
-            slice=Slice("domain", "tax"),
-            tier="deep",
-        ),
-        Rule("Fast", "latency_p95", at_most=300.0, tier="smoke"),
-    ]
-    assert measures_of(rules) == [Measure("nDCG", 10)]
-
-
-def test_facts_read_back_to_the_same_rule(tmp_path):
-    for rule in read_rules(written(tmp_path, FILE.replace("ndcg@10", "nDCG@10"))):
-        assert rule_of(as_facts(rule)) == rule
-
-
-@pytest.mark.parametrize(
-    ("change", "key", "says"),
-    [
-        ({"name": "  "}, "name", "needs a name"),
-        ({"name": "x" * 121}, "name", "at most 120"),
-        ({"figure": None}, "figure", "needs a figure"),
-        ({"figure": "nDGC@10"}, "figure", "nDCG"),
-        ({"figure": "P"}, "figure", "cutoff"),
-        ({"atleast": 0.5}, "atleast", "did you mean at_least?"),
-        ({"at_least": "0.5"}, "at_least", "is a number, not '0.5'"),
-        ({"at_least": True}, "at_least", "is a number, not True"),
-        ({"at_least": float("nan")}, "at_least", "is a number, not nan"),
-        ({"at_least": None}, "figure", "here: none"),
-        ({"at_most": 0.9}, "figure", "here: at_least and at_most"),
-        ({"on": "median"}, "on", "mean, interval"),
-        ({"tier": "quick"}, "tier", "smoke, full, deep"),
-        ({"margin": 0.1}, "margin", "beside no_worse_than"),
-        ({"slice": "domain=tax"}, "slice", "is written as"),
-        ({"slice": {"field": "domain", "value": 3}}, "slice.value", "is a text, not 3"),
-        ({"at_least": None, "no_worse_than": "main"}, "no_worse_than", "is \"baseline\", not 'main'"),
-        ({"at_least": None, "no_worse_than": "baseline", "margin": -0.1}, "margin", "a number from 0"),
-        ({"at_least": None, "no_worse_than": "baseline", "on": "interval"}, "on", "leave out on"),
-        ({"figure": "cost"}, "at_least", "give it at_most"),
-        ({"figure": "latency_p50", "at_least": None, "no_worse_than": "baseline"}, "no_worse_than", "give it at_most"),
-        ({"figure": "cost", "at_least": None, "at_most": 1, "on": "interval"}, "on", "one number of a run"),
-    ],
-)
-def test_a_rule_that_cannot_be_decided_is_refused_by_its_key(change, key, says):
-    with pytest.raises(RuleError) as caught:
-        threshold(**change)
-
-    assert caught.value.key == key
-    assert says in str(caught.value)
-
-
-def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
-    path = written(tmp_path, '[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = "300 ms"\n')
-
-    with pytest.raises(InputError) as caught:
-        read_rules(path)
-
-    fault = f"{path}, gate 1 (Fast), at_most = '300 ms': at_most is a number, not '300 ms'."
-    assert str(caught.value) == fault
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "has no gate"),
-        ("gate = 3", "has no gate"),
-        ("[[gates]]\nname = 'a'", "not gates"),
-        ("[[gate]]\nname = \n", "line 2: The file is not TOML"),
-        (
-            "[[gate]]\nname = 'a'\nfigure = 'cost'\nat_most = 1\n[[gate]]\nname = 'a'\nfigure = 'cost'\nat_most = 2",
-            "Two gates are called a.",
-        ),
-    ],
-)
-def test_a_file_that_holds_no_gates_is_refused(tmp_path, text, says):
-    with pytest.raises(InputError, match=says):
-        read_rules(written(tmp_path, text))
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    (tmp_path / "latin").write_bytes(b"name = '\xe9'")
-
-    with pytest.raises(InputError, match="No such file"):
-        read_rules(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="not UTF-8"):
-        read_rules(tmp_path / "latin")
 
 
 # Thresholds --------------------------------------------------------------------------------------------------------
@@ -375,9 +240,3 @@ def test_several_gates_are_as_good_as_the_worst():
     assert worst([passed, unknown]) == UNKNOWN
     assert worst([passed, unknown, failed]) == FAILED
     assert worst([]) == UNKNOWN
-
-
-def test_what_a_rule_asks_for_reads_as_words():
-    assert asks(threshold()) == "at least 0.4"
-    assert asks(threshold(figure="latency_p95", at_least=None, at_most=400)) == "at most 400 ms"
-    assert asks(against_baseline(margin=0.02)) == "no worse than the baseline beyond a drop of 0.02"
