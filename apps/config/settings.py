@@ -241,6 +241,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
+        "GateState": "apps.evaluation.enums.GateState",
         "JobState": "apps.jobs.enums.JobState",
         "RunState": "apps.retrieval.enums.RunState",
         "TripleState": "apps.triples.enums.State",
