@@ -29,7 +29,7 @@ def version_report(version: Version, *, is_revoked: bool) -> Document:
     return released_document(
         Release(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
-            lead=_holds(manifest["counts"], manifest["snapshot"]),
+            lead=_holds(version),
             about=[*filter(None, [manifest["note"]]), *([REVOKED] if is_revoked else [])],
             counts=_counts_table(manifest["splits"]),
             sources=_sources_table(manifest["sources"]) if manifest["sources"] else None,
@@ -42,11 +42,11 @@ def version_report(version: Version, *, is_revoked: bool) -> Document:
     )
 
 
-def _holds(counts: dict[str, Any], snapshot: dict[str, Any]) -> str:
-    queries, pairs, triples, blocks = map(
-        count, (counts["queries"], counts["grades"], counts["triples"], snapshot["blocks"])
-    )
-    return f"It holds {queries} queries, {pairs} judged pairs and {triples} triples on {blocks} blocks."
+def _holds(version: Version) -> str:
+    counts, snapshot = version.manifest["counts"], version.manifest["snapshot"]
+    held = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
+    rest = f"{count(counts['triples'])} triples on {count(snapshot['blocks'])} blocks"
+    return f"{version.gold_set.name} {version.label} holds {held} and {rest}."
 
 
 def _counts_table(splits: dict[str, Any]) -> Table:

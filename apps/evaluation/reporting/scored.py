@@ -141,9 +141,15 @@ def definitions_of(measures: Mapping[str, Measure]) -> Part:
     rows = []
     for name in firsts.values():
         entry = measures[name].entry
-        rows.append([name, entry.words, f"{number(entry.low, 0)} to {number(entry.high, 0)}", entry.source])
-    rows.append(["judged@10", "Judged blocks in the first ten, divided by the blocks returned there.", "0 to 1", ""])
+        rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
+    share = "Judged blocks in the first ten, divided by the blocks returned there."
+    rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
     return Part("Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE)])
+
+
+def _range(low: float, high: float) -> str:
+    """`0 to 1`, kept on one line."""
+    return f"{low:g} to {high:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[Part]:
