@@ -21,6 +21,7 @@ from apps.agreement.coefficients import (
     category_counts,
     krippendorff_alpha,
 )
+from apps.agreement.coefficients.counting import distinct_rows
 from apps.agreement.ratings import Ratings
 from apps.common.alpha import Floats, Parts, alpha_parts, chance_corrected
 
@@ -100,10 +101,9 @@ def pattern_counts(ratings: Ratings, parts: NDArray[np.int64] | None = None, siz
     counts = category_counts(ratings.codes, len(ratings.grades))
     own = np.zeros(len(counts), dtype=np.int64) if parts is None else parts
     counted = (counts.sum(axis=1) >= 2) & (own >= 0)
-    patterns, pattern = np.unique(counts[counted], axis=0, return_inverse=True)
-    weights = np.zeros((size, len(patterns)), dtype=np.int64)
-    np.add.at(weights, (own[counted], pattern.reshape(-1)), 1)
-    return PatternCounts(ratings.grades, patterns, weights)
+    patterns, pattern = distinct_rows(counts[counted])
+    weights = np.bincount(own[counted] * len(patterns) + pattern, minlength=size * len(patterns))
+    return PatternCounts(ratings.grades, patterns, weights.reshape(size, len(patterns)))
 
 
 def differing(counts: PatternCounts) -> list[Differing]:

@@ -11,8 +11,9 @@ from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement import persons, rules, selectors
+from apps.agreement.diagnosing import diagnoses_in
 from apps.agreement.drawings import Moment, over_time
-from apps.agreement.pages import coefficient_chart, estimate, frame, looked_at, pair_row, short_names
+from apps.agreement.pages import Looked, coefficient_chart, estimate, frame, looked_at, pair_row, short_names
 from apps.agreement.persons import PersonSheet, sheet_of
 from apps.agreement.weeks import Week
 from apps.agreement.where_pages import alpha_moment, alpha_over_time, moment_figures
@@ -35,8 +36,18 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
         **frame(member, "people", looked),
         "rows": [(names[line.person], line) for line in found.lines],
         "total": found.total,
+        **_diagnoses(request, member, looked),
     }
     return render(request, "agreement/people.html", context)
+
+
+def _diagnoses(request: HttpRequest, member: Member, looked: Looked) -> dict[str, Any]:
+    """What the label model says, once a lead asks: it is slower than all else here, and no figure to grow used to."""
+    if not member.is_lead or "diagnose" not in request.GET:
+        return {"diagnoses": None}
+    found = diagnoses_in(member.project, looked.shown)
+    names = selectors.names_for(member, [row.person for row in found.rows])
+    return {"diagnoses": found, "diagnosed": [(names[row.person], row) for row in found.rows[: persons.PEOPLE]]}
 
 
 @require_safe

@@ -21,6 +21,7 @@ from apps.agreement.coefficients import (
     pairwise_agreement,
     percent_agreement,
 )
+from apps.agreement.coefficients.counting import distinct_rows
 from apps.common.intervals import wilson
 
 Row = tuple[int, int, int, int | None]
@@ -86,9 +87,9 @@ def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
     table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
     grades = np.array(sorted({*scale, *np.unique(table[:, 3]).tolist()}), dtype=np.int64)
     people, person = np.unique(table[:, 2], return_inverse=True)
-    items, item = np.unique(table[:, :2], axis=0, return_inverse=True)
+    items, item = distinct_rows(table[:, :2])
     codes = np.full((len(items), len(people)), MISSING, dtype=np.int64)
-    codes[item.reshape(-1), person] = np.searchsorted(grades, table[:, 3])
+    codes[item, person] = np.searchsorted(grades, table[:, 3])
     return Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes, items)
 
 

@@ -6,6 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
+from apps.agreement.diagnosing import diagnoses_in
 from apps.agreement.persons import people_of as people_in
 from apps.agreement.persons import sheet_of
 from apps.agreement.ratings import Rate
@@ -139,6 +140,28 @@ def test_a_lead_reads_every_annotators_page(client):
         assert "Against others" in found
         assert "Leaning by week, in grades" in found
         assert "no pair came back to them" in found
+
+
+def test_a_label_model_is_fitted_when_a_lead_asks(client):
+    project = make_project()
+    round_ = make_noisy_round(project, queries=12, share=0.3)
+    people = reverse("agreement:people", args=[project.slug])
+    client.force_login(lead_of(project))
+
+    plain = client.get(people).content.decode()
+    asked = client.get(people, {"diagnose": 1}).content.decode()
+
+    found = diagnoses_in(project, [round_])
+    assert "Taken for right" not in plain
+    assert "Taken for right" in asked
+    assert [row.n for row in found.rows] == [36, 36, 36]
+    assert all(row.interval[0] <= row.right <= row.interval[1] for row in found.rows)
+    client.force_login(people_of(round_)[0])
+    assert "Taken for right" not in client.get(people, {"diagnose": 1}).content.decode()
+
+
+def test_a_label_model_without_grades_says_why():
+    assert diagnoses_in(make_project(), []).reason
 
 
 def test_a_person_sees_their_own_page_and_nobody_elses(client):
