@@ -103,22 +103,22 @@ def run(args: argparse.Namespace) -> int:
 def _labelling(args: argparse.Namespace) -> Labelling:
     """The labels of the file. Raises InputErrors with all that is wrong, up to a number."""
     errors = ErrorList(MOST_ERRORS)
-    reading = Reading(tuple(args.columns), not args.no_heading, frozenset(args.missing), args.repeats)
+    reading = Reading(
+        columns=tuple(args.columns),
+        has_heading=not args.no_heading,
+        missing=frozenset(args.missing),
+        repeats=args.repeats,
+        level=args.level,
+        categories=tuple(args.categories),
+    )
+    labelling = None
     try:
         form, labels = read_labels(args.file, reading, errors)
         if not errors:
-            labelling = labelling_of(
-                name_of(args.file),
-                labels,
-                errors,
-                level=args.level,
-                categories=args.categories,
-                repeats=args.repeats,
-                annotators=[name for _, name in form.raters],
-            )
+            labelling = labelling_of(name_of(args.file), labels, errors, reading, [name for _, name in form.raters])
     except InputError as error:
         errors.add(error)
-    if errors:
+    if errors or labelling is None:
         errors.sort()
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
     return labelling

@@ -31,12 +31,16 @@ class Reading:
     `columns` gives a role to each column, from the left; without it the heading does. `missing` are the cells that
     stand for no label, besides empty ones. `repeats` says what happens when an annotator labels an item again and
     no pass tells the labels apart: refuse, take them as passes in the order of the file, keep the first or the last.
+    `level` is that of the labels, and `categories` all that there could be; None and none where labels speak for
+    themselves.
     """
 
     columns: tuple[str, ...] = ()
     has_heading: bool = True
     missing: frozenset[str] = frozenset()
     repeats: str = "refuse"
+    level: str | None = None
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
