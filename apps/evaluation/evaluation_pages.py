@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 from django.utils.safestring import SafeString
 
 from apps.common.charts import Estimate, svg, tag, title, whisker
@@ -88,10 +89,8 @@ class Scores:
 
     def _on(self, split: str) -> list[Summary]:
         inside = [query.split == split for query in self.sheet.queries]
-        return [
-            summaries(self.sheet.values[name][inside, None], seed=self.sheet.evaluation.seed)[0]
-            for name in self.measures
-        ]
+        values = np.column_stack([self.sheet.values[name] for name in self.measures])
+        return summaries(values[inside], seed=self.sheet.evaluation.seed)
 
     @cached_property
     def looks(self) -> Looks | None:

@@ -1,8 +1,12 @@
+import csv
+
 import numpy as np
+import pytest
 
 from apps.evaluation.columns import Judged, Ranked
 from apps.evaluation.measures import measure_run, parse_measures
 from apps.evaluation.people import given_on, shared_rows, sheets_of, with_grades
+from tests.evaluation.oracle import trec_values
 
 ANNA, BERT, CAROL = 11, 22, 33
 
@@ -85,3 +89,32 @@ def test_a_sheet_holds_the_scores_under_one_persons_grades():
 
     np.testing.assert_array_equal(sheets[:, :, 0], [[1.0, 1.0, 1.0], [0.5, 0.0, 1.0]])
     np.testing.assert_array_equal(sheets[:, :, 1], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+
+
+@pytest.mark.once
+def test_on_chorus_each_sheet_is_what_trec_eval_says_of_that_agents_own_qrels(shared_data):
+    """Everybody rated every pair, so a person's sheet is the score under a qrels file of that person alone."""
+    with (shared_data / "chorus_ratings/Broad_Query_Set_individual_ratings.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file)]
+    queries, blocks = (sorted({row[name] for row in rows}) for name in ("query", "docid"))
+    at = [(queries.index(row["query"]), blocks.index(row["docid"])) for row in rows]
+    query, block = (ints(*column) for column in zip(*at, strict=True))
+    released = Judged(tuple(queries), query, block, ints(*(int(row["final_rating"]) for row in rows)))
+    score = np.random.default_rng(2).permutation(len(rows)).astype(float)
+    ranked, measures = Ranked(query, block, score), parse_measures("nDCG@10 AP RR")
+    columns = [np.concatenate([column] * 3) for column in (query, block)]
+    grades = ints(*(int(row[f"agent_{agent}_rating"]) for agent in (1, 2, 3) for row in rows))
+    found = given_on(released, np.repeat(ints(1, 2, 3), len(rows)), *columns, grades)
+
+    sheets = sheets_of(measures, released, found, ranked, blocks, measure_run(measures, released, ranked, blocks))
+
+    run: dict = {}
+    for row, value in zip(rows, score.tolist(), strict=True):
+        run.setdefault(row["query"], {})[row["docid"]] = value
+    for agent in (1, 2, 3):
+        qrels: dict = {}
+        for row in rows:
+            qrels.setdefault(row["query"], {})[row["docid"]] = int(row[f"agent_{agent}_rating"])
+        theirs = trec_values(qrels, run)
+        told = [[theirs[name][str(measure)] for measure in measures] for name in queries]
+        np.testing.assert_allclose(sheets[agent - 1], told, atol=1e-9)

@@ -54,16 +54,20 @@ def request_stability_report(
         after = {"version": version.label, "split": split, "runs": [run.tag for run in runs], "measures": names}
         record(project=project, actor=actor, action="stability_report.requested", obj=report, after=after, at=at)
     if is_new or _has_stopped(report):
-        report.job = enqueue(
-            kind="evaluation.stability",
-            params={"report_id": report.pk},
-            project=project,
-            actor=actor,
-            at=at,
-            title=f"Compare orders under each annotator on {version.label}",
-        )
-        report.save(update_fields=["job"])
+        _put_in_queue(report, actor, at)
     return report
+
+
+def _put_in_queue(report: StabilityReport, actor: User, at: datetime) -> None:
+    report.job = enqueue(
+        kind="evaluation.stability",
+        params={"report_id": report.pk},
+        project=report.project,
+        actor=actor,
+        at=at,
+        title=f"Compare orders under each annotator on {report.version.label}",
+    )
+    report.save(update_fields=["job"])
 
 
 def _has_stopped(report: StabilityReport) -> bool:
