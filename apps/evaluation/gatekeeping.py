@@ -14,6 +14,7 @@ from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.evaluation import gates, gating, rules, selectors
 from apps.evaluation.columns import Floats
+from apps.evaluation.comparing import FEWEST_IN_STRATUM
 from apps.evaluation.enums import GateState
 from apps.evaluation.measurable import grades_refusal
 from apps.evaluation.measures import Measure, measure_run
@@ -80,7 +81,12 @@ def _verdict(gate: Gate, evaluation: Evaluation, evidence: gating.Evidence, tabl
         return gating.Verdict(gating.UNKNOWN, None, gating.bound_of(rule), f"Not known: {reason}")
     if gate.baseline is not None:
         evidence = evidence._replace(baseline=table.values_of(gate.baseline))
-    return gating.decide(rule, evidence)
+    verdict = gating.decide(rule, evidence)
+    if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
+        # As on the pages of scores: the mean of so few would tell what single queries score, the sealed ones too.
+        reason = f"{rule.slice} has fewer than {FEWEST_IN_STRATUM} queries here, and a slice is told from those on."
+        return gating.Verdict(gating.UNKNOWN, None, verdict.bound, f"Not known: {reason}")
+    return verdict
 
 
 def _reason_against(gate: Gate, rule: gating.Rule, evaluation: Evaluation) -> str | None:

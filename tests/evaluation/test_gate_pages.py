@@ -116,11 +116,11 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
 
     assert made["Location"] == url(scene, "gate", gate.pk)
     assert gate.rule["slice"] == {"field": "domain", "value": "access"}
-    assert "Good enough: passed" in page
+    assert "Good enough: not known" in page, "three queries are too few for a slice"
     assert "nDCG@10 where domain = access: at least 0.9" in page
     assert "1 run" in page
     assert "what this run was held to" in scores
-    assert "nDCG@10 where domain = access is 1.0000" in scores
+    assert "domain = access has fewer than 5 queries here" in scores
 
 
 @pytest.mark.parametrize(

@@ -171,13 +171,24 @@ def test_worse_than_a_baseline_beyond_noise_fails(scene):
     assert "differs from the baseline by −1.0000, 95 % interval" in result.words
 
 
-def test_a_slice_is_held_on_its_queries_alone(scene):
+def test_a_slice_is_held_on_its_queries_alone():
+    scene = make_scene(queries=10, test_share=0, runs={"base": dict.fromkeys(qrels_of(10), GOOD)})
+    gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
+
+    score(scene, "base")
+
+    assert "nDCG@10 where domain = access is 1.0000" in gates.held([gate])[0].result.words
+    assert "n = 5" in gates.held([gate])[0].result.words
+
+
+def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scene):
     gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
 
     score(scene, "better")
 
-    assert "nDCG@10 where domain = access is 1.0000" in gates.held([gate])[0].result.words
-    assert "n = 4" in gates.held([gate])[0].result.words
+    result = gates.held([gate])[0].result
+    assert (result.state, result.value) == ("unknown", None)
+    assert result.words.startswith("Not known: domain = access has fewer than 5 queries here")
 
 
 def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
