@@ -54,8 +54,8 @@ class LedgerLine(ProjectAPIView):
 
     @extend_schema(operation_id="ledger_write", request=LedgerSerializer, responses=RunNoteSerializer)
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        run = run_in(self.project, pk)
         given = LedgerSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        run = run_in(self.project, pk)
         note = actions.write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
         return Response(RunNoteSerializer(note).data)

@@ -103,7 +103,7 @@ class Comparison:
         if beside.detectable is None:
             return ""
         n = beside.tests.n
-        said = f"{n:,} queries show a difference of {number(beside.detectable)} four times in five"
+        said = f"These {n:,} queries show a true difference of {number(beside.detectable)} four times in five"
         if self.headline is None or self.headline.difference.is_settled:
             return f"{said}."
         return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(beside)}."

@@ -1,0 +1,83 @@
+"""Comparisons and the ledger over the API."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.evaluation.models import RunNote
+from tests.evaluation.factories import make_scene, score
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scene():
+    return make_scene(queries=6, test_share=0.0)
+
+
+def address(scene, *parts) -> str:
+    return "/".join(["/api/v1/projects", scene.project.slug, "evaluation", *map(str, parts), ""])
+
+
+def test_a_comparison_gives_the_figures_of_its_page_and_names_no_query(client, scene):
+    pair = score(scene, "better", measures="nDCG@10 RR"), score(scene, "base", measures="nDCG@10 RR")
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    answer = client.get(address(scene, "compare", *[one.pk for one in pair]))
+
+    found = answer.json()
+    assert found["verdict"].startswith("base is worse than better by")
+    assert [row["measure"] for row in found["measures"]] == ["nDCG@10", "RR"]
+    first = found["measures"][0]
+    assert (first["n"], first["worse"], first["regressions"], first["unexplained"]) == (6, 6, 6, 6)
+    assert first["difference"] == pytest.approx(first["candidate"] - first["baseline"])
+    assert first["holm"] >= first["p"]
+    assert "Q01" not in answer.content.decode()
+
+
+def test_differences_that_do_not_scatter_have_no_t_and_say_so_with_null(client, scene):
+    pair = score(scene, "better", measures="RR"), score(scene, "base", measures="RR")
+    client.force_login(scene.lead)
+
+    (row,) = client.get(address(scene, "compare", *[one.pk for one in pair])).json()["measures"]
+
+    assert (row["t"], row["effect"], row["detectable"], row["queries_needed"]) == (None, None, None, None)
+    assert row["wilcoxon"]["n"] == 6
+
+
+def test_what_cannot_be_compared_is_refused(client, scene):
+    one, other = score(scene, "better", measures="RR"), score(scene, "base", measures="P@5")
+    client.force_login(scene.lead)
+
+    for pair, code in (((one.pk, one.pk), "comparison_refused"), ((one.pk, other.pk), "no_measure")):
+        answer = client.get(address(scene, "compare", *pair))
+
+        assert (answer.status_code, answer.json()["code"]) == (409, code)
+
+
+def test_a_pipeline_writes_the_ledger_and_reads_it(client, scene):
+    client.force_login(scene.lead)
+    line = address(scene, "ledger", scene.runs["base"].pk)
+    assert client.get(line).status_code == 404
+
+    written = client.post(line, {"commit": "a1b2c3", "cost": "1.5"}, content_type="application/json")
+
+    assert written.status_code == 200
+    assert (RunNote.objects.get().commit, client.get(line).json()["cost"]) == ("a1b2c3", "1.5000")
+
+
+def test_a_cost_below_zero_is_refused(client, scene):
+    client.force_login(scene.lead)
+
+    answer = client.post(address(scene, "ledger", scene.runs["base"].pk), {"cost": -1}, content_type="application/json")
+
+    assert answer.status_code == 400
+    assert not RunNote.objects.exists()
+
+
+def test_only_leads_write_the_ledger(client, scene):
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    answer = client.post(address(scene, "ledger", scene.runs["base"].pk), {}, content_type="application/json")
+
+    assert answer.status_code == 403
