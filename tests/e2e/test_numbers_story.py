@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from apps.jobs.testing import run_jobs
 from tests.e2e import looking
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 
@@ -124,6 +125,8 @@ def gate_made(page: Page, scene) -> None:
     page.get_by_role("spinbutton", name="Bound").fill("0.6")
     page.get_by_label("Side", exact=True).select_option(label="dev split")
     page.get_by_role("button", name="Make gate").click()
+    expect(page.get_by_role("heading", name="Good enough")).to_be_visible()
+    run_jobs()
     page.goto(f"/p/{scene.project.slug}/evaluation/gates/")
     expect(page.get_by_role("row", name="Good enough")).to_contain_text("passed")
     looking.axe_clean(page)

@@ -21,7 +21,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.interval != NONE:
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
         how = INTERVAL_WORDS[card.interval]
-        yield f"Intervals: {how} over {over}, {RESAMPLES:,} resamples, seed {card.seed}."
+        yield f"Intervals: {how} over {over}, widened for few queries, {RESAMPLES:,} resamples, seed {card.seed}."
     if any(run.people for run in card.runs):
         yield "The interval with people also resamples whose grade counts, where several people judged."
     if card.comparisons:

@@ -10,6 +10,7 @@ from apps.evaluation.reporting.document import Block, Document, Facts, Part, Tab
 from apps.evaluation.reporting.means import Mean, means_chart
 from apps.evaluation.reporting.scored import definitions_of
 from apps.evaluation.scoring import conventions
+from apps.evaluation.significance import RESAMPLES
 
 
 class Board(NamedTuple):
@@ -62,7 +63,10 @@ def _board_part(board: Board, confidence: float) -> Part:
 
 def _reading(release: Release, measures: Sequence[Measure]) -> Part:
     seeds = sorted({seed for board in release.boards for seed in board.seeds})
-    said = f"Intervals: {release.confidence * 100:g} %, percentile bootstrap over queries, 1,000 resamples, seed"
+    share = f"{release.confidence * 100:g} %"
+    said = (
+        f"Intervals: {share}, percentile bootstrap over queries, widened for few queries, {RESAMPLES:,} resamples, seed"
+    )
     return Part(
         "How to read the figures",
         [Words(conventions(list(measures))), Words(f"{said} {', '.join(map(str, seeds))}.")],
