@@ -65,10 +65,10 @@ def read_run(path: str | Path) -> Iterator[RunRow]:
     return parse_run(_lines_of(path, name), name)
 
 
-def parse_qrels(lines: Iterable[bytes], name: str) -> Iterator[QrelRow]:
-    """As `read_qrels`, from lines that were opened elsewhere; `name` stands in the errors."""
+def parse_qrels(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[QrelRow]:
+    """As `read_qrels`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
     seen: dict[str, dict[str, int]] = {}
-    for number, query_id, _, block_id, grade in _judgements(lines, name):
+    for number, query_id, _, block_id, grade in _judgements(lines, name, first):
         _once(seen.setdefault(query_id, {}), query_id, block_id, name, number)
         yield QrelRow(query_id, block_id, grade)
 
@@ -95,10 +95,10 @@ def read_faceted_qrels(path: str | Path) -> Iterator[FacetRow]:
         yield FacetRow(query_id, facet, block_id, grade)
 
 
-def _judgements(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, str, bytes, str, int]]:
+def _judgements(lines: Iterable[bytes], name: str, first: int = 1) -> Iterator[tuple[int, str, bytes, str, int]]:
     """Line number, query id, second field, block id and grade of each row."""
     grades: dict[bytes, int] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         fields = line.split()
         if not fields or fields[0].startswith(b"#"):
             continue
@@ -128,67 +128,16 @@ def parse_run(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[
         yield RunRow(query_id, block_id, int(fields[3]), score, _text(fields[5], "tag", name, number))
 
 
-class RunPart(NamedTuple):
-    """Some rows of a run file as columns; ids are UTF-8 bytes. `tag` is that of the first row."""
-
-    queries: list[bytes]
-    blocks: list[bytes]
-    scores: list[float]
-    tag: str
-
-
-def read_run_parts(path: str | Path) -> Iterator[RunPart]:
-    """The rows of a run file in file order, many at a time: as `read_run`, about five times faster.
-
-    A block that occurs twice for a query is left for the caller to notice.
-    """
-    name, done = name_of(path), 0
-    for chunk in _chunks_of(path, name):
-        part = _columns(chunk)
-        if part is None:
-            rows = list(parse_run(_lines_of_chunk(chunk, name, done), name, first=done + 1))
-            part = RunPart(
-                [row.query_id.encode() for row in rows],
-                [row.block_id.encode() for row in rows],
-                [row.score for row in rows],
-                rows[0].tag if rows else "",
-            )
-        done += chunk.count(b"\n")
-        if part.scores:
-            yield part
-
-
-def _columns(chunk: bytes) -> RunPart | None:
-    """The rows of a chunk of which every line is plainly a run line; None when they have to be read one by one.
-
-    Rows of six fields with one word in the second and one in the last cannot be out of step with their lines.
-    """
-    fields = chunk.split()
-    count = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-    if len(fields) != 6 * count or len(set(fields[1::6])) != 1 or len(set(fields[5::6])) != 1:
-        return None
-    if fields[0].startswith(b"#") or b"\x00" in chunk or not all(map(bytes.isdigit, fields[3::6])):
-        return None
-    try:
-        chunk.decode("utf-8")
-        scores = list(map(float, fields[4::6]))
-    except ValueError:
-        return None
-    if not all(map(math.isfinite, scores)) or b"_" in b" ".join(fields[4::6]):
-        return None
-    return RunPart(fields[0::6], fields[2::6], scores, fields[5].decode())
-
-
 def name_of(path: str | Path) -> str:
     """What errors call the file."""
     return "standard input" if str(path) == "-" else str(path)
 
 
 def _lines_of(path: str | Path, name: str) -> Iterator[bytes]:
-    return _lines_of_chunks(_chunks_of(path, name), name)
+    return _lines_of_chunks(chunks_of(path, name), name)
 
 
-def _chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
+def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
     if str(path) == "-":
         yield from _chunks_in(sys.stdin.buffer, name)
         return
@@ -208,11 +157,11 @@ def lines_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
 def _lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     done = 0
     for chunk in chunks:
-        yield from _lines_of_chunk(chunk, name, done)
+        yield from lines_of_chunk(chunk, name, done)
         done += chunk.count(b"\n")
 
 
-def _lines_of_chunk(chunk: bytes, name: str, done: int) -> Iterator[bytes]:
+def lines_of_chunk(chunk: bytes, name: str, done: int) -> Iterator[bytes]:
     """The lines of a chunk that begins after `done` lines of its file."""
     for number, line in enumerate(chunk.removesuffix(b"\n").split(b"\n"), done + 1):
         if len(line) > MAX_LINE_BYTES:

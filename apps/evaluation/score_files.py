@@ -115,7 +115,7 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Divi
 
 def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
     judged = ground.judged
-    file = load_run(path, judged, ground.blocks)
+    file = load_run(path, judged, ground.blocks, to_score=True)
     scores = score_run(
         list(ground.measures.values()),
         judged,

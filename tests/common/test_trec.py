@@ -3,12 +3,14 @@ import gzip
 import io
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common.errors import InputError
-from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run, read_run_parts
+from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
+from apps.common.trecparts import read_run_parts
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."
@@ -184,7 +186,9 @@ def parts(path) -> list[tuple[str, str, float]]:
     return [
         (query.decode(), block.decode(), score)
         for part in read_run_parts(path)
-        for query, block, score in zip(part.queries, part.blocks, part.scores, strict=True)
+        for query, block, score in zip(
+            np.repeat(part.queries, part.lengths).tolist(), part.blocks, part.scores.tolist(), strict=True
+        )
     ]
 
 

@@ -65,3 +65,24 @@ def test_columns_are_whole_numbers_of_64_bits():
     judged = judged_columns([], Vocabulary())
 
     assert judged.query.dtype == np.int64
+
+
+def test_ids_that_only_pass_are_numbered_but_not_found_again():
+    blocks = Vocabulary()
+    blocks["a"]
+
+    first = blocks.numbers_of(["x", "a", "x"], is_passing=True).tolist()
+    then = blocks.numbers_of(["x", "b", "a"]).tolist()
+
+    assert (first, then) == ([1, 0, 2], [3, 4, 0])
+    assert list(blocks) == ["a", "x", "x", "x", "b"]
+    assert len(blocks) == 5
+
+
+def test_many_ids_are_numbered_as_one_by_one():
+    one_by_one, at_once = Vocabulary(), Vocabulary()
+    ids = ["b", "a", "b", "c", "a"]
+
+    assert at_once.numbers_of(ids).tolist() == [one_by_one[id_] for id_ in ids]
+    assert list(at_once) == list(one_by_one)
+    assert at_once.numbers_of([]).tolist() == []
