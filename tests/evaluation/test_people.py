@@ -95,7 +95,7 @@ def test_a_sheet_holds_the_scores_under_one_persons_grades():
 def test_on_chorus_each_sheet_is_what_trec_eval_says_of_that_agents_own_qrels(shared_data):
     """Everybody rated every pair, so a person's sheet is the score under a qrels file of that person alone."""
     with (shared_data / "chorus_ratings/Broad_Query_Set_individual_ratings.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
     queries, blocks = (sorted({row[name] for row in rows}) for name in ("query", "docid"))
     at = [(queries.index(row["query"]), blocks.index(row["docid"])) for row in rows]
     query, block = (ints(*column) for column in zip(*at, strict=True))
