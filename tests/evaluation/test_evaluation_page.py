@@ -29,7 +29,7 @@ def words(response) -> str:
 @pytest.fixture
 def worded():
     """Six queries, each also with typos and in lower case. The run fails on typos alone."""
-    qrels = dict.fromkeys([*CLEAN, *TYPOS, *LOWER], {"a": 3, "b": 1, "c": 0})
+    qrels = {query: {"a": 3, "b": 1, "c": 0} for query in [*CLEAN, *TYPOS, *LOWER]}
     results = {query: BAD if query.endswith("t") else GOOD for query in qrels}
     metadata = {query: {"variant_of": query[:-1], "variant": "typos"} for query in TYPOS}
     metadata |= {query: {"variant_of": query[:-1], "variant": "lower case"} for query in LOWER}
