@@ -98,7 +98,7 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
 def _weeks(weeks: list[Week]) -> dict[str, Any]:
     """Three charts on one time: leaning, agreement, pace; each with its figures."""
     lean = [_moment(week, week.lean.value, week.lean.interval, week.lean.n, week.lean.reason) for week in weeks]
-    alpha = [alpha_moment(f"{week.begins:%d %b}", week.alpha) for week in weeks]
+    alpha = [alpha_moment(_label(week), week.alpha) for week in weeks]
     pace = [_pace(week) for week in weeks]
     return {
         "weeks": weeks,
@@ -112,8 +112,12 @@ def _weeks(weeks: list[Week]) -> dict[str, Any]:
     }
 
 
+def _label(week: Week) -> str:
+    return f"{week.begins.day} {week.begins:%b}"
+
+
 def _moment(week: Week, value: float | None, interval: tuple[float, float] | None, n: int, why: str = "") -> Moment:
-    return Moment(f"{week.begins:%d %b}", value, interval, n, why)
+    return Moment(_label(week), value, interval, n, why)
 
 
 def _pace(week: Week) -> Moment:

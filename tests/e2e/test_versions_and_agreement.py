@@ -47,6 +47,35 @@ def test_agreement_is_readable_by_everybody(page, signed_in, axe_clean, look_at,
     page.get_by_role("heading", name="Who gave what").wait_for()
     axe_clean(page)
     look_at(page, "agreement-pair")
+    page.get_by_role("link", name="Mara Quist 1, Tobias Engel 1").click()
+    page.get_by_text("Mara Quist gave 1; Tobias Engel gave 1").wait_for()
+    axe_clean(page)
+    look_at(page, "agreement-items")
+
+
+def test_agreement_leads_to_what_to_tighten(page, signed_in, axe_clean, look_at, witness):
+    project, _ = make_busy_project()
+    signed_in(lead_of(project))
+
+    page.goto(reverse("agreement:where", args=[project.slug]))
+    for way in ("Query", "Week", "Grade boundary"):
+        page.get_by_label("Broken down by").get_by_role("link", name=way).click()
+        axe_clean(page)
+    page.get_by_role("link", name="What to tighten").click()
+    page.get_by_role("heading", name="Queries that cost most").wait_for()
+    axe_clean(page)
+    look_at(page, "agreement-tighten")
+    page.get_by_label("Agreement").get_by_role("link", name="Annotators").click()
+    page.get_by_role("link", name="Diagnose with a label model").click()
+    page.get_by_role("heading", name="Label model").wait_for()
+    axe_clean(page)
+    page.get_by_role("link", name="Mara Quist").first.click()
+    page.get_by_role("heading", name="Over the weeks").wait_for()
+    axe_clean(page)
+    look_at(page, "agreement-person")
+    page.get_by_label("Agreement").get_by_role("link", name="Tighten").click()
+    page.get_by_role("link", name="Write the next version").click()
+    page.get_by_role("heading", name="Guideline, version 2").wait_for()
 
     assert witness.drain() == []
 
