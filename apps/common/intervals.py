@@ -64,7 +64,7 @@ def widened(confidence: float, n: int, groups: int = 1) -> float:
 
     A percentile interval of few items is too narrow, for resampling has the spread of n and not of n - 1, and the
     normal's tails, not Student's. Hesterberg, What Teachers Should Know About the Bootstrap, The American
-    Statistician 69 (2015), section 5.3, reads it further out: 0.958 for 0.95 at 50 items. `groups` counts the strata
+    Statistician 69 (2015), reads it further out: 0.958 for 0.95 at 50 items. `groups` counts the strata
     that items are resampled within. Raises ValueError without an item more than there are groups.
     """
     freedom = n - groups

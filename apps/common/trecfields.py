@@ -101,12 +101,9 @@ def plain_fields(chunk: bytes, width: int) -> Fields | None:
     starts = np.concatenate(([0], ends[:-1] + 1)).reshape(-1, width)
     sizes = ends.reshape(-1, width) - starts
     inner = marks[:, :-1]
-    is_plain = (marks[:, -1] == NEWLINE).all() and ((inner == SPACE) | (inner == TAB)).all() and sizes.min() > 0
-    if (
-        not is_plain
-        or (text[starts[:, 0]] == HASH).any()
-        or (starts[:, -1] + sizes[:, -1] - starts[:, 0]).max() > LONGEST_LINE
-    ):
+    is_divided = (marks[:, -1] == NEWLINE).all() and ((inner == SPACE) | (inner == TAB)).all() and sizes.min() > 0
+    lengths = starts[:, -1] + sizes[:, -1] - starts[:, 0]
+    if not is_divided or lengths.max() > LONGEST_LINE or (text[starts[:, 0]] == HASH).any():
         return None
     return Fields(chunk + bytes(WORD), starts, sizes)
 

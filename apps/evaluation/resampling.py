@@ -4,7 +4,7 @@ One set of draws serves all columns, so measures and runs stay paired. Every sum
 same values and seed give the same bytes on any number of threads. Intervals of few queries are read a little further
 out (`apps.common.intervals.widened`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
 An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
-Application, 1997, section 5.3 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
+Application, 1997 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def test_student_has_a_degree_of_freedom():
 
 
 def test_a_bootstrap_of_few_is_read_further_out():
-    """Hesterberg (2015), section 5.3: the tail is the normal's below -sqrt(n / (n - 1)) t."""
+    """Hesterberg (2015): the tail is the normal's below -sqrt(n / (n - 1)) t."""
     tail = ndtr(-math.sqrt(10 / 9) * stdtrit(9, 0.975))
 
     assert widened(0.95, 10) == pytest.approx(1 - 2 * tail, abs=1e-12)

@@ -170,7 +170,7 @@ def test_people_who_differ_by_chance_widen_the_interval():
 
 
 def test_the_spread_over_people_is_owens():
-    """Owen (2007), theorem 3, for a full table of independent cells: about three times s² / (people * queries)."""
+    """Owen (2007), for a full table of independent cells: about three times s² / (people * queries)."""
     sheets = np.random.default_rng(8).normal(0, 1, (12, 100))
 
     (low, high) = people_intervals(sheets[:, :, None], resamples=4000)[0]
