@@ -5,7 +5,7 @@ from django import forms
 from apps.common.forms import KaratForm
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.actions.ledger import LONGEST_COMMIT
-from apps.evaluation.measurable import version_measures
+from apps.evaluation.measurable import names_for_versions, version_measures
 from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.negatives import Choice
 from apps.evaluation.notation import MeasureError
@@ -20,6 +20,7 @@ from apps.retrieval.models import Run
 
 USUAL_DEPTH = 10
 LARGEST_SEED = 2**31 - 1
+KNOWN_MEASURES = f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
 
 
 def _known_measures(text: str) -> str:
@@ -34,7 +35,7 @@ class ScoreForm(KaratForm):
     """Which runs to score on a version, and with what."""
 
     runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
-    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:

@@ -4,12 +4,17 @@ from collections.abc import Iterable
 
 from django.db.models import Max
 
-from apps.evaluation.measures import GRADES_ALONE, Measure, parse_measures, refuse_above, refuse_unmet
+from apps.evaluation.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.evaluation.notation import MeasureError
 from apps.goldsets.models import Version, VersionGrade
 
 MOST_LETTERS = 80
 ONLY_GRADES = "A version holds grades alone; `karat score` reads the rest from files."
+
+
+def names_for_versions() -> list[str]:
+    """The measures that any version can be scored with."""
+    return [entry.name for entry in REGISTRY.values() if entry.needs == GRADES_ALONE]
 
 
 def version_measures(text: str) -> tuple[Measure, ...]:

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.evaluation.actions import EvaluationRefused
-from apps.evaluation.measurable import grades_refusal, version_measures
+from apps.evaluation.measurable import grades_refusal, names_for_versions, version_measures
 from apps.evaluation.measures import parse_measures
 from apps.evaluation.notation import MeasureError
 from tests.evaluation.factories import ask, make_scene
@@ -18,6 +18,13 @@ from tests.evaluation.factories import ask, make_scene
 def test_a_version_is_not_scored_with_what_it_does_not_hold(text, said):
     with pytest.raises(MeasureError, match=f"{said}.*A version holds grades alone; `karat score` reads the rest"):
         version_measures(text)
+
+
+def test_the_measures_of_versions_are_those_that_read_grades_alone():
+    names = names_for_versions()
+
+    assert {"nDCG", "ERR", "RBP", "FailureRate", "Judged"} <= set(names)
+    assert not {"alpha_nDCG", "STREC", "ILD", "Coverage", "TD_nDCG"} & set(names)
 
 
 def test_a_measure_that_is_too_long_to_be_kept_is_refused():
