@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from django.utils.timezone import localtime
 
@@ -188,14 +188,24 @@ def _moment(row: TrendRow) -> Moment:
     return Moment(run.system.name, run.tag, row.made_at, row.score.mean, interval_of(row.score), row.score.n)
 
 
+class Latency(NamedTuple):
+    """Milliseconds that a query of a run took; None where nobody measured it."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(run.latency.get("p50"), run.latency.get("p95"), run.latency.get("p99"))
+
+
 class CostRow(NamedTuple):
     """A run with what it costs; None where nobody has measured or said it."""
 
     standing: Standing
     score: Score
-    p50: float | None
-    p95: float | None
-    p99: float | None
+    latency: Latency
     cost: Decimal | None
     is_fast_enough: bool
     is_cheap_enough: bool
@@ -214,22 +224,16 @@ class Costs:
         costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in scored]
         sign = -1.0 if is_lower_better(self.field.main) else 1.0
         quality = [sign * (one.scores[self.field.main].mean or 0.0) for one in scored]
-        fast = pareto.front(quality, [one.run.latency.get("p95") for one in scored])
+        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in scored])
         cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
         return [
-            CostRow(
-                standing,
-                standing.scores[self.field.main],
-                *(standing.run.latency.get(key) for key in ("p50", "p95", "p99")),
-                cost,
-                *on_front,
-            )
-            for standing, cost, *on_front in zip(scored, costs, fast, cheap, strict=True)
+            CostRow(one, one.scores[self.field.main], Latency.of(one.run), cost, is_fast, is_cheap)
+            for one, cost, is_fast, is_cheap in zip(scored, costs, fast, cheap, strict=True)
         ]
 
     @property
     def without_latency(self) -> list[str]:
-        return [row.standing.run.tag for row in self.rows if row.p95 is None]
+        return [row.standing.run.tag for row in self.rows if row.latency.p95 is None]
 
     @property
     def without_cost(self) -> list[str]:
@@ -238,7 +242,7 @@ class Costs:
     @property
     def by_latency(self) -> str:
         """Empty when no run has a latency."""
-        worth = [_worth(row, row.p95, row.is_fast_enough) for row in self.rows if row.p95 is not None]
+        worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
         return board_charts.cost_quality(self.field.main, "p95 latency in ms", worth) if worth else ""
 
     @property

@@ -11,8 +11,6 @@ from apps.evaluation.paired import Statistic
 from apps.evaluation.pairing import Pairing
 from apps.evaluation.scorecard import Beside
 
-NUMBER = {"allow_null": True}
-
 
 class StatisticSerializer(serializers.Serializer[Any]):
     """A test statistic, its two-sided p (not corrected), and the differences it rests on."""
@@ -47,10 +45,10 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     unexplained = serializers.IntegerField()
     t = StatisticSerializer(allow_null=True)
     wilcoxon = StatisticSerializer(allow_null=True)
-    effect = serializers.FloatField(**NUMBER)
+    effect = serializers.FloatField(allow_null=True)
     effect_interval = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    detectable = serializers.FloatField(**NUMBER)
-    queries_needed = serializers.IntegerField(**NUMBER)
+    detectable = serializers.FloatField(allow_null=True)
+    queries_needed = serializers.IntegerField(allow_null=True)
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):

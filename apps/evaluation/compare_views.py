@@ -1,6 +1,7 @@
 """Pages of two runs side by side: the comparison, its drops, one query in both rankings."""
 
 import csv
+from typing import TypedDict
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -125,7 +126,12 @@ def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate:
     return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
 
 
-def _pair_of(found: Comparison) -> dict[str, Evaluation]:
+class Pair(TypedDict):
+    baseline: Evaluation
+    candidate: Evaluation
+
+
+def _pair_of(found: Comparison) -> Pair:
     return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
 
 

@@ -17,7 +17,6 @@ from apps.evaluation.power import detectable_difference, queries_needed
 from apps.evaluation.scorecard import Beside
 from apps.retrieval.models import Run
 
-
 NO_MEASURE = "These two share no measure. Score both with the same list."
 
 

@@ -36,21 +36,21 @@ def write_ledger(
     """Say what was tried with a run, with what, at which cost of 1,000 queries, and what came of it.
 
     The run itself stays as it is. May be written anew; what stood there before is in the audit trail. A new cost is
-    held to the gates on cost. Raises
-    LedgerRefused for a run that is not complete, a commit of more than 80 characters, and a cost below zero.
+    held to the gates on cost. Raises LedgerRefused for a run that is not complete, a commit of more than 80 characters,
+    and a cost below zero.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
+    if reason := _refusal(run, commit.strip(), cost):
+        raise LedgerRefused(reason, code="ledger_refused")
+    former = RunNote.objects.filter(run=run).first()
     words = {
         "tried": tried.strip(),
         "commit": commit.strip(),
         "configuration": configuration.strip(),
         "verdict": verdict.strip(),
-        "cost": cost,
     }
-    if reason := _refusal(run, words["commit"], cost):
-        raise LedgerRefused(reason, code="ledger_refused")
-    former = RunNote.objects.filter(run=run).first()
-    note, _ = RunNote.objects.update_or_create(run=run, defaults={**words, "written_by": actor, "written_at": at})
+    rest = {"cost": cost, "written_by": actor, "written_at": at}
+    note, _ = RunNote.objects.update_or_create(run=run, defaults={**words, **rest})
     record(
         project=run.project,
         actor=actor,
