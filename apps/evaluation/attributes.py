@@ -126,8 +126,8 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
 
 def rows_of(path: str | Path, key: str, known: Sequence[str] | None = None) -> list[Row]:
     """The rows of a file, each with the id that stands in the column `key`. Raises InputError for the first fault."""
-    name, found = str(path), {}
-    errors = ErrorList()
+    name, errors = str(path), ErrorList()
+    found: dict[str, Row] = {}
     delimiter = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
     with open_source(path, name=name) as source:
         for line, cells in read_csv(source, errors, required=(key,), known=known, delimiter=delimiter):
