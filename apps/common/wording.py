@@ -26,6 +26,12 @@ def signed(value: float | None, places: int = 3) -> str:
     return f"+{text}"
 
 
+def p_value(p: float, places: int = 4) -> str:
+    """`0.0132` as it is; what would round to zero is "below 0.0001", for no test says never."""
+    least = 10.0**-places
+    return f"below {least:.{places}f}" if p < least / 2 else number(p, places)
+
+
 def interval(bounds: Sequence[float | None] | None, places: int = 2, *, differences: bool = False) -> str:
     """`(0.66, 0.76)` → "0.66 to 0.76"; no interval is "no interval"."""
     if not bounds or bounds[0] is None or bounds[1] is None:

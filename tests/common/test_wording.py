@@ -60,3 +60,8 @@ def test_counts_have_thousands_and_none_is_not_zero():
 
 def test_a_share_is_a_percentage_with_a_space_that_does_not_break():
     assert wording.percent(0.107) == "10.7\N{NO-BREAK SPACE}%"
+
+
+@pytest.mark.parametrize(("p", "said"), [(1.0, "1.0000"), (0.0132, "0.0132"), (5e-5, "0.0001"), (4e-5, "below 0.0001")])
+def test_no_p_is_written_as_zero(p, said):
+    assert wording.p_value(p) == said

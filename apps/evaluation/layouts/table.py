@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from apps.common.wording import signed
+from apps.common.wording import p_value, signed
 from apps.evaluation.comparing import DROP_BAR
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
@@ -97,7 +97,7 @@ def _comparison(card: Scorecard, against: Against) -> Iterator[str]:
 def _beside_rows(against: Against) -> list[list[str]]:
     rows = [["beside it", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
     for name, beside in against.beside.items():
-        tests = [f"{found.p:.4f}" if found else "undefined" for found in (beside.tests.t, beside.tests.wilcoxon)]
+        tests = [p_value(found.p) if found else "undefined" for found in (beside.tests.t, beside.tests.wilcoxon)]
         figures = [signed(beside.tests.effect, 3), "" if beside.detectable is None else f"{beside.detectable:.4f}"]
         needed = "none would do" if beside.needed is None else str(beside.needed)
         rows.append([name, *tests, *figures, needed])

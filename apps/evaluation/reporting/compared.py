@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from apps.common.svg import Estimate
-from apps.common.wording import count, interval, number, signed
+from apps.common.wording import count, interval, number, p_value, signed
 from apps.evaluation import comparing
 from apps.evaluation.comparing import DROP_BAR, Change, Row
 from apps.evaluation.drawing import delta_bars
@@ -95,7 +95,7 @@ def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
         ends = "" if card.interval == NONE else interval(found.interval, PLACES, differences=True)
         figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(found.mean, PLACES), ends]
         counts = [found.better, found.equal, found.worse, len(against.fell[row.measure]), found.n]
-        rows.append([row.measure, *figures, number(found.p, PLACES), number(found.holm, PLACES), *map(count, counts)])
+        rows.append([row.measure, *figures, p_value(found.p), p_value(found.holm), *map(count, counts)])
     return Table(name, [*head, "Better", "Equal", "Worse", "Fell", "n"], rows, code=CODE)
 
 
@@ -121,7 +121,7 @@ def _beside_table(card: Scorecard, against: Against) -> Table:
 
 
 def _statistic(found: Statistic | None) -> list[str]:
-    return [number(found.value, 2), number(found.p, PLACES)] if found else ["not defined", ""]
+    return [number(found.value, 2), p_value(found.p)] if found else ["not defined", ""]
 
 
 def _queries_part(card: Scorecard, against: Against) -> Part:
