@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, islice, repeat
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,12 +114,14 @@ class Vocabulary(dict[Any, int]):
         return super().__len__() + self._passing_count
 
     def __iter__(self) -> Iterator[Any]:
-        known, done = super().__iter__(), 0
+        if not self._passing:
+            return super().__iter__()
+        known, found, done = list(self.keys()), [], 0
         for before, ids in self._passing:
-            yield from islice(known, before - done)
-            yield from ids
+            found += known[done:before]
+            found += ids
             done = before
-        yield from known
+        return iter(found + known[done:])
 
     def numbers_of(self, ids: Sequence[Any], *, is_passing: bool = False) -> Ints:
         """The number of each id: as one by one, several times faster.
