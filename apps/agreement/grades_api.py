@@ -11,7 +11,7 @@ from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.agreement import persons, rules, selectors
 from apps.agreement.grades_serializers import (
-    PairsOut,
+    PairGradesOut,
     PersonOut,
     TightenOut,
     WhereOut,
@@ -45,7 +45,7 @@ class PairsView(GradesView):
 
     roles: ClassVar = {"GET": ()}
 
-    @extend_schema(operation_id="agreement_pairs", parameters=[ROUND], responses=PairsOut)
+    @extend_schema(operation_id="agreement_pairs", parameters=[ROUND], responses=PairGradesOut)
     def get(self, request: Request, slug: str) -> Response:
         found = overview_of(self.project, self.rounds(request))
         names = selectors.names_for(self.member, found.people)

@@ -30,7 +30,7 @@ class PairOut(serializers.Serializer):
     kappa_quadratic = CoefficientSerializer()
 
 
-class PairsOut(serializers.Serializer):
+class PairGradesOut(serializers.Serializer):
     """The people who share most pairs, every two of them; `people_count` counts everybody who shares one."""
 
     people_count = serializers.IntegerField()

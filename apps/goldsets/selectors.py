@@ -60,14 +60,14 @@ def frozen_in(project: Project, pk: int) -> Version:
 class Looks(NamedTuple):
     """How often sealed items or scores of a version's test split were looked at, and when last."""
 
-    count: int
+    number: int
     last_at: datetime | None
 
 
 def looks_at_test(version: Version) -> Looks:
     seen = Event.objects.filter(
         action=TEST_SEEN, object_type=version._meta.label_lower, object_id=str(version.pk)
-    ).aggregate(count=Count("pk"), last_at=Max("at"))
+    ).aggregate(number=Count("pk"), last_at=Max("at"))
     return Looks(**seen)
 
 
