@@ -71,7 +71,8 @@ class WhereView(GradesView):
             boundaries = [boundary_out(one) for one in boundaries_in(self.project, rounds)]
             return Response({"by": by, "total": len(boundaries), "boundaries": boundaries})
         found = parts_in(self.project, rounds, by)
-        return Response({"by": by, "total": found.total, "parts": [part_out(part) for part in found.shown]})
+        parts = [part_out(part) for part in found.shown]
+        return Response({"by": by, "total": found.total, "alike": found.alike, "parts": parts})
 
 
 class TightenView(GradesView):

@@ -20,7 +20,7 @@ class IntervalField(serializers.ListField):
         super().__init__(child=serializers.FloatField(), allow_null=True, **options)
 
 
-class PairOut(serializers.Serializer):
+class PairAgreementOut(serializers.Serializer):
     """Two people and how far they agree. Who is no lead finds letters instead of names."""
 
     people = serializers.ListField(child=serializers.CharField())
@@ -34,7 +34,7 @@ class PairGradesOut(serializers.Serializer):
     """The people who share most pairs, every two of them; `people_count` counts everybody who shares one."""
 
     people_count = serializers.IntegerField()
-    pairs = PairOut(many=True)
+    pairs = PairAgreementOut(many=True)
 
 
 class BoundaryOut(serializers.Serializer):
@@ -60,10 +60,14 @@ class PartOut(serializers.Serializer):
 
 
 class WhereOut(serializers.Serializer):
-    """Boundaries, or the parts of any other way; `total` counts all parts, of which the first are told."""
+    """Boundaries, or the parts of any other way; `total` counts all parts, of which the first are told.
+
+    On `alike` of them, queries, nobody differs: those are counted and not told.
+    """
 
     by = serializers.CharField()
     total = serializers.IntegerField()
+    alike = serializers.IntegerField(required=False)
     boundaries = BoundaryOut(many=True, required=False)
     parts = PartOut(many=True, required=False)
 
@@ -119,9 +123,9 @@ class PersonOut(serializers.Serializer):
 
     person = serializers.CharField()
     graded = serializers.IntegerField()
-    others = PairOut(many=True)
-    decisions = PairOut()
-    repeats = PairOut()
+    others = PairAgreementOut(many=True)
+    decisions = PairAgreementOut()
+    repeats = PairAgreementOut()
     weeks = WeekOut(many=True)
     questions = QuestionOut(many=True)
 
