@@ -184,7 +184,7 @@ def test_the_difference_of_two_versions_is_clean(crawler, signed_in):
     project = former.gold_set.project
     signed_in(lead_of(project))
 
-    crawler.crawl(f"/p/{project.slug}/versions/{former.gold_set.slug}/v2/difference/")
+    crawler.look_at(f"/p/{project.slug}/versions/{former.gold_set.slug}/v2/difference/")
 
     assert "\n".join(crawler.faults) == ""
     assert "goldsets:difference" in crawler.seen
@@ -228,10 +228,10 @@ def test_a_calibration_is_clean_while_it_is_blind_and_afterwards(transactional_d
     signed_in(made.subject)
     home = f"/p/{made.project.slug}/agreement/calibration/1/"
 
-    crawler.crawl(home, f"{home}item/1/")
+    crawler.look_at(home, f"{home}item/1/")
     answer_items(made, made.subject)
     answer_items(made, made.partner, "flag")
-    crawler.crawl(f"{home}?answered")
+    crawler.look_at(f"{home}?answered")
 
     assert "\n".join(crawler.faults) == ""
     assert {"agreement:calibration", "agreement:calibration-item"} <= set(crawler.seen)
