@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     TransactionTestCase._fixture_teardown = teardown_without_guards
 
 
-NEEDS_DATABASE = {"db", "transactional_db", "live_server", "django_db_setup", "django_db_blocker"}
+NEEDS_DATABASE = {"db", "transactional_db", "live_server", "django_db_setup"}
 RUNS_KARAT = {"config", "jobs"}
 """Folders whose tests start processes of Karat, which open a database of their own."""
 
