@@ -15,10 +15,12 @@ from apps.accounts.models import Project
 from apps.evaluation import actions, rules, selectors
 from apps.evaluation.bias_pages import BiasSheet
 from apps.evaluation.forms import BiasForm, FirstForm
+from apps.evaluation.report_lists import list_context
+from apps.evaluation.views import version_asked
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import frozen_in, latest_version, scorable_versions
+from apps.goldsets.selectors import frozen_in
 
 SECTION = {"section": "Runs"}
 
@@ -27,29 +29,22 @@ SECTION = {"section": "Runs"}
 @member_view(Role.LEAD, Role.VIEWER)
 def bias_reports(request: HttpRequest, project: Project) -> HttpResponse:
     """The bias reports of one version, and the form of the next. `pool` stands for the version that rests on it."""
-    version = _version(project, request.GET)
+    version = _version(request, project)
     form = BiasForm(version=version) if version and member_of(request).is_lead else None
     return render(request, "evaluation/bias_reports.html", _list_context(project, version, form))
 
 
-def _version(project: Project, asked: Any) -> Version | None:
-    if (pk := asked.get("version", "")).isdecimal() and len(pk) < 18:
-        return frozen_in(project, int(pk))
-    if (pk := asked.get("pool", "")).isdecimal() and len(pk) < 18:
-        return selectors.version_resting_on(int(pk), project)
-    return latest_version(project) or scorable_versions(project).first()
+def _version(request: HttpRequest, project: Project) -> Version | None:
+    """The version that rests on the pool in the address; without one, that of every page of scores."""
+    pool = request.GET.get("pool", "")
+    if not request.GET.get("version", "").isdecimal() and pool.isdecimal() and len(pool) < 18:
+        return selectors.version_resting_on(int(pool), project)
+    return version_asked(request, project)
 
 
 def _list_context(project: Project, version: Version | None, form: BiasForm | None) -> dict[str, Any]:
     reports = selectors.bias_reports_in(project).filter(version=version) if version else []
-    return {
-        **SECTION,
-        "version": version,
-        "versions": scorable_versions(project),
-        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in reports if report.is_computed],
-        "waiting": [report for report in reports if not report.is_computed],
-        "form": form,
-    }
+    return list_context(project, version, reports, form)
 
 
 @require_POST

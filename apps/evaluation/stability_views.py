@@ -14,9 +14,11 @@ from apps.agreement.selectors import names_for
 from apps.common.errors import Refusal
 from apps.evaluation import actions, annotators, rules
 from apps.evaluation.forms import StabilityForm
+from apps.evaluation.report_lists import list_context
 from apps.evaluation.stability_pages import StabilitySheet
+from apps.evaluation.views import version_asked
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import frozen_in, latest_version, scorable_versions
+from apps.goldsets.selectors import frozen_in
 
 SECTION = {"section": "Runs"}
 
@@ -29,23 +31,14 @@ class StabilityHidden(Refusal):
 @member_view(Role.LEAD, Role.VIEWER)
 def stability_reports(request: HttpRequest, project: Project) -> HttpResponse:
     """The stability reports of one version, and the form of the next."""
-    pk = request.GET.get("version", "")
-    is_named = pk.isdecimal() and len(pk) < 18
-    version = frozen_in(project, int(pk)) if is_named else latest_version(project) or scorable_versions(project).first()
+    version = version_asked(request, project)
     form = StabilityForm(version=version) if version and member_of(request).is_lead else None
     return render(request, "evaluation/stability_reports.html", _list_context(project, version, form))
 
 
 def _list_context(project: Project, version: Version | None, form: StabilityForm | None) -> dict[str, Any]:
     reports = annotators.stability_reports_in(project).filter(version=version) if version else []
-    return {
-        **SECTION,
-        "version": version,
-        "versions": scorable_versions(project),
-        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in reports if report.is_computed],
-        "waiting": [report for report in reports if not report.is_computed],
-        "form": form,
-    }
+    return list_context(project, version, reports, form)
 
 
 @require_POST
