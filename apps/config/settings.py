@@ -132,15 +132,18 @@ def _database() -> dict:
     """The database named by DATABASE_URL, or SQLite in the data directory.
 
     SQLite runs in WAL with IMMEDIATE transactions: with Django's defaults most of 32 concurrent writers
-    fail with "database is locked"; with these none does.
+    fail with "database is locked"; with these none does. Our own backend keeps one that writes all the time from
+    shutting the others out.
     """
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
     config = dict(dj_database_url.parse(url))
     if config["ENGINE"] == "django.db.backends.sqlite3":
+        config["ENGINE"] = "apps.common.sqlite"
         config["CONN_MAX_AGE"] = 60
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
+            "patience": 60,
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768;"
             ),

@@ -1,5 +1,6 @@
 """Child processes that are started, watched, started again, and never left behind."""
 
+import logging
 import os
 import signal
 import sys
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from apps.jobs.processes import die_with_parent
+
+log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3.0
 STEADY_SECONDS = 10.0
@@ -118,10 +121,17 @@ class Supervisor:
             if not child.has_ended() or self.is_stopping:
                 return
             self.say(f"The {child.name} ended and is started again.")
-            self.after_death(child.name)
+            self._tidy_up_after(child)
             child.schedule()
         if time.monotonic() >= child.start_at:
             child.start()
+
+    def _tidy_up_after(self, child: Child) -> None:
+        """A helper that fails must not end the one who keeps the others alive."""
+        try:
+            self.after_death(child.name)
+        except Exception:
+            log.exception("What follows the end of the %s failed. It is started again all the same.", child.name)
 
     def stop(self) -> None:
         """Ask every child to stop, and end by force what has not done so in three seconds."""

@@ -5,7 +5,7 @@ from django import forms
 from apps.accounts.models import Project
 from apps.accounts.secrets import secrets_in
 from apps.common.addresses import LONGEST_URL
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer
 from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice
 
@@ -40,5 +40,5 @@ class WebhookForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = secrets_in(project).values_list("name", flat=True)
-        self.fields["secret"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        offer(self, "secret", [(name, name) for name in names])
         self.fields["url"].widget.attrs["class"] = "input id"

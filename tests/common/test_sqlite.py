@@ -1,0 +1,162 @@
+"""Two writers at one SQLite file, and a clock that moves only when somebody sleeps."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, connections, transaction
+
+from apps.common.sqlite import base
+from apps.common.sqlite.base import DatabaseWrapper
+
+NAMES = ("one", "other")
+WAL = "PRAGMA journal_mode=WAL;"
+
+
+class Clock:
+    """Time passes while somebody sleeps, and then what `meanwhile` says happens."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.naps: list[float] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.naps.append(round(seconds, 3))
+        self.meanwhile()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(base, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def writers(
+    tmp_path: Path, clock: Clock, django_db_blocker: pytest.FixtureRequest
+) -> Iterator[tuple[DatabaseWrapper, DatabaseWrapper]]:
+    """Two connections to one file; neither lets SQLite itself wait."""
+    options = {"transaction_mode": "IMMEDIATE", "timeout": 0, "patience": 60, "init_command": WAL}
+    config = {"ENGINE": "apps.common.sqlite", "NAME": tmp_path / "two.sqlite3", "OPTIONS": options}
+    for name in NAMES:
+        connections.settings[name] = connections.configure_settings({"default": config})["default"]
+    with django_db_blocker.unblock():
+        with connections["one"].cursor() as cursor:
+            cursor.execute("CREATE TABLE grade (value integer)")
+        yield connections["one"], connections["other"]
+        for name in NAMES:
+            connections[name].close()
+            del connections[name], connections.settings[name]
+
+
+def begin(writer: DatabaseWrapper) -> None:
+    writer.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+
+
+def grade(writer: DatabaseWrapper, value: int) -> None:
+    with writer.cursor() as cursor:
+        cursor.execute("INSERT INTO grade VALUES (%s)", [value])
+
+
+def grades(reader: DatabaseWrapper) -> list[int]:
+    with reader.cursor() as cursor:
+        return [value for (value,) in cursor.execute("SELECT value FROM grade ORDER BY value")]
+
+
+def test_a_transaction_waits_for_a_writer_that_takes_longer_than_one_look(writers, clock: Clock) -> None:
+    one, other = writers
+    begin(one)
+    grade(one, 1)
+    clock.meanwhile = lambda: one.commit() if len(clock.naps) == 200 else None
+
+    with transaction.atomic(using="other"):
+        grade(other, 2)
+
+    one.set_autocommit(True)
+    assert grades(one) == [1, 2]
+    assert len(clock.naps) == 200
+
+
+def test_a_single_statement_waits_as_well(writers, clock: Clock) -> None:
+    one, other = writers
+    begin(one)
+    clock.meanwhile = one.commit
+
+    grade(other, 2)
+
+    one.set_autocommit(True)
+    assert grades(one) == [2]
+
+
+def test_who_waits_says_so(writers, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    one, other = writers
+    begin(one)
+    clock.meanwhile = lambda: one.commit() if len(clock.naps) == 250 else None
+
+    grade(other, 2)
+
+    one.set_autocommit(True)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Others have been writing to the database for 10 s. Waiting goes on.",
+        "Others have been writing to the database for 20 s. Waiting goes on.",
+    ]
+
+
+def test_patience_has_an_end(writers, clock: Clock) -> None:
+    one, other = writers
+    begin(one)
+
+    with pytest.raises(OperationalError, match="database is locked"):
+        grade(other, 2)
+
+    one.rollback()
+    one.set_autocommit(True)
+    assert sum(clock.naps) == pytest.approx(60, abs=0.2)
+
+
+def test_a_read_that_turns_into_a_write_too_late_is_no_matter_of_waiting(writers, clock: Clock) -> None:
+    one, other = writers
+    grade(one, 1)
+    with other.cursor() as reading:
+        reading.execute("BEGIN DEFERRED")
+        reading.execute("SELECT value FROM grade")
+        reading.fetchall()
+        grade(one, 2)
+
+        with pytest.raises(OperationalError) as refused:
+            grade(other, 3)
+
+        reading.execute("ROLLBACK")
+    assert refused.value.__cause__.sqlite_errorcode == sqlite3.SQLITE_BUSY_SNAPSHOT
+    assert clock.naps == []
+
+
+@pytest.mark.parametrize(
+    ("held", "gap"), [(0.01, []), (0.5, [0.05]), (1.0, [0.1]), (30.0, [0.11])], ids=["short", "half", "one", "long"]
+)
+def test_who_wrote_long_leaves_a_gap_that_others_find(writers, clock: Clock, held: float, gap: list[float]) -> None:
+    with transaction.atomic(using="one"):
+        clock.now += held
+
+    with transaction.atomic(using="one"):
+        pass
+
+    assert clock.naps == gap
+
+
+def test_who_did_something_else_in_between_need_not_wait_again(writers, clock: Clock) -> None:
+    with transaction.atomic(using="one"):
+        clock.now += 1
+    clock.now += 0.2
+
+    with transaction.atomic(using="one"):
+        pass
+
+    assert clock.naps == []

@@ -1,0 +1,23 @@
+from apps.config.supervisor import Supervisor
+
+
+def test_a_helper_that_fails_keeps_nobody_from_being_started_again(caplog) -> None:
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        supervisor.is_stopping = len(said) == 2
+
+    def fail(name: str) -> None:
+        raise RuntimeError("database is locked")
+
+    supervisor = Supervisor(say=say, after_death=fail)
+    supervisor.start("worker", lambda: None)
+
+    supervisor.watch()
+
+    supervisor.stop()
+    assert said == ["The worker ended and is started again."] * 2
+    assert {record.getMessage() for record in caplog.records} == {
+        "What follows the end of the worker failed. It is started again all the same."
+    }
