@@ -31,9 +31,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pytrec_eval
 
 from apps.evaluation import cli
-from apps.evaluation.columns import Vocabulary, judged_columns, ranked_columns
+from apps.evaluation.columns import judged_columns, ranked_columns
 from apps.evaluation.measures import parse_measures
 from apps.evaluation.scoring import RunScores, score_run
+from apps.evaluation.vocabulary import Vocabulary
 
 MEASURES = parse_measures("nDCG@10 AP RR P@10 Recall@100")
 THEIRS = ["ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100"]

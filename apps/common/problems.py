@@ -13,15 +13,13 @@ from apps.common.errors import InputErrors, Refusal
 CONTENT_TYPE = "application/problem+json"
 
 
+def facts_of(*, status: int, title: str, detail: str, code: str) -> dict[str, Any]:
+    return {"type": f"urn:karat:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
+
+
 def problem(*, status: int, title: str, detail: str, code: str, **more: Any) -> Response:
-    body = {
-        "type": f"urn:karat:problem:{code}",
-        "title": title,
-        "status": status,
-        "detail": detail,
-        "code": code,
-    }
-    return Response(body | more, status=status, content_type=CONTENT_TYPE)
+    facts = facts_of(status=status, title=title, detail=detail, code=code)
+    return Response(facts | more, status=status, content_type=CONTENT_TYPE)
 
 
 def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -24,7 +24,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
-CHUNK_BYTES = 1 << 20
+BEIR_HEADING = "the heading of BEIR's form. Leave it out, and put a 0 between query and block in every other line."
+CHUNK_BYTES = 1 << 19  # what is made of it still fits a core's cache
 
 
 class QrelRow(NamedTuple):
@@ -103,6 +104,8 @@ def _judgements(lines: Iterable[bytes], name: str, first: int = 1) -> Iterator[t
         if not fields or fields[0].startswith(b"#"):
             continue
         if len(fields) != 4:
+            if fields[0] == b"query-id":
+                raise InputError(name, number, "line", _shown(line), BEIR_HEADING)
             raise _wrong_width(name, number, line, fields, "four: query, iteration, block, grade")
         grade = grades.get(fields[3])
         if grade is None:

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from apps.common.packed.fields import plain_fields
+from apps.common.packed.ids import Ids
+from apps.common.packed.words import Floats, Ints
 from apps.common.trec import chunks_of, lines_of_chunk, name_of, parse_qrels, parse_run
-from apps.common.trecfields import Fields, Floats, Ints, plain_fields
+
+AHEAD = 2
+"""How many chunks are read while another is taken: NumPy lets threads work side by side."""
+
+Part = TypeVar("Part")
+
+
+def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -> Iterator[tuple[bytes, Part | None]]:
+    """Each chunk and what it was read as, in their order."""
+    with ThreadPoolExecutor(AHEAD) as pool:
+        waiting: deque[tuple[bytes, Future[Part | None]]] = deque()
+        for chunk in chunks:
+            waiting.append((chunk, pool.submit(read, chunk)))
+            if len(waiting) > AHEAD:
+                first, part = waiting.popleft()
+                yield first, part.result()
+        for chunk, part in waiting:
+            yield chunk, part.result()
 
 
 class RunPart(NamedTuple):
-    """Some rows of a run file as columns; ids are UTF-8 bytes. `tag` is that of the first row.
+    """Some rows of a run file as columns. `tag` is that of the first row.
 
     `queries` names the query of each stretch of rows about one query, `lengths` how many rows the stretch has.
     """
 
-    queries: list[bytes]
+    queries: Ids
     lengths: Ints
-    blocks: list[bytes]
+    blocks: Ids
     scores: Floats
     tag: str
 
@@ -31,36 +53,40 @@ def read_run_parts(path: str | Path) -> Iterator[RunPart]:
     A block that occurs twice for a query is left for the caller to notice.
     """
     name, done = name_of(path), 0
-    for chunk in chunks_of(path, name):
-        part = _run_part(plain_fields(chunk, 6))
-        if part is None:
+    for chunk, part in _read_ahead(chunks_of(path, name), _run_part):
+        if part is not None:
+            done += len(part.blocks)
+        else:
             rows = list(parse_run(lines_of_chunk(chunk, name, done), name, first=done + 1))
             part = RunPart(
-                [row.query_id.encode() for row in rows],
+                Ids.of([row.query_id for row in rows]),
                 np.ones(len(rows), dtype=np.int64),
-                [row.block_id.encode() for row in rows],
+                Ids.of([row.block_id for row in rows]),
                 np.array([row.score for row in rows], dtype=np.float64),
                 rows[0].tag if rows else "",
             )
-        done += chunk.count(b"\n")
-        if part.blocks:
+            done += chunk.count(b"\n")
+        if len(part.blocks):
             yield part
 
 
-def _run_part(fields: Fields | None) -> RunPart | None:
-    scores = fields.numbers(4) if fields and fields.is_whole(3) else None
-    if fields is None or scores is None:
+def _run_part(chunk: bytes) -> RunPart | None:
+    fields = plain_fields(chunk, 6)
+    if fields is None or fields.column(3).wholes() is None:
         return None
-    tag = fields._replace(starts=fields.starts[:1], sizes=fields.sizes[:1]).ids(5)[0]
-    return RunPart(*fields.stretches(0), fields.ids(2), scores, tag.decode())
+    scores = fields.column(4).numbers()
+    if scores is None:
+        return None
+    tag = fields.column(5).take(np.array([0])).ids()[0]
+    return RunPart(*fields.column(0).stretches(), fields.column(2).ids(), scores, tag.decode())
 
 
 class QrelPart(NamedTuple):
     """Some rows of a qrels file as columns, in the form of `RunPart`."""
 
-    queries: list[bytes]
+    queries: Ids
     lengths: Ints
-    blocks: list[bytes]
+    blocks: Ids
     grades: Ints
 
 
@@ -70,24 +96,26 @@ def read_qrels_parts(path: str | Path) -> Iterator[QrelPart]:
     A block that occurs twice for a query is left for the caller to notice.
     """
     name, done = name_of(path), 0
-    for chunk in chunks_of(path, name):
-        part = _qrel_part(plain_fields(chunk, 4))
-        if part is None:
+    for chunk, part in _read_ahead(chunks_of(path, name), _qrel_part):
+        if part is not None:
+            done += len(part.blocks)
+        else:
             rows = list(parse_qrels(lines_of_chunk(chunk, name, done), name, first=done + 1))
             part = QrelPart(
-                [row.query_id.encode() for row in rows],
+                Ids.of([row.query_id for row in rows]),
                 np.ones(len(rows), dtype=np.int64),
-                [row.block_id.encode() for row in rows],
+                Ids.of([row.block_id for row in rows]),
                 np.array([row.grade for row in rows], dtype=np.int64),
             )
-        done += chunk.count(b"\n")
-        if part.blocks:
+            done += chunk.count(b"\n")
+        if len(part.blocks):
             yield part
 
 
-def _qrel_part(fields: Fields | None) -> QrelPart | None:
+def _qrel_part(chunk: bytes) -> QrelPart | None:
     """None also where a grade is not plainly digits: the reader of lines knows signs, and what to say."""
-    grades = fields.numbers(3) if fields and fields.is_whole(3) else None
+    fields = plain_fields(chunk, 4)
+    grades = fields.column(3).wholes() if fields else None
     if fields is None or grades is None:
         return None
-    return QrelPart(*fields.stretches(0), fields.ids(2), grades.astype(np.int64))
+    return QrelPart(*fields.column(0).stretches(), fields.column(2).ids(), grades)

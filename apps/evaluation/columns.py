@@ -6,20 +6,22 @@ a query have the same score, their ids decide (descending), and only those ids a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.packed.ids import Ids
+from apps.evaluation.vocabulary import Vocabulary
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Ids of blocks by number: text, or whole numbers that stand in the order of the ids.
-BlockIds = Sequence[Any]
+# Ids of blocks by number: a column of them, or anything whose members stand in the order of the ids.
+BlockIds = Ids | Sequence[Any]
 
 MOST_PADDING = 4
 BLOCK_BITS = 32
@@ -41,7 +43,8 @@ class Facets(NamedTuple):
 class Judged:
     """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known.
 
-    `facets` is there when the file tells the facets of a query apart; the grade of a pair is then its best one.
+    `facets` is there when the file tells the facets of a query apart; the grade of a pair is then its best one. `ids`
+    is there when the number of a block is the row of its judgement: the same block under another query has another.
     """
 
     queries: tuple[str, ...]
@@ -49,12 +52,13 @@ class Judged:
     block: Ints
     grade: Ints
     facets: Facets | None = None
+    ids: Ids | None = None
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
         """One sorted number for each judged pair, and the rows in that order."""
         keys = pair_keys(self.query, self.block)
-        rows = np.argsort(keys, kind="stable")
+        rows = np.argsort(keys)
         return keys[rows], rows
 
     @cached_property
@@ -73,7 +77,7 @@ class Judged:
         """Query, rank from 0 and grade of the blocks that gain something, in their best order."""
         gains = self.grade > 0
         query, grade = self.query[gains], self.grade[gains]
-        order = np.lexsort((-grade, query))
+        order = np.argsort((query << BLOCK_BITS) - grade)
         query = query[order]
         return query, place_within(query, len(self.queries)), grade[order]
 
@@ -94,81 +98,36 @@ class Ranked(NamedTuple):
     score: Floats
 
 
-class Vocabulary(dict[Any, int]):
-    """Numbers for ids, given out in order of first use. Ids are text, or UTF-8 bytes, whose order is the same.
-
-    `list(vocabulary)` is the ids in the order of their numbers, and its length the next number.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._passing: list[tuple[int, list[Any]]] = []
-        self._passing_count = 0
-
-    def __missing__(self, key: Any) -> int:
-        number = len(self)
-        self[key] = number
-        return number
-
-    def __len__(self) -> int:
-        return super().__len__() + self._passing_count
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self._passing:
-            return super().__iter__()
-        known, found, done = list(self.keys()), [], 0
-        for before, ids in self._passing:
-            found += known[done:before]
-            found += ids
-            done = before
-        return iter(found + known[done:])
-
-    def numbers_of(self, ids: Sequence[Any], *, is_passing: bool = False) -> Ints:
-        """The number of each id: as one by one, several times faster.
-
-        Ids that are only passing get a number where they are not known, another one each time, and are not kept to be
-        found again. Most blocks of a large run were never judged: to keep them costs more than to read them.
-        """
-        found = _ints(list(map(self.get, ids, repeat(-1))))
-        places = np.flatnonzero(found < 0)
-        unknown = [ids[place] for place in places.tolist()]
-        if is_passing:
-            found[places] = np.arange(len(self), len(self) + len(unknown))
-            self._passing.append((super().__len__(), unknown))
-            self._passing_count += len(unknown)
-        else:
-            self.update(zip(dict.fromkeys(unknown), count(len(self)), strict=False))
-            found[places] = list(map(self.__getitem__, unknown))
-        return found
-
-
-def judged_columns(rows: Iterable[tuple[str, Any, int]], blocks: Vocabulary) -> Judged:
+def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> Judged:
     """Columns from (query id, block id, grade) rows; queries are kept in the order of their first row."""
-    queries = Vocabulary()
+    queries: dict[str, int] = {}
     query, block, grade = [], [], []
     for query_id, block_id, value in rows:
-        query.append(queries[query_id])
-        block.append(blocks[block_id])
+        query.append(queries.setdefault(query_id, len(queries)))
+        block.append(block_id)
         grade.append(value)
-    return Judged(tuple(queries), _ints(query), _ints(block), _ints(grade))
+    return Judged(tuple(queries), _ints(query), blocks.numbers_of(block), _ints(grade))
 
 
-def faceted_columns(rows: Iterable[tuple[str, str, Any, int]], blocks: Vocabulary) -> Judged:
+def faceted_columns(rows: Iterable[tuple[str, str, str, int]], blocks: Vocabulary) -> Judged:
     """Columns from (query id, facet, block id, grade) rows; the grade of a pair is the best over its facets.
 
     Where all rows name the same facet there are none to tell apart, and `facets` is None.
     """
-    queries, names = Vocabulary(), Vocabulary()
-    columns: tuple[list[int], ...] = ([], [], [], [])
-    for query_id, facet, block_id, value in rows:
-        for column, number in zip(columns, (queries[query_id], names[facet], blocks[block_id], value), strict=True):
-            column.append(number)
-    facets = Facets(*map(_ints, columns))
+    queries: dict[str, int] = {}
+    names: dict[str, int] = {}
+    query, facet, block, value = [], [], [], []
+    for query_id, name, block_id, grade in rows:
+        query.append(queries.setdefault(query_id, len(queries)))
+        facet.append(names.setdefault(name, len(names)))
+        block.append(block_id)
+        value.append(grade)
+    facets = Facets(_ints(query), _ints(facet), blocks.numbers_of(block), _ints(value))
     keys, pair = np.unique(pair_keys(facets.query, facets.block), return_inverse=True)
-    grade = np.full(len(keys), np.iinfo(np.int64).min)
-    np.maximum.at(grade, pair, facets.grade)
-    query, block = keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
-    return Judged(tuple(queries), query, block, grade, facets if len(names) > 1 else None)
+    best = np.full(len(keys), np.iinfo(np.int64).min)
+    np.maximum.at(best, pair, facets.grade)
+    first, second = keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
+    return Judged(tuple(queries), first, second, best, facets if len(names) > 1 else None)
 
 
 def ranked_columns(
@@ -184,9 +143,10 @@ def ranked_columns(
             unjudged.add(query_id)
             continue
         query.append(number)
-        block.append(blocks[block_id])
+        block.append(block_id)
         score.append(value)
-    return Ranked(_ints(query), _ints(block), np.array(score, dtype=np.float64)), tuple(sorted(unjudged))
+    found = Ranked(_ints(query), blocks.numbers_of(block), np.array(score, dtype=np.float64))
+    return found, tuple(sorted(unjudged))
 
 
 def pair_keys(query: Ints, block: Ints) -> Ints:
@@ -247,16 +207,28 @@ def _order_by_score(query: Ints, score: Floats) -> Ints:
 
 def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: BlockIds) -> Ints:
     """Blocks with those of equal score put in order; `same[i]` says that row i + 1 is tied with row i."""
-    firsts = np.flatnonzero(same & ~np.concatenate(([False], same[:-1])))
-    lasts = np.flatnonzero(same & ~np.concatenate((same[1:], [False]))) + 1
+    before, after = np.concatenate(([False], same)), np.concatenate((same, [False]))
+    is_first = after & ~before
+    firsts = np.flatnonzero(is_first)
+    lengths = np.flatnonzero(before & ~after) - firsts + 1
     ordered = block.copy()
-    pairs = firsts[lasts - firsts == 1]
-    left, right = block[pairs], block[pairs + 1]
-    turned = np.array(
-        [block_ids[a] < block_ids[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)], dtype=bool
-    )
-    ordered[pairs[turned]], ordered[pairs[turned] + 1] = right[turned], left[turned]
-    longer = lasts - firsts > 1
-    for first, last in zip(firsts[longer].tolist(), (lasts[longer] + 1).tolist(), strict=True):
-        ordered[first:last] = sorted(block[first:last].tolist(), key=block_ids.__getitem__, reverse=True)
+    pairs = firsts[lengths == 2]
+    turned = pairs[_texts(block_ids, block[pairs]) < _texts(block_ids, block[pairs + 1])]
+    ordered[turned], ordered[turned + 1] = block[turned + 1], block[turned]
+    tied = np.flatnonzero(before | after)
+    group = np.repeat(np.arange(len(firsts)), lengths)
+    is_longer = lengths[group] > 2
+    tied, group = tied[is_longer], group[is_longer]
+    order = np.argsort(_texts(block_ids, block[tied]), kind="stable")[::-1]
+    order = order[np.argsort(group[order], kind="stable")]
+    ordered[tied] = block[tied[order]]
     return ordered
+
+
+def _texts(block_ids: BlockIds, blocks: Ints) -> NDArray[Any]:
+    """The ids of these blocks, to be compared."""
+    if isinstance(block_ids, Ids):
+        return block_ids.take(blocks).texts()
+    found = np.empty(len(blocks), dtype=object)
+    found[:] = [block_ids[block] for block in blocks.tolist()]
+    return found

@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
+import numpy as np
+
 from apps.evaluation.against import set_against
 from apps.evaluation.attributes import Attributes, load_block_attributes, load_query_attributes
-from apps.evaluation.columns import Judged, Vocabulary
+from apps.evaluation.columns import Judged
 from apps.evaluation.inputs import Digests
 from apps.evaluation.measures import FACETS, GRADES, Measure, needs_of, parse_measure, refuse_unmet
 from apps.evaluation.notation import MeasureError, split_measures
@@ -17,16 +19,17 @@ from apps.evaluation.scoring import queries_with_relevant, score_run
 from apps.evaluation.significance import Summary
 from apps.evaluation.strata import Division, load_strata, stratum_scores
 from apps.evaluation.trecfiles import RunFile, load_qrels, load_run, looks_alike
+from apps.evaluation.vocabulary import Vocabulary
 
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
 class Ground(NamedTuple):
-    """What every run is scored against."""
+    """What every run is scored against; `blocks` numbers the blocks where a measure asks more of them than grades."""
 
     measures: dict[str, Measure]
     judged: Judged
-    blocks: Vocabulary
+    blocks: Vocabulary | None
     attributes: Attributes
     divisions: tuple[Division, ...]
     stratified: Division | None
@@ -79,10 +82,10 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
 def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
     measures = _measures(args.measures, args.rel_level)
     needs = needs_of(measures.values())
-    blocks = Vocabulary()
+    blocks = Vocabulary() if args.blocks or FACETS in needs else None
     judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
     attributes = Attributes(
-        load_block_attributes(args.blocks, blocks) if args.blocks else None,
+        load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
     refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
@@ -90,7 +93,8 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
     if args.by:
         divisions, unjudged = load_strata(args.by, judged.queries)
         if unjudged:
-            print(f"{args.by}: {len(unjudged):,} of its queries were never judged.", file=remarks)
+            was = "was" if len(unjudged) == 1 else "were"
+            print(f"{args.by}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
     return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
 
 
@@ -115,20 +119,20 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Divi
 
 def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
     judged = ground.judged
-    file = load_run(path, judged, ground.blocks, to_score=True)
+    file = load_run(path, judged, ground.blocks)
     scores = score_run(
         list(ground.measures.values()),
         judged,
         file.ranked,
-        list(ground.blocks),
+        file.ids,
         confidence=args.confidence,
         seed=args.seed,
         with_intervals=args.ci != NONE,
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
     )
-    answered = set(file.ranked.query.tolist())
-    missing = tuple(query for number, query in enumerate(judged.queries) if number not in answered)
+    rows = np.bincount(file.ranked.query, minlength=len(judged.queries))
+    missing = tuple(judged.queries[number] for number in np.flatnonzero(rows == 0).tolist())
     _remark(file, missing, scores.judged_at_10, remarks)
     chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
     return ScoredRun(file.tag, chosen, missing)

@@ -29,12 +29,18 @@ class ScoredRun(NamedTuple):
     """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks.
 
     `people` are the intervals of its measures that also resample whose grade counts; empty when nobody has them.
+    `judged` is judged@10 with its interval where that was kept; else `scores` has the mean alone.
     """
 
     tag: str
     scores: RunScores
     missing: tuple[str, ...] = ()
     people: Sequence[Interval | None] = ()
+    judged: Summary | None = None
+
+    @property
+    def judged_at_10(self) -> Summary:
+        return self.judged or Summary(self.scores.judged_at_10, None, self.scores.answered)
 
 
 class StratumScores(NamedTuple):

@@ -187,7 +187,10 @@ def parts(path) -> list[tuple[str, str, float]]:
         (query.decode(), block.decode(), score)
         for part in read_run_parts(path)
         for query, block, score in zip(
-            np.repeat(part.queries, part.lengths).tolist(), part.blocks, part.scores.tolist(), strict=True
+            np.repeat(np.array(list(part.queries), dtype=object), part.lengths),
+            part.blocks,
+            part.scores.tolist(),
+            strict=True,
         )
     ]
 
@@ -241,3 +244,9 @@ def test_blank_and_comment_lines_and_long_tails_are_read_many_at_a_time_too(tmp_
     path.write_bytes(b"\xef\xbb\xbf# made by hand\n\nQ1 Q0 a 1 1.0 t and more\nQ1 Q0 b 2 0.5 t")
 
     assert parts(path) == [("Q1", "a", 1.0), ("Q1", "b", 0.5)]
+
+
+def test_a_file_in_beirs_form_is_told_how_to_become_qrels():
+    said = refusal(qrels, "query-id\tcorpus-id\tscore\nQ1\tB7\t2\n")
+
+    assert "line 1, line: the heading of BEIR's form. Leave it out, and put a 0" in said

@@ -4,13 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.evaluation.columns import Vocabulary, in_rank_order, judged_columns, ranked_columns
+from apps.evaluation.columns import in_rank_order, judged_columns, ranked_columns
+from apps.evaluation.vocabulary import Vocabulary
 
 
 def ordered(rows: list[tuple[str, str, float]], queries: tuple[str, ...]) -> list[tuple[str, str, float]]:
     blocks = Vocabulary()
     ranked, _ = ranked_columns(rows, queries, blocks)
-    ids = list(blocks)
+    ids = [block.decode() for block in blocks]
     columns = in_rank_order(ranked, ids)
     return [(queries[q], ids[b], s) for q, b, s in zip(*(column.tolist() for column in columns), strict=True)]
 
@@ -67,22 +68,27 @@ def test_columns_are_whole_numbers_of_64_bits():
     assert judged.query.dtype == np.int64
 
 
-def test_ids_that_only_pass_are_numbered_but_not_found_again():
+@given(
+    st.lists(
+        st.tuples(st.text("abé01", min_size=1, max_size=12), st.sampled_from([1.0, 2.0])), unique_by=lambda row: row[0]
+    )
+)
+def test_packed_ids_and_plain_ones_break_ties_alike(rows):
     blocks = Vocabulary()
-    blocks["a"]
+    ranked, _ = ranked_columns([("Q1", block, score) for block, score in rows], ("Q1",), blocks)
 
-    first = blocks.numbers_of(["x", "a", "x"], is_passing=True).tolist()
-    then = blocks.numbers_of(["x", "b", "a"]).tolist()
+    packed, plain = in_rank_order(ranked, blocks.ids), in_rank_order(ranked, list(blocks))
 
-    assert (first, then) == ([1, 0, 2], [3, 4, 0])
-    assert list(blocks) == ["a", "x", "x", "x", "b"]
-    assert len(blocks) == 5
+    assert packed.block.tolist() == plain.block.tolist()
 
 
-def test_many_ids_are_numbered_as_one_by_one():
-    one_by_one, at_once = Vocabulary(), Vocabulary()
-    ids = ["b", "a", "b", "c", "a"]
+def test_ids_longer_than_a_packed_row_break_ties_as_a_whole():
+    long, longer = "a" * 300 + "1", "a" * 300 + "2"
+    rows = [("Q1", long, 1.0), ("Q1", longer, 1.0), ("Q1", "b", 1.0), ("Q2", "c", 1.0), ("Q2", long, 1.0)]
 
-    assert at_once.numbers_of(ids).tolist() == [one_by_one[id_] for id_ in ids]
-    assert list(at_once) == list(one_by_one)
-    assert at_once.numbers_of([]).tolist() == []
+    assert [block for _, block, _ in ordered(rows, ("Q1", "Q2"))] == ["b", longer, long, "c", long]
+    blocks = Vocabulary()
+    ranked, _ = ranked_columns(rows, ("Q1", "Q2"), blocks)
+    assert [blocks[number] for number in in_rank_order(ranked, blocks.ids).block.tolist()] == [
+        text.encode() for text in ("b", longer, long, "c", long)
+    ]

@@ -2,10 +2,11 @@
 
 import pytest
 
-from apps.evaluation.columns import Ranked, Vocabulary, in_rank_order, place_within
+from apps.evaluation.columns import Ranked, in_rank_order, place_within
 from apps.evaluation.measures import measure_run, parse_measures
 from apps.evaluation.significance import mean_of
 from apps.evaluation.trecfiles import load_qrels, load_run
+from apps.evaluation.vocabulary import Vocabulary
 from tests.evaluation.oracle import shared_data
 
 FILES = shared_data() / "trec_eval"
@@ -55,7 +56,7 @@ def ours(
     """Karat's values by measure and query; `deepest` cuts every ranking there first, as `trec_eval -M` does."""
     blocks = Vocabulary()
     judged = load_qrels(FILES / qrels, blocks)
-    ranked, ids = load_run(FILES / run, judged, blocks).ranked, list(blocks)
+    _, _, ranked, ids, _ = load_run(FILES / run, judged, blocks)
     if deepest is not None:
         ordered = in_rank_order(ranked, ids)
         kept = place_within(ordered.query, len(judged.queries)) < deepest

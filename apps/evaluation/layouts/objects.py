@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from apps.common.jsontext import figures, written
 from apps.evaluation.comparing import Row
 from apps.evaluation.paired import Statistic
 from apps.evaluation.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
@@ -33,7 +32,7 @@ def as_json(card: Scorecard) -> str:
         "resamples": RESAMPLES if has_intervals else None,
         "conventions": conventions(list(card.measures.values())),
     }
-    return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return written(body) + "\n"
 
 
 def _run(card: Scorecard, place: int) -> dict[str, Any]:
@@ -66,11 +65,7 @@ def _bounds(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def _per_query(card: Scorecard, run: ScoredRun) -> dict[str, Any]:
-    names = list(card.measures)
-    return {
-        query: {name: None if math.isnan(value) else value for name, value in zip(names, row, strict=True)}
-        for query, row in zip(card.queries, run.scores.values.tolist(), strict=True)
-    }
+    return dict(zip(card.queries, figures(list(card.measures), run.scores.values), strict=True))
 
 
 def _comparisons(card: Scorecard) -> dict[str, Any]:

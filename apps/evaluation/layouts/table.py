@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from apps.common.wording import p_value, signed
+from apps.common.wording import number, p_value, signed
 from apps.evaluation.comparing import DROP_BAR
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
@@ -34,24 +34,24 @@ def _heading(card: Scorecard) -> str:
 def _summary_rows(card: Scorecard) -> list[list[str]]:
     rows = [["measure", "run", "mean", _heading(card), "n"]]
     for place, name in enumerate(card.measures):
-        for number, run in enumerate(card.runs):
-            rows.append(["" if number else name, run.tag, *_summary(run.scores.summaries[place])])
-    for number, run in enumerate(card.runs):
+        for order, run in enumerate(card.runs):
+            rows.append(["" if order else name, run.tag, *_summary(run.scores.summaries[place])])
+    for order, run in enumerate(card.runs):
         judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
-        rows.append(["" if number else "judged@10", run.tag, *_summary(judged)])
+        rows.append(["" if order else "judged@10", run.tag, *_summary(judged)])
     return rows
 
 
 def _summary(summary: Summary) -> list[str]:
     """Mean, interval and n."""
-    mean = "undefined" if summary.mean is None else f"{summary.mean:.4f}"
+    mean = "undefined" if summary.mean is None else number(summary.mean, 4)
     return [mean, _between(summary.interval), str(summary.n)]
 
 
 def _between(interval: tuple[float, float] | None, *, signs: bool = False) -> str:
     if interval is None:
         return ""
-    low, high = (signed(end, 4) if signs else f"{end:.4f}" for end in interval)
+    low, high = (signed(end, 4) if signs else number(end, 4) for end in interval)
     return f"{low} to {high}"
 
 
@@ -65,9 +65,9 @@ def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
     inside = [stratum for stratum in card.strata if stratum.field == field]
     for place, name in enumerate(card.measures):
         for first, stratum in enumerate(inside):
-            for number, run in enumerate(card.runs):
-                shown = [name if not first and not number else "", "" if number else stratum.name]
-                rows.append([*shown, run.tag, *_summary(stratum.summaries[number][place])])
+            for order, run in enumerate(card.runs):
+                shown = [name if not first and not order else "", "" if order else stratum.name]
+                rows.append([*shown, run.tag, *_summary(stratum.summaries[order][place])])
     return rows
 
 
@@ -107,7 +107,7 @@ def _beside_rows(against: Against) -> list[list[str]]:
 def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
     rows = [[f"{run.tag}, query", *card.measures]]
     for query, values in zip(card.queries, run.scores.values.tolist(), strict=True):
-        rows.append([query, *("undefined" if math.isnan(value) else f"{value:.4f}" for value in values)])
+        rows.append([query, *("undefined" if math.isnan(value) else number(value, 4) for value in values)])
     return rows
 
 

@@ -75,6 +75,9 @@ class Pass:
 
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
     """Places of the rows of the ranking that were judged, and the rows of their judgements."""
+    if judged.ids is not None:
+        found = np.flatnonzero(ranked.block < len(judged.ids))
+        return found, ranked.block[found]
     keys, rows = judged.pairs
     if not len(keys):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)

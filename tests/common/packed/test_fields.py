@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.common.packed.fields import plain_fields
 from apps.common.trec import read_qrels
-from apps.common.trecfields import plain_fields
 from apps.common.trecparts import read_qrels_parts
 
 ID = st.text(
@@ -15,7 +15,7 @@ ID = st.text(
 
 
 def numbers(*texts: str) -> list[float] | None:
-    found = plain_fields("".join(f"{text} x\n" for text in texts).encode(), 2).numbers(0)
+    found = plain_fields("".join(f"{text} x\n" for text in texts).encode(), 2).column(0).numbers()
     return None if found is None else found.tolist()
 
 
@@ -37,16 +37,16 @@ def test_ids_come_out_as_they_went_in(rows):
 
     fields = plain_fields("".join(f"{a} {b}\n" for a, b in rows).encode(), 2)
 
-    assert fields.ids(0) == [a.encode() for a, _ in rows]
-    assert fields.ids(1) == [b.encode() for _, b in rows]
+    assert list(fields.column(0).ids()) == [a.encode() for a, _ in rows]
+    assert list(fields.column(1).ids()) == [b.encode() for _, b in rows]
 
 
 def test_stretches_tell_where_a_value_changes():
     fields = plain_fields(b"Q1 a\nQ1 b\nQ10 c\nQ1 d", 2)
 
-    values, lengths = fields.stretches(0)
+    values, lengths = fields.column(0).stretches()
 
-    assert (values, lengths.tolist()) == ([b"Q1", b"Q10", b"Q1"], [2, 1, 1])
+    assert (list(values), lengths.tolist()) == ([b"Q1", b"Q10", b"Q1"], [2, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,14 @@ def test_lines_that_are_not_plain_are_left_to_the_reader_of_lines(chunk):
 
 
 def test_windows_line_ends_and_tabs_are_plain():
-    assert plain_fields(b"a\tb\r\nc d\r\n", 2).ids(1) == [b"b", b"d"]
+    assert list(plain_fields(b"a\tb\r\nc d\r\n", 2).column(1).ids()) == [b"b", b"d"]
 
 
-@pytest.mark.parametrize(("text", "whole"), [("12", True), ("1234567890", False), ("-1", False), ("1.0", False)])
+@pytest.mark.parametrize(("text", "whole"), [("12", 12), ("123456789", None), ("-1", None), ("1.0", None)])
 def test_whole_numbers_are_digits_alone(text, whole):
-    assert plain_fields(f"{text} x\n".encode(), 2).is_whole(0) is whole
+    found = plain_fields(f"{text} x\n".encode(), 2).column(0).wholes()
+
+    assert (found if found is None else found.tolist()) == (None if whole is None else [whole])
 
 
 @given(
@@ -78,7 +80,7 @@ def test_many_judgements_at_a_time_are_the_judgements_one_by_one(tmp_path_factor
         (query.decode(), block.decode(), grade)
         for part in read_qrels_parts(path)
         for query, block, grade in zip(
-            np.repeat(np.array(part.queries, dtype=object), part.lengths),
+            np.repeat(np.array(list(part.queries), dtype=object), part.lengths),
             part.blocks,
             part.grades.tolist(),
             strict=True,
@@ -90,3 +92,12 @@ def test_many_judgements_at_a_time_are_the_judgements_one_by_one(tmp_path_factor
 
 def test_minus_zero_keeps_its_sign():
     assert math.copysign(1, numbers("-0.0")[0]) == -1
+
+
+def test_an_id_far_longer_than_all_others_does_not_widen_the_column():
+    long = "x" * 5_000
+
+    column = plain_fields(f"{long} a\nb c\n".encode(), 2).column(0)
+
+    assert list(column.ids()) == [long.encode(), b"b"]
+    assert column.ids().words.shape == (2, 2)
