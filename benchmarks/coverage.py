@@ -10,9 +10,11 @@ mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), 
             and as AP of a hard set has them (beta, mean 0.15, skewed)
 stratified  the mean when three kinds of queries, of another level each, are resampled apart
 difference  two runs of which every second query is answered alike, the others drawn anew from a better population
-people      the mean under 3 and 8 people, each with a leniency of their own, and chance on every query
+people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each of a leniency of their own with a
+            standard deviation of 0.03 or 0.1, with chance of 0.1 on every query, or of 0.3, as far as queries scatter
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
-alpha       three such annotators, every tenth cell empty
+levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
+alpha       three such annotators as under kappa, every tenth cell empty
 false       two runs whose values are swapped at random: share of p up to 0.05, which should be 5 %
 """
 
@@ -32,6 +34,8 @@ from apps.evaluation.resampling import people_intervals
 from apps.evaluation.significance import differences, sign_flip_p, summaries
 
 SIZES = (50, 100, 200)
+PEOPLE = (2, 3, 5, 8)
+LENIENCY = (0.0, 0.03, 0.1)
 AT_ONCE = 100
 FALSE = "randomisation test, p ≤ 0.05 where nothing differs"
 
@@ -42,6 +46,14 @@ GRADED_AS = np.array(
         [0.2, 0.6, 0.15, 0.05],
         [0.05, 0.2, 0.6, 0.15],
         [0.02, 0.06, 0.17, 0.75],
+    ]
+)
+TAKEN_AS = np.array(
+    [
+        [0.0, 0.7, 0.25, 0.05],
+        [0.55, 0.0, 0.4, 0.05],
+        [0.1, 0.5, 0.0, 0.4],
+        [0.05, 0.25, 0.7, 0.0],
     ]
 )
 RECIPROCALS = np.array([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 10, 0])
@@ -111,26 +123,28 @@ def of_difference(kind: str) -> Maker:
     return intervals
 
 
-def of_people(people: int) -> Maker:
+def of_people(people: int, apart: float, noise: float = 0.1) -> Maker:
+    """Intervals over queries and people; `apart` and `noise` are the standard deviations of leniency and of chance."""
+
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
         scores = like_ndcg(chance, (n, AT_ONCE))
-        leniency = chance.normal(0, 0.03, (people, 1, AT_ONCE))
-        sheets = scores + leniency + chance.normal(0, 0.1, (people, n, AT_ONCE))
+        leniency = chance.normal(0, apart, (people, 1, AT_ONCE))
+        sheets = scores + leniency + chance.normal(0, noise, (people, n, AT_ONCE))
         yield from people_intervals(sheets, seed=seed)
 
     return intervals
 
 
-def graded(chance: np.random.Generator, n: int, people: int) -> np.ndarray:
+def graded(chance: np.random.Generator, n: int, people: int, graded_as: np.ndarray = GRADED_AS) -> np.ndarray:
     """Grades of n items, items by people."""
     true = chance.choice(len(PREVALENCE), p=PREVALENCE, size=n)
-    return (chance.random((n, people, 1)) > GRADED_AS.cumsum(axis=1)[true][:, None, :]).sum(axis=2)
+    return (chance.random((n, people, 1)) > graded_as.cumsum(axis=1)[true][:, None, :]).sum(axis=2)
 
 
-def of_kappa(kind: str) -> Maker:
+def of_kappa(kind: str, graded_as: np.ndarray = GRADED_AS) -> Maker:
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
         for trial in range(AT_ONCE):
-            grades = graded(chance, n, 2)
+            grades = graded(chance, n, 2, graded_as)
             yield cohen_kappa(pair_table(grades[:, 0], grades[:, 1], 4), kind=kind, seed=seed + trial).interval
 
     return intervals
@@ -146,9 +160,9 @@ def of_alpha(level: str) -> Maker:
     return intervals
 
 
-def true_agreement(distance: np.ndarray) -> float:
+def true_agreement(distance: np.ndarray, graded_as: np.ndarray = GRADED_AS) -> float:
     """Kappa and alpha of the population, which are one: both annotators grade alike. `distance` is 0 for equals."""
-    both = np.einsum("t,ti,tj->ij", PREVALENCE, GRADED_AS, GRADED_AS)
+    both = np.einsum("t,ti,tj->ij", PREVALENCE, graded_as, graded_as)
     share = both.sum(axis=0)
     return 1 - (both * distance).sum() / (np.outer(share, share) * distance).sum()
 
@@ -162,7 +176,7 @@ def ordinal_distance() -> np.ndarray:
 
 def lines() -> dict[str, Line]:
     """Each line of the table by its words."""
-    return {**lines_of_means(), **lines_of_agreement()}
+    return {**lines_of_means(), **lines_of_agreement(), **lines_of_levels()}
 
 
 def lines_of_means() -> dict[str, Line]:
@@ -178,8 +192,12 @@ def lines_of_means() -> dict[str, Line]:
         "mean, three strata, percentile": Line("stratified", LEVELS.mean() * ndcg, of_strata),
         "paired difference, percentile": Line("difference", gain, of_difference("interval")),
         "paired difference, BCa": Line("difference", gain, of_difference("bca")),
-        "mean over queries and 3 people": Line("people", ndcg, of_people(3)),
-        "mean over queries and 8 people": Line("people", ndcg, of_people(8)),
+        **{
+            f"mean over queries and {people} people, {apart:g} apart": Line("people", ndcg, of_people(people, apart))
+            for people in PEOPLE
+            for apart in LENIENCY
+        },
+        "mean over queries and 3 people, 0 apart, much chance": Line("people", ndcg, of_people(3, 0.0, 0.3)),
     }
 
 
@@ -192,6 +210,24 @@ def lines_of_agreement() -> dict[str, Line]:
         "Krippendorff's α, nominal": Line("alpha", true_agreement(nominal), of_alpha("nominal")),
         "Krippendorff's α, ordinal": Line("alpha", true_agreement(ordinal_distance()), of_alpha("ordinal")),
     }
+
+
+def lines_of_levels() -> dict[str, Line]:
+    """Kappas near 0.2, 0.5 and 0.8; of those who else guess, each kappa is the square of the share they know."""
+    level = np.arange(4)
+    distances = {"nominal": (level[:, None] != level).astype(float), "quadratic": (level[:, None] - level) ** 2.0}
+    guessed = np.tile(PREVALENCE, (4, 1))
+    found = {}
+    for words, kind, otherwise, shares in (
+        ("guessed", "nominal", guessed, (0.447, 0.707, 0.894)),
+        ("guessed", "quadratic", guessed, (0.447, 0.707, 0.894)),
+        ("near misses", "quadratic", TAKEN_AS, (0.274, 0.62, 0.864)),
+    ):
+        for share in shares:
+            graded_as = share * np.eye(4) + (1 - share) * otherwise
+            truth = true_agreement(distances[kind], graded_as)
+            found[f"κ of {truth:.1f}, {kind}, {words}"] = Line("levels", truth, of_kappa(kind, graded_as))
+    return found
 
 
 def coverage(truth: float, make: Maker, n: int, trials: int) -> float:

@@ -10,6 +10,7 @@ MOST_TERMS = 200
 HALVINGS = 60
 
 
+@lru_cache(maxsize=256)
 def normal_quantile(confidence: float) -> float:
     """The two-sided standard normal quantile: 1.96 for 0.95."""
     if not 0 < confidence < 1:
@@ -17,6 +18,7 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
+@lru_cache(maxsize=256)
 def student_quantile(confidence: float, degrees: int) -> float:
     """The two-sided quantile of Student's t: 2.262 for 0.95 and 9 degrees of freedom.
 

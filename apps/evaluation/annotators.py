@@ -1,12 +1,8 @@
-"""Whose grades a version rests on, read from its rounds, and the reports on what they do."""
+"""Whose grades a version rests on, read from its rounds."""
 
 import numpy as np
-from django.db.models import QuerySet
-from django.http import Http404
 
-from apps.accounts.models import Project
 from apps.agreement.selectors import live_grades
-from apps.evaluation.models import StabilityReport
 from apps.evaluation.people import Given, given_on
 from apps.evaluation.selectors import AT_ONCE, Ground
 from apps.goldsets.models import Version, VersionGrade
@@ -32,17 +28,3 @@ def given_in(version: Version, ground: Ground) -> Given:
     ).reshape(-1, 4)
     person, query, block, grade = (table[:, column].copy() for column in range(4))
     return given_on(ground.judged, person, query, block, grade)
-
-
-def stability_reports_in(project: Project) -> QuerySet[StabilityReport]:
-    """The project's stability reports, newest first."""
-    found = StabilityReport.objects.filter(project=project)
-    found = found.select_related("version__gold_set__project", "version__snapshot__corpus", "job", "requested_by")
-    return found.order_by("-pk")
-
-
-def stability_report_in(project: Project, pk: int) -> StabilityReport:
-    found = stability_reports_in(project).filter(pk=pk).first()
-    if found is None:
-        raise Http404("No such stability report.")
-    return found

@@ -1,10 +1,10 @@
-"""Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, people too.
+"""Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, what they add.
 
 One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`): the
 same values and seed give the same bytes on any number of threads. Intervals of few queries are read a little further
 out (`apps.common.intervals.widened`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
 An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
-Application, 1997 (strata); Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
+Application, 1997 (strata).
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.exact import on_grid
 from apps.common.intervals import widened
+from apps.common.seeds import DEFAULT_SEED
+from apps.evaluation.leaning import Leaning, leaning_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 
 RESAMPLES = 1_000
-DEFAULT_SEED = 20
 DEFAULT_CONFIDENCE = 0.95
 CELLS_AT_ONCE = 500_000
 MOST_UNDEFINED = 0.5
@@ -37,7 +39,7 @@ def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints |
 
     The answer has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
     from each stratum as it has; a stratum of one query then adds nothing to the spread. Values have to be finite, and
-    there has to be at least one row.
+    there has to be at least one row. No mean lies beyond the values of its column, by rounding neither.
     """
     n = len(values)
     centre = np.array([math.fsum(column) / n for column in values.T])
@@ -46,7 +48,7 @@ def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints |
     means = np.empty((resamples, values.shape[1]))
     for first, times in _times_drawn(n, seed, resamples, None if strata is None else strata[order]):
         means[first : first + len(times)] = (times @ whole) / (n * scale)
-    return means + centre
+    return np.clip(means + centre, values.min(axis=0), values.max(axis=0))
 
 
 def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iterator[tuple[int, Floats]]:
@@ -133,38 +135,46 @@ def people_intervals(
     seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
 ) -> list[Interval | None]:
-    """Percentile intervals of means when the people who judged are drawn again too, one for each column.
+    """Intervals of means over queries and the people who judged, one for each column.
 
     `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
-    that person judged nothing of the query. In every draw people and queries are both drawn with replacement, and the
-    mean is taken over all drawn (person, query) pairs that have a value; so a lenient person moves all queries
-    together, as in life. It errs on the wide side (Owen 2007). A draw without any value is left out.
+    that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
+    drawn as for the interval without people; people, who are few, are not drawn: what they add is computed and put
+    to either end (`leaning.Leaning.reach`). A lenient person moves all queries together, as in life. People who agree
+    in everything leave the interval of the queries.
 
-    The queries are drawn as for the interval without people. A column is None with fewer than two people or two
-    queries with a value, and when more than half of the draws are left out.
+    A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
     """
-    return [_people_interval(sheets[:, :, column], confidence, seed, resamples) for column in range(sheets.shape[2])]
+    tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
+    found: list[Interval | None] = [None] * len(tables)
+    for n in {table.leaning.queries for table in tables if table}:
+        alike = {place: table for place, table in enumerate(tables) if table and table.leaning.queries == n}
+        columns = [table.sums for table in alike.values()] + [table.counts for table in alike.values()]
+        drawn = resampled_means(np.column_stack(columns), seed=seed, resamples=resamples)
+        means = drawn[:, : len(alike)] / drawn[:, len(alike) :]
+        for (place, table), column in zip(alike.items(), means.T, strict=True):
+            low, high = percentile_interval(column, widened(confidence, n))
+            below, above = table.leaning.reach(-low, confidence), table.leaning.reach(high, confidence)
+            found[place] = table.centre - below, table.centre + above
+    return found
 
 
-def _people_interval(sheet: Floats, confidence: float, seed: int, resamples: int) -> Interval | None:
+class _Table(NamedTuple):
+    """A mean of scores by person and query; `sums` (from the mean) and `counts` are those of its queries."""
+
+    centre: float
+    sums: Floats
+    counts: Ints
+    leaning: Leaning
+
+
+def _table_of(sheet: Floats) -> _Table | None:
     has = ~np.isnan(sheet)
-    sheet, has = sheet[has.any(axis=1)], has[has.any(axis=1)]
-    sheet, has = sheet[:, has.any(axis=0)], has[:, has.any(axis=0)]
-    people, n = sheet.shape
-    if people < 2 or n < 2:
+    people, queries = has.any(axis=1), has.any(axis=0)
+    sheet, has = sheet[people][:, queries], has[people][:, queries]
+    leaning = leaning_of(sheet, has) if min(sheet.shape) > 1 else None
+    if leaning is None:
         return None
-    centre = float(sheet[has].mean())
-    whole, scale = on_grid(np.where(has, sheet - centre, 0.0).ravel(), people * n)
-    whole = whole.reshape(people, n).T
-    again = np.random.Generator(np.random.PCG64(seed).jumped())
-    drawn = again.multinomial(people, np.full(people, 1.0 / people), size=resamples).astype(np.float64)
-    means = np.full(resamples, np.nan)
-    for first, times in _times_drawn(n, seed, resamples, None):
-        who = drawn[first : first + len(times)]
-        count = ((times @ has.T.astype(np.float64)) * who).sum(axis=1)
-        total = ((times @ whole) * who).sum(axis=1)
-        np.divide(total, count * scale, out=means[first : first + len(times)], where=count > 0)
-    if np.isnan(means).mean() > MOST_UNDEFINED:
-        return None
-    low, high = percentile_interval(means, widened(confidence, n))
-    return low + centre, high + centre
+    counts = has.sum(axis=0)
+    centre = math.fsum(sheet[has]) / int(counts.sum())
+    return _Table(centre, np.where(has, sheet - centre, 0.0).sum(axis=0), counts, leaning)

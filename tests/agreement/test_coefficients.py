@@ -9,6 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from apps.agreement.coefficients import (
     MISSING,
+    RESAMPLES,
     Coefficient,
     agreement_weights,
     band,
@@ -29,6 +30,12 @@ from apps.agreement.coefficients import (
     standard_interval,
     weights_from_disagreement,
 )
+from apps.agreement.coefficients.pairs import kappa
+from apps.agreement.coefficients.samples import resampled, sample_of_table
+from apps.agreement.coefficients.uncertainty import bca_interval
+from apps.common.alpha import chance_corrected
+from apps.common.intervals import widened
+from apps.common.seeds import DEFAULT_SEED
 from tests.agreement.reference import published_cases
 
 # Published examples, read from the reference file
@@ -240,6 +247,30 @@ def test_bootstrap_interval_is_near_the_analytic_one_in_a_large_sample():
     found = cohen_kappa(np.array([[300, 100], [100, 300]]))
 
     assert found.interval == pytest.approx(standard_interval(found), abs=0.01)
+
+
+def test_the_interval_of_few_items_is_read_further_out():
+    table = np.array([[9, 3, 1], [2, 6, 1], [1, 2, 5]])
+    sample = sample_of_table(table)
+    found = kappa(table, agreement_weights("nominal", range(3)), "κ")
+    drawn = np.concatenate(
+        [chance_corrected(*found.parts(draws)) for draws in resampled(sample, seed=DEFAULT_SEED, resamples=RESAMPLES)]
+    )
+    value = cohen_kappa(table).value
+
+    plain, further = (
+        bca_interval(value, drawn, found.influence, sample.total, confidence=share)
+        for share in (0.95, widened(0.95, 30))
+    )
+
+    assert cohen_kappa(table).interval == further
+    assert further[0] < plain[0] < plain[1] < further[1]
+
+
+def test_the_interval_of_two_items_is_all_that_they_allow():
+    found = fleiss_kappa(np.array([[2, 1], [1, 2]]))
+
+    assert found.interval == (pytest.approx(-0.5), pytest.approx(-1 / 3))
 
 
 def test_full_agreement_does_not_claim_certainty():

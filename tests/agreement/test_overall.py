@@ -14,6 +14,7 @@ from apps.agreement.coefficients import (
     COEFFICIENTS,
     FURTHER,
     MISSING,
+    Coefficient,
     Scale,
     Settings,
     all_coefficients,
@@ -44,6 +45,12 @@ def ratings(items: int, raters: int, *, missing: float = 0.0, seed: int = 1) -> 
     true = dice.integers(0, 4, (items, 1))
     rated = np.where(dice.random((items, raters)) < 0.7, true, dice.integers(0, 4, (items, raters)))
     return np.where(dice.random((items, raters)) < missing, MISSING, rated)
+
+
+def facts_of(figure: Coefficient) -> tuple[list[float], tuple[object, ...]]:
+    """The numbers of a coefficient, those that it has, and all else that it says."""
+    numbers = [figure.value, figure.standard_error, *(figure.interval or ())]
+    return [one for one in numbers if one is not None], (figure.name, figure.n, figure.reason, figure.method)
 
 
 def test_together_they_are_what_they_are_alone():
@@ -147,6 +154,27 @@ def test_many_pairs_take_the_standard_error(monkeypatch):
     kappa = found[0].figures["cohen_kappa"]
     assert kappa.method == "standard error"
     assert kappa.interval == standard_interval(kappa)
+
+
+@pytest.mark.parametrize("scale", [NUMBERS, Scale(4)], ids=["numbers", "words"])
+def test_figures_of_many_pairs_are_those_of_each_table_alone(monkeypatch, scale):
+    """Few shared items, so that there are tables of one item, of one category, and of totals that leave no room."""
+    monkeypatch.setattr("apps.agreement.coefficients.overall.MOST_RESAMPLED", 2)
+    rated = ratings(40, 12, missing=0.7)
+    rated[:6, :2] = 3
+    rated[6:, :2] = MISSING
+
+    found = every_pair(rated, scale, FAST)
+
+    reasons = {figure.reason for pair in found for figure in pair.figures.values()}
+    assert len(reasons - {""}) >= 3
+    for pair in found:
+        table = pair_table(rated[:, pair.first], rated[:, pair.second], 4)
+        alone = table_figures(table, scale, Settings(resamples=0))
+        assert list(pair.figures) == list(alone)
+        for key, figure in pair.figures.items():
+            numbers, words = facts_of(figure)
+            assert (pytest.approx(numbers, rel=1e-12, abs=1e-12), words) == facts_of(alone[key])
 
 
 def test_words_have_no_order_and_ranks_are_no_numbers():

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -16,6 +18,13 @@ def skewed(n: int, seed: int = 1) -> np.ndarray:
 
 def means_of(values: np.ndarray, resamples: int = 20_000, **others) -> np.ndarray:
     return resampled_means(values[:, None], seed=3, resamples=resamples, **others)[:, 0]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.7, 1.0]), min_size=1, max_size=12))
+def test_no_resampled_mean_lies_beyond_the_values(values):
+    means = means_of(np.array(values), resamples=50)
+
+    assert min(values) <= means.min() <= means.max() <= max(values)
 
 
 def test_resampled_means_scatter_about_the_mean_as_theory_says():
@@ -150,12 +159,13 @@ def test_people_who_agree_add_nothing():
     assert found == pytest.approx(summaries(values[:, None])[0].interval, abs=1e-12)
 
 
-def test_a_lenient_person_widens_the_interval_by_what_they_move_it():
-    strict = np.full(50, 0.4)
+def test_an_interval_over_three_people_by_hand():
+    """Queries that score alike leave the people: means 0.3, 0.4 and 0.5, so 0.4 ± t of 2 degrees * 0.1 / sqrt(3)."""
+    sheets = np.array([0.3, 0.4, 0.5])[:, None].repeat(50, axis=1)
 
-    (found,) = people_intervals(np.stack([strict, strict + 0.2])[:, :, None])
+    (found,) = people_intervals(sheets[:, :, None])
 
-    assert found == pytest.approx((0.4, 0.6))
+    assert found == pytest.approx((0.4 - 4.302653 * 0.0577350, 0.4 + 4.302653 * 0.0577350), abs=1e-6)
 
 
 def test_people_who_differ_by_chance_widen_the_interval():
@@ -163,28 +173,38 @@ def test_people_who_differ_by_chance_widen_the_interval():
     values = skewed(100)
     sheets = values + chance.normal(0, 0.3, (4, 100))
 
-    (found,) = people_intervals(sheets[:, :, None], resamples=4000)
+    low, high = people_intervals(sheets[:, :, None])[0]
 
     alone = summaries(sheets.mean(axis=0)[:, None])[0].interval
-    assert found[1] - found[0] > alone[1] - alone[0]
+    assert low < alone[0] < alone[1] < high
 
 
-def test_the_spread_over_people_is_owens():
-    """Owen (2007), for a full table of independent cells: about three times s² / (people * queries)."""
-    sheets = np.random.default_rng(8).normal(0, 1, (12, 100))
+def test_many_people_leave_the_interval_of_the_queries():
+    chance = np.random.default_rng(8)
+    sheets = skewed(60) + chance.normal(0, 0.03, (500, 1)) + chance.normal(0, 0.1, (500, 60))
 
-    (low, high) = people_intervals(sheets[:, :, None], resamples=4000)[0]
+    (found,) = people_intervals(sheets[:, :, None])
 
-    assert (high - low) / (2 * 1.96) == pytest.approx(math.sqrt(3 / 1200), rel=0.12)
+    assert found == pytest.approx(summaries(sheets.mean(axis=0)[:, None])[0].interval, abs=2e-4)
+
+
+def test_the_more_people_lean_alike_the_narrower_the_interval():
+    widths = []
+    for people in (2, 3, 5, 8, 20):
+        leaning = np.where(np.arange(people) % 2, 0.05, -0.05)
+        low, high = people_intervals((skewed(80) + leaning[:, None])[:, :, None])[0]
+        widths.append(high - low)
+
+    assert widths == sorted(widths, reverse=True)
 
 
 def test_each_person_may_have_judged_other_queries():
-    first = np.array([0.2, 0.4, math.nan, math.nan, 0.3])
-    second = np.array([math.nan, 0.5, 0.6, 0.7, math.nan])
+    first = np.array([0.2, 0.4, 0.5, math.nan, math.nan, 0.3])
+    second = np.array([math.nan, 0.4, 0.5, 0.6, 0.7, math.nan])
 
     (low, high) = people_intervals(np.stack([first, second])[:, :, None])[0]
 
-    assert 0.2 <= low < 0.43 < high <= 0.7
+    assert 0.2 <= low < first[1:3].mean() < high <= 0.7
 
 
 def test_a_column_of_one_person_or_one_query_has_no_interval_over_people():
@@ -196,7 +216,20 @@ def test_a_column_of_one_person_or_one_query_has_no_interval_over_people():
     assert people_intervals(np.empty((0, 0, 1))) == [None]
 
 
-def test_people_are_drawn_alike_for_the_same_seed_only():
+def test_people_who_share_no_query_have_no_interval_over_people():
+    sheet = np.array([[0.2, 0.4, math.nan, math.nan], [math.nan, math.nan, 0.5, 0.9]])
+
+    assert people_intervals(sheet[:, :, None]) == [None]
+
+
+def test_columns_with_gaps_are_the_same_alone_and_beside_others():
+    sheets = np.random.default_rng(4).random((3, 40, 4))
+    sheets[0, :7, 1] = sheets[:, :5, 2] = sheets[2, :, 3] = math.nan
+
+    assert people_intervals(sheets) == [people_intervals(sheets[:, :, [column]])[0] for column in range(4)]
+
+
+def test_an_interval_over_people_is_the_same_for_the_same_seed_only():
     sheets = np.random.default_rng(2).random((3, 40, 1))
 
     assert people_intervals(sheets) == people_intervals(sheets)

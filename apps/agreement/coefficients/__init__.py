@@ -41,7 +41,7 @@ from apps.agreement.coefficients.results import (
     standard_interval,
     undefined,
 )
-from apps.agreement.coefficients.uncertainty import CONFIDENCE, MAX_UNDEFINED_SHARE, RESAMPLES, SEED, Settings
+from apps.agreement.coefficients.uncertainty import CONFIDENCE, MAX_UNDEFINED_SHARE, RESAMPLES, Settings
 from apps.agreement.coefficients.weights import agreement_weights, weights_from_disagreement
 
 __all__ = [
@@ -53,7 +53,6 @@ __all__ = [
     "MISSING",
     "MOST_RESAMPLED",
     "RESAMPLES",
-    "SEED",
     "TOO_NOISY",
     "CategoryAgreement",
     "Coefficient",

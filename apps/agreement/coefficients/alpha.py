@@ -16,12 +16,12 @@ from apps.agreement.coefficients.samples import Floats, Sample, sample_of_counts
 from apps.agreement.coefficients.uncertainty import (
     CONFIDENCE,
     RESAMPLES,
-    SEED,
     Estimator,
     Settings,
     estimate,
 )
 from apps.common.alpha import added_up, alpha_parts, differences, undefined_reason
+from apps.common.seeds import DEFAULT_SEED
 
 
 def krippendorff_alpha(
@@ -29,7 +29,7 @@ def krippendorff_alpha(
     *,
     level: str = "nominal",
     values: Sequence[float] | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,

@@ -17,13 +17,13 @@ from apps.agreement.coefficients.samples import Floats, Sample, sample_of_codes
 from apps.agreement.coefficients.uncertainty import (
     CONFIDENCE,
     RESAMPLES,
-    SEED,
     Estimator,
     Settings,
     estimate,
 )
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import undefined_reason
+from apps.common.seeds import DEFAULT_SEED
 
 
 def conger_kappa(
@@ -32,7 +32,7 @@ def conger_kappa(
     *,
     kind: str = "nominal",
     values: Sequence[float] | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,
@@ -56,16 +56,34 @@ def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
     if reason := undefined_reason(counts[shared].astype(float), n):
         return undefined(name, reason, n)
     agreed = item_agreement(counts, closeness)
-    chosen = (rated[:, :, None] == np.arange(size)).reshape(len(rated), -1).astype(float)
+    chosen = _chosen(rated, size)
 
     def parts(draws: Floats) -> tuple[Floats, Floats]:
-        # Whole numbers throughout: exact, in whatever order and on however many threads they are added.
-        return mean_over(draws, agreed, shared), _met((draws @ chosen).reshape(len(draws), -1, size), closeness)
+        return mean_over(draws, agreed, shared), _met(_added_by_rater(draws, chosen), closeness)
 
-    by_rater = (sample.total @ chosen).reshape(-1, size)
+    by_rater = _added_by_rater(sample.total[None, :].astype(float), chosen)[0]
     moves = _conger_moves(rated, by_rater, sample.n, closeness)
     influence = linearised(sample, agreed, shared, parts, moves)
     return Estimator(name, parts, influence, n, sample.n)
+
+
+def _chosen(rated: Counts, size: int) -> list[tuple[Counts, Floats]]:
+    """For each rater the patterns that they rated, and these by categories: 1 where they chose it."""
+    found = []
+    for own in rated.T:
+        places = np.flatnonzero(own != MISSING)
+        found.append((places, (own[places, None] == np.arange(size)).astype(float)))
+    return found
+
+
+def _added_by_rater(draws: Floats, chosen: list[tuple[Counts, Floats]]) -> Floats:
+    """Draws by raters by categories: how often each rater chose each category.
+
+    A rater's own patterns alone are added, for of many raters each sees few. Whole numbers throughout: exact, in
+    whatever order and on however many threads they are added.
+    """
+    by_pattern = np.ascontiguousarray(draws.T)
+    return np.stack([by_pattern[places].T @ choices for places, choices in chosen], axis=1)
 
 
 def _met(by_rater: Floats, closeness: Floats) -> Floats:

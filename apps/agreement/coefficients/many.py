@@ -16,13 +16,13 @@ from apps.agreement.coefficients.samples import Floats, Sample, sample_of_counts
 from apps.agreement.coefficients.uncertainty import (
     CONFIDENCE,
     RESAMPLES,
-    SEED,
     Estimator,
     Settings,
     estimate,
 )
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import added_up, undefined_reason
+from apps.common.seeds import DEFAULT_SEED
 
 Chance = Callable[[Floats], Floats]
 Found = Estimator | Coefficient
@@ -36,7 +36,7 @@ def fleiss_kappa(
     *,
     kind: str = "nominal",
     values: Sequence[float] | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,
@@ -56,7 +56,7 @@ def gwet_ac(
     *,
     kind: str = "nominal",
     values: Sequence[float] | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,
@@ -74,7 +74,7 @@ def brennan_prediger(
     *,
     kind: str = "nominal",
     values: Sequence[float] | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Coefficient:
@@ -87,7 +87,7 @@ def brennan_prediger(
 def pairwise_agreement(
     counts: Counts,
     *,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,

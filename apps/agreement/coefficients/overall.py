@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from apps.agreement.coefficients import stacks
 from apps.agreement.coefficients.alpha import alpha
 from apps.agreement.coefficients.conger import conger
 from apps.agreement.coefficients.counting import MISSING, Counts, category_counts, pair_table
 from apps.agreement.coefficients.many import Found, fleiss, gwet, pairwise, uniform_chance
 from apps.agreement.coefficients.pairs import OF_MAXIMUM, kappa, kappa_name, percent_agreement, share_of_maximum
 from apps.agreement.coefficients.results import Coefficient, undefined
-from apps.agreement.coefficients.samples import Sample, sample_of_codes, sample_of_counts, sample_of_table
+from apps.agreement.coefficients.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
 from apps.agreement.coefficients.uncertainty import DEFAULTS, Settings, estimate, estimate_each
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import LEVELS
@@ -97,42 +98,76 @@ def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> li
 
     Of more than MOST_RESAMPLED pairs nobody reads each one: their intervals come from the standard error.
     """
-    tables = list(_tables(rated, scale.size))
-    own = settings if len(tables) <= MOST_RESAMPLED else replace(settings, resamples=0)
     known: dict[bytes, dict[str, Coefficient]] = {}
+    is_resampled = _pairs_sharing(rated) <= MOST_RESAMPLED
     found = []
-    for first, second, table in tables:
-        key = table.tobytes()
-        if key not in known:
-            known[key] = table_figures(table, scale, own)
-        found.append(PairFigures(first, second, int(table.sum()), known[key]))
+    for first, others, tables in _tables(rated, scale.size):
+        keys = [table.tobytes() for table in tables]
+        new = {key: place for place, key in enumerate(keys) if key not in known}
+        figures = _figures_of(tables[list(new.values())], scale, settings, is_resampled=is_resampled)
+        known.update(zip(new, figures, strict=True))
+        sums = tables.sum(axis=(1, 2)).tolist()
+        rows = zip(others, sums, keys, strict=True)
+        found += [PairFigures(first, other, n, known[key]) for other, n, key in rows]
     return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
 
 
-def _tables(rated: Counts, size: int) -> Iterator[tuple[int, int, Counts]]:
-    """The columns of every two raters who share an item, and their table; one rater with all later ones at a time."""
+def _pairs_sharing(rated: Counts) -> int:
+    """How many pairs of raters share an item."""
+    present = (rated != MISSING).astype(np.float32)
+    shared = present.T @ present > 0
+    return int((shared.sum() - np.trace(shared)) // 2)
+
+
+def _tables(rated: Counts, size: int) -> Iterator[tuple[int, list[int], Counts]]:
+    """One rater at a time: their column, those of the later ones who share an item with them, and the tables."""
     raters = rated.shape[1]
     for first in range(raters - 1):
         own = rated[rated[:, first] != MISSING, first:]
         items, others = np.nonzero(own[:, 1:] != MISSING)
         cells = (others * size + own[items, 0]) * size + own[items, others + 1]
         tables = np.bincount(cells, minlength=(raters - first - 1) * size * size).reshape(-1, size, size)
-        for other in np.flatnonzero(tables.any(axis=(1, 2))).tolist():
-            yield first, first + 1 + other, tables[other]
+        others = np.flatnonzero(tables.any(axis=(1, 2)))
+        yield first, (first + 1 + others).tolist(), tables[others]
+
+
+def _figures_of(
+    tables: Counts, scale: Scale, settings: Settings, *, is_resampled: bool
+) -> list[dict[str, Coefficient]]:
+    """What `table_figures` tells of each table; from standard errors alone unless they are resampled."""
+    if is_resampled and settings.resamples:
+        return [table_figures(table, scale, settings) for table in tables]
+    sums = tables.sum(axis=(1, 2)).tolist()
+    found = {"percent_agreement": stacks.percents(tables, settings.confidence)}
+    for key, kind in KAPPAS.items():
+        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        if reason:
+            found[key] = [undefined(name, reason, n) for n in sums]
+        else:
+            found[key] = stacks.kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
+    found["cohen_kappa_of_maximum"] = stacks.shares_of_maximum(tables, settings.confidence)
+    return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
 
 
 def table_figures(table: Counts, scale: Scale, settings: Settings = DEFAULTS) -> dict[str, Coefficient]:
     """Percent agreement, the three kappas, and kappa against its maximum, from the table of two raters."""
     n = int(table.sum())
-    values = scale.values or range(scale.size)
     found: dict[str, Found] = {}
     for key, kind in KAPPAS.items():
-        reason = scale.reason("nominal" if kind == "nominal" else "ordinal")
-        name = kappa_name(kind)
-        found[key] = undefined(name, reason, n) if reason else kappa(table, agreement_weights(kind, values), name)
+        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        found[key] = undefined(name, reason, n) if reason else kappa(table, _kappa_weights(kind, scale), name)
     found["cohen_kappa_of_maximum"] = share_of_maximum(table)
     percent = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
     return percent | _estimated(sample_of_table(table), found, settings)
+
+
+def _reason_against(kind: str, scale: Scale) -> str | None:
+    """Why there is no kappa with this kind of weights, in words; None where there is."""
+    return scale.reason("nominal" if kind == "nominal" else "ordinal")
+
+
+def _kappa_weights(kind: str, scale: Scale) -> Floats:
+    return agreement_weights(kind, scale.values or range(scale.size))
 
 
 def _from_all(sample: Sample, scale: Scale) -> dict[str, Found]:

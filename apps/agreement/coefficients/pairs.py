@@ -15,7 +15,6 @@ from apps.agreement.coefficients.uncertainty import (
     CONFIDENCE,
     DEFAULTS,
     RESAMPLES,
-    SEED,
     Estimator,
     Settings,
     estimate,
@@ -24,15 +23,19 @@ from apps.agreement.coefficients.uncertainty import (
 from apps.agreement.coefficients.weights import agreement_weights
 from apps.common.alpha import Parts
 from apps.common.intervals import wilson
+from apps.common.seeds import DEFAULT_SEED
 
 OF_MAXIMUM = "Cohen's κ / its maximum"
+NO_ITEM = "They share no item."
+ONE_ITEM = "They share one item only; agreement by chance cannot be told apart from it."
+ONE_CATEGORY = "Both used one category only; chance explains all of their agreement."
 
 
 def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coefficient:
     """Share of items that two raters labelled alike, with Wilson's interval."""
     n = int(table.sum())
     if n == 0:
-        return undefined("percent agreement", "They share no item.")
+        return undefined("percent agreement", NO_ITEM)
     alike = int(np.trace(table))
     error = float(np.sqrt(alike * (n - alike) / n**3))
     return Coefficient(
@@ -46,7 +49,7 @@ def cohen_kappa(
     kind: str = "nominal",
     values: Sequence[float] | None = None,
     weights: Floats | None = None,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Coefficient:
@@ -77,7 +80,7 @@ def kappa_name(kind: str) -> str:
 
 
 def kappa_of_maximum(
-    table: Counts, *, seed: int = SEED, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
+    table: Counts, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
 ) -> Coefficient:
     """Cohen's kappa as a share of the highest that the two raters' totals allow (Cohen 1960, p. 42).
 
@@ -90,11 +93,21 @@ def share_of_maximum(table: Counts) -> Estimator | Coefficient:
     """Cohen's kappa over its maximum, of the table's sample."""
     name = OF_MAXIMUM
     n = int(table.sum())
-    if reason := pair_reason(table):
+    if reason := pair_reason(table) or maximum_reasons(table[None])[0]:
         return undefined(name, reason, n)
-    if _highest_kappa(table / n) < CERTAIN:
-        return undefined(name, "The two raters' totals allow no agreement beyond chance.", n)
-    size = len(table)
+    parts = maximum_parts(len(table))
+    influence = numeric_influences(parts, table[None])[0]
+    return Estimator(name, parts, influence, n, n, is_of_table=True, is_agreement=False)
+
+
+def maximum_reasons(tables: Counts) -> list[str]:
+    """Why kappa of these tables cannot be held against its maximum, though kappa has a value; "" where it can."""
+    no_room = highest_kappas(tables / tables.sum(axis=(1, 2), keepdims=True)) < CERTAIN
+    return ["The two raters' totals allow no agreement beyond chance." if none else "" for none in no_room.tolist()]
+
+
+def maximum_parts(size: int) -> Parts:
+    """Kappa over its maximum from draws of the cells of a table."""
 
     def parts(draws: Floats) -> tuple[Floats, Floats]:
         """Agreement beyond chance over the most there could be, as observed and expected of a ratio."""
@@ -106,12 +119,12 @@ def share_of_maximum(table: Counts) -> Estimator | Coefficient:
         possible = most > CERTAIN
         return np.where(possible, beyond / np.where(possible, most, 1.0), np.nan), np.zeros(len(draws))
 
-    return Estimator(name, parts, _numeric_influence(parts, table), n, n, is_of_table=True, is_agreement=False)
+    return parts
 
 
 def highest_kappa(table: Counts) -> float | None:
     """The highest Cohen's kappa that the two raters' totals allow; None where kappa is undefined."""
-    return None if pair_reason(table) else _highest_kappa(table / table.sum())
+    return None if pair_reason(table) else float(highest_kappas(table[None] / table.sum())[0])
 
 
 def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> float | None:
@@ -125,7 +138,8 @@ def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[f
     shares = table / table.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     expected = _met(rows[None, :], columns[None, :], weights)[0]
-    spread = weights - (_product(weights, columns)[:, None] + _product(weights.T, rows)[None, :])
+    met = _products(weights, columns[None])[0][:, None] + _products(weights.T, rows[None])[0][None, :]
+    spread = weights - met
     variance = (rows[:, None] * columns[None, :] * spread**2).sum() - expected**2
     return float(np.sqrt(max(variance, 0.0) / table.sum()) / (1 - expected))
 
@@ -147,15 +161,16 @@ def pair_brennan_prediger(table: Counts) -> Coefficient:
 
 def pair_reason(table: Counts) -> str | None:
     """Why kappa of this table has no value, in words; None where it has one."""
-    n = int(table.sum())
-    if n == 0:
-        return "They share no item."
-    if n == 1:
-        return "They share one item only; agreement by chance cannot be told apart from it."
-    used = np.flatnonzero(table.sum(axis=0) + table.sum(axis=1))
-    if len(used) == 1:
-        return "Both used one category only; chance explains all of their agreement."
-    return None
+    return pair_reasons(table[None])[0] or None
+
+
+def pair_reasons(tables: Counts) -> list[str]:
+    """The same of each table; "" where kappa has a value."""
+    sums = tables.sum(axis=(1, 2))
+    used = np.count_nonzero(tables.sum(axis=1) + tables.sum(axis=2), axis=1)
+    found = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "")
+    reasons: list[str] = found.tolist()
+    return reasons
 
 
 def _as_of_table(found: Coefficient, name: str = "") -> Coefficient:
@@ -175,39 +190,55 @@ def kappa(table: Counts, weights: Floats, name: str) -> Estimator | Coefficient:
     n = int(table.sum())
     if reason := pair_reason(table):
         return undefined(name, reason, n)
-    size = len(table)
+    influence = kappa_influences(table[None], weights)[0]
+    return Estimator(name, kappa_parts(weights), influence, n, n, is_of_table=True)
+
+
+def kappa_parts(weights: Floats) -> Parts:
+    """Observed agreement and agreement by chance from draws of the cells of a table."""
 
     def parts(draws: Floats) -> tuple[Floats, Floats]:
-        shares = _shares(draws, size)
+        shares = _shares(draws, len(weights))
         return (shares * weights).sum(axis=(1, 2)), _met(shares.sum(axis=2), shares.sum(axis=1), weights)
 
-    return Estimator(name, parts, _kappa_influence(table / n, weights), n, n, is_of_table=True)
+    return parts
 
 
-def _kappa_influence(shares: Floats, weights: Floats) -> Floats:
-    """Linearised kappa of each cell less kappa; formula 13 of Fleiss, Cohen and Everitt 1969 is its spread."""
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    row_means, column_means = _product(weights, columns), _product(weights.T, rows)
-    observed = float((shares * weights).sum())
-    expected = float(_met(rows[None, :], columns[None, :], weights)[0])
+def kappa_influences(tables: Counts, weights: Floats) -> Floats:
+    """Linearised kappa of each cell less kappa, tables by cells.
+
+    Formula 13 of Fleiss, Cohen and Everitt 1969 is its spread.
+    """
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    rows, columns = shares.sum(axis=2), shares.sum(axis=1)
+    row_means, column_means = _products(weights, columns), _products(weights.T, rows)
+    observed = (shares * weights).reshape(-1, weights.size).sum(axis=1)[:, None, None]
+    expected = _met(rows, columns, weights)[:, None, None]
     kappa = (observed - expected) / (1 - expected)
-    terms = weights - (row_means[:, None] + column_means[None, :]) * (1 - kappa)
-    return ((terms - (kappa - expected * (1 - kappa))) / (1 - expected)).reshape(-1)
+    terms = weights - (row_means[:, :, None] + column_means[:, None, :]) * (1 - kappa)
+    influences: Floats = ((terms - (kappa - expected * (1 - kappa))) / (1 - expected)).reshape(-1, weights.size)
+    return influences
 
 
-def _numeric_influence(parts: Parts, table: Counts, step: float = 1e-5) -> Floats:
-    """The derivative of a ratio by the share of each cell, where its minimum makes a formula piecewise."""
-    shares = (table / table.sum()).reshape(-1)
-    moved = (1 - step) * shares + step * np.eye(table.size)
-    before, after = parts(shares[None, :])[0][0], parts(moved)[0]
-    slope: Floats = (after - before) / step
-    return slope
+def numeric_influences(parts: Parts, tables: Counts, step: float = 1e-5) -> Floats:
+    """The derivative of a ratio by the share of each cell, tables by cells, where a minimum makes a formula piecewise.
+
+    As many shares are held at once as tables have cells, squared.
+    """
+    shares = (tables / tables.sum(axis=(1, 2), keepdims=True)).reshape(-1, tables.shape[1] ** 2)
+    cells = shares.shape[1]
+    moved = (1 - step) * shares[:, None, :] + step * np.eye(cells)
+    before, after = parts(shares)[0], parts(moved.reshape(-1, cells))[0].reshape(-1, cells)
+    slopes: Floats = (after - before[:, None]) / step
+    return slopes
 
 
-def _highest_kappa(shares: Floats) -> float:
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = float((rows * columns).sum())
-    return float((np.minimum(rows, columns).sum() - expected) / (1 - expected))
+def highest_kappas(shares: Floats) -> Floats:
+    """The highest kappa that each table's totals allow, from its shares."""
+    rows, columns = shares.sum(axis=2), shares.sum(axis=1)
+    expected = (rows * columns).sum(axis=1)
+    highest: Floats = (np.minimum(rows, columns).sum(axis=1) - expected) / (1 - expected)
+    return highest
 
 
 def _shares(draws: Floats, size: int) -> Floats:
@@ -221,6 +252,7 @@ def _met(rows: Floats, columns: Floats, weights: Floats) -> Floats:
     return met
 
 
-def _product(weights: Floats, shares: Floats) -> Floats:
-    product: Floats = (weights * shares[None, :]).sum(axis=1)
-    return product
+def _products(weights: Floats, shares: Floats) -> Floats:
+    """The mean weight of each category under each row of shares."""
+    products: Floats = (weights * shares[:, None, :]).sum(axis=2)
+    return products

@@ -49,9 +49,16 @@ def standard_interval(coefficient: Coefficient, confidence: float = 0.95) -> tup
 
     None where there is no such error, or where it is 0: a sample without any variation says nothing about it.
     """
-    error = coefficient.standard_error
-    if coefficient.value is None or error is None or error < CERTAIN:
+    if coefficient.value is None or coefficient.standard_error is None:
         return None
-    degrees = coefficient.degrees
+    return interval_of_error(coefficient.value, coefficient.standard_error, coefficient.degrees, confidence)
+
+
+def interval_of_error(
+    value: float, error: float, degrees: int | None, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """The interval that an error draws around a value, as `standard_interval` tells it."""
+    if error < CERTAIN:
+        return None
     quantile = normal_quantile(confidence) if degrees is None else student_quantile(confidence, degrees)
-    return max(-1.0, coefficient.value - quantile * error), min(1.0, coefficient.value + quantile * error)
+    return max(-1.0, value - quantile * error), min(1.0, value + quantile * error)

@@ -2,25 +2,28 @@
 
 Intervals are bias-corrected and accelerated (BCa; Efron 1987, JASA 82:171-185): kappas and alphas are bounded and
 skew, and percentile intervals of small samples miss too often on one side. The acceleration comes from the same
-linearised values as the standard error.
+linearised values as the standard error. They are read a little further out (`apps.common.intervals.widened`), for few
+items make resampled values too narrow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from apps.agreement.coefficients.counting import Counts
-from apps.agreement.coefficients.results import CERTAIN, Coefficient, standard_interval, undefined
+from apps.agreement.coefficients.results import CERTAIN, Coefficient, interval_of_error, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, resampled
 from apps.common.alpha import Parts, chance_corrected
-from apps.common.intervals import wilson
+from apps.common.intervals import widened, wilson
+from apps.common.seeds import DEFAULT_SEED
 
 RESAMPLES = 2_000
-SEED = 20_240_229
 CONFIDENCE = 0.95
 MAX_UNDEFINED_SHARE = 0.5
 
@@ -38,12 +41,20 @@ class Settings:
     Without any resample they come from the analytic standard error.
     """
 
-    seed: int = SEED
+    seed: int = DEFAULT_SEED
     resamples: int = RESAMPLES
     confidence: float = CONFIDENCE
 
 
 DEFAULTS = Settings()
+
+
+class Point(NamedTuple):
+    """Observed agreement, agreement by chance, and the coefficient that they make."""
+
+    observed: float
+    expected: float
+    value: float
 
 
 @dataclass(frozen=True)
@@ -92,28 +103,53 @@ def estimate_each(
 
 
 def _estimate(sample: Sample, estimator: Estimator, drawn: Floats | None, confidence: float) -> Coefficient:
-    """Value, error and interval.
+    """Value, error and interval."""
+    observed, expected = estimator.parts(sample.total[None, :].astype(float))
+    plain = without_resamples(
+        estimator.name,
+        estimator.n,
+        Point(float(observed[0]), float(expected[0]), float(chance_corrected(observed, expected)[0])),
+        _standard_error(sample, estimator),
+        degrees=None if estimator.is_of_table else estimator.counted - 1,
+        is_agreement=estimator.is_agreement,
+        confidence=confidence,
+    )
+    if drawn is None or plain.value is None or plain.method == FULL:
+        return plain
+    share = _reading_share(sample, confidence)
+    interval = bca_interval(plain.value, drawn, estimator.influence, sample.total, confidence=share)
+    return replace(plain, interval=interval, method=BOOTSTRAP if interval else NONE)
 
-    When every item agrees each resample agrees too, and the bootstrap would claim certainty. Then the lower end is
-    what the coefficient would be at Wilson's lower bound of percent agreement, chance left as it is.
+
+def without_resamples(
+    name: str,
+    n: int,
+    point: Point,
+    error: float,
+    *,
+    degrees: int | None = None,
+    is_agreement: bool = True,
+    confidence: float = CONFIDENCE,
+) -> Coefficient:
+    """A coefficient whose interval comes from its standard error.
+
+    When every item agrees that error is 0, and each resample would agree too; either would claim certainty. Then the
+    lower end is what the coefficient would be at Wilson's lower bound of percent agreement, chance left as it is.
     """
-    observed, expected = (float(part[0]) for part in estimator.parts(sample.total[None, :].astype(float)))
-    value = float(chance_corrected(np.array([observed]), np.array([expected]))[0])
-    if not np.isfinite(value):
-        return undefined(estimator.name, "Chance explains all of the agreement.", estimator.n)
-    error = _standard_error(sample, estimator)
-    degrees = None if estimator.is_of_table else estimator.counted - 1
-    bounds = wilson(estimator.n, estimator.n, confidence)
-    if estimator.is_agreement and observed > 1 - CERTAIN and bounds:
-        low = max(-1.0, (bounds[0] - expected) / (1 - expected))
-        return Coefficient(estimator.name, value, estimator.n, (low, 1.0), "", FULL, error, degrees)
-    if drawn is None:
-        plain = Coefficient(estimator.name, value, estimator.n, standard_error=error, degrees=degrees)
-        limits = standard_interval(plain, confidence)
-        return replace(plain, interval=limits, method=ANALYTIC if limits else NO_SPREAD)
-    interval = bca_interval(value, drawn, estimator.influence, sample.total, confidence=confidence)
-    method = BOOTSTRAP if interval else NONE
-    return Coefficient(estimator.name, value, estimator.n, interval, "", method, error, degrees)
+    if not isfinite(point.value):
+        return undefined(name, "Chance explains all of the agreement.", n)
+    if is_agreement and point.observed > 1 - CERTAIN and (bounds := wilson(n, n, confidence)):
+        low = max(-1.0, (bounds[0] - point.expected) / (1 - point.expected))
+        return Coefficient(name, point.value, n, (low, 1.0), "", FULL, error, degrees)
+    limits = interval_of_error(point.value, error, degrees, confidence)
+    return Coefficient(name, point.value, n, limits, "", ANALYTIC if limits else NO_SPREAD, error, degrees)
+
+
+def _reading_share(sample: Sample, confidence: float) -> float:
+    """The confidence at which to read the resampled values: widened, by the strata that have two items or more."""
+    sizes = sample.weights.sum(axis=1)
+    sizes = sizes[sizes > 1]
+    return widened(confidence, int(sizes.sum()), len(sizes)) if len(sizes) else confidence
 
 
 def _standard_error(sample: Sample, estimator: Estimator) -> float:
@@ -145,7 +181,7 @@ def bca_interval(
 def _corrected_tails(below: float, acceleration: float, confidence: float) -> tuple[float, float]:
     """The shares of resampled values to cut at, for `below` of them lying under the value."""
     tail = (1 - confidence) / 2
-    if not 0 < below < 1:
+    if not 0 < below < 1 or 1 - tail == 1:
         return tail, 1 - tail
     normal = NormalDist()
     bias = normal.inv_cdf(below)
