@@ -10,8 +10,8 @@ import argparse
 import sys
 
 from apps.agreement import labelprint
-from apps.agreement.coefficients import CONFIDENCE, RESAMPLES, SEED, Settings
-from apps.agreement.labelfiles import REPEATS, Labelling, Reading, labelling_of, read_labels
+from apps.agreement.coefficients import CONFIDENCE, RESAMPLES, Settings
+from apps.agreement.labelfiles import REPEATS, Labelling, Reading, Strata, labelling_of, read_labels, read_strata
 from apps.agreement.labelfiles.columns import ROLES
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
@@ -19,6 +19,7 @@ from apps.common.alpha import LEVELS
 from apps.common.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import ErrorList
+from apps.common.seeds import DEFAULT_SEED
 from apps.common.trec import name_of
 
 EXIT_OK = 0
@@ -44,9 +45,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     )
     parser.add_argument("file", metavar="FILE", help="labels as CSV, or divided by tabs or semicolons")
     _add_reading(parser)
+    parser.add_argument(
+        "--by", metavar="FILE", help="strata: CSV with the columns item and stratum, or several; each by itself too"
+    )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
     parser.add_argument("--label-model", action="store_true", help="also diagnose annotators by a label model")
-    parser.add_argument("--seed", type=whole, default=SEED, metavar="N", help=f"default: {SEED}")
+    parser.add_argument("--seed", type=whole, default=DEFAULT_SEED, metavar="N", help=f"default: {DEFAULT_SEED}")
     parser.add_argument(
         "--resamples", type=_many, default=RESAMPLES, metavar="N", help=f"of the bootstrap (default: {RESAMPLES})"
     )
@@ -86,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     """Reads and prints; the exit code."""
     try:
         labelling = _labelling(args)
+        strata = _strata(args, labelling)
     except InputErrors as found:
         for error in found.errors:
             print(f"karat agree: {error}", file=sys.stderr)
@@ -94,8 +99,10 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_BAD_INPUT
     for remark in remarks_on(labelling):
         print(f"{name_of(args.file)}: {remark}", file=sys.stderr)
+    for remark in strata.remarks() if strata else []:
+        print(f"{name_of(args.by)}: {remark}", file=sys.stderr)
     settings = Settings(args.seed, args.resamples, args.confidence)
-    figures = figures_of(labelling, settings, with_model=args.label_model)
+    figures = figures_of(labelling, settings, with_model=args.label_model, strata=strata)
     sys.stdout.write(FORMATS[args.format](figures))
     return EXIT_OK
 
@@ -119,9 +126,29 @@ def _labelling(args: argparse.Namespace) -> Labelling:
     except InputError as error:
         errors.add(error)
     if errors or labelling is None:
-        errors.sort()
-        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+        raise _all_of(errors)
     return labelling
+
+
+def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:
+    """The strata that `--by` names; None without. Raises InputErrors as `_labelling` does."""
+    if not args.by:
+        return None
+    errors, strata = ErrorList(MOST_ERRORS), None
+    try:
+        if args.by == args.file == "-":
+            raise InputError(name_of("-"), None, "", "", "cannot be both FILE and --by.")
+        strata = read_strata(args.by, labelling.items, errors)
+    except InputError as error:
+        errors.add(error)
+    if errors or strata is None:
+        raise _all_of(errors)
+    return strata
+
+
+def _all_of(errors: ErrorList) -> InputErrors:
+    errors.sort()
+    return InputErrors(list(errors), capped=errors.unlisted > 0)
 
 
 def _list(text: str) -> list[str]:

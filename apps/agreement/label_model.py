@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.seeds import DEFAULT_SEED
+
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -21,7 +23,6 @@ TOLERANCE = 1e-9
 MOST_STEPS = 1_000
 RESAMPLES = 100
 RESAMPLED_STEPS = 30
-SEED = 20_240_229
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ class Diagnosis:
     prevalence: tuple[tuple[float, Interval | None], ...] = ()
 
 
-def diagnose(labels: Labels, *, seed: int = SEED, resamples: int = RESAMPLES, confidence: float = 0.95) -> Diagnosis:
+def diagnose(
+    labels: Labels, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES, confidence: float = 0.95
+) -> Diagnosis:
     """Fit the model and say how sure it is: percentile bootstrap over items, each fit begun from the first one."""
     if reason := _undefined_reason(labels):
         return Diagnosis(reason=reason)

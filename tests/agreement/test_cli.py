@@ -1,15 +1,13 @@
 import csv
 import io
-import json
-import os
 import subprocess
 import sys
 
 import pytest
 
-from apps.agreement.coefficients import COEFFICIENTS, SEED
+from apps.agreement.coefficients import COEFFICIENTS
+from apps.common.seeds import DEFAULT_SEED
 from tests.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
-from tests.conftest import REPO
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def test_json_has_the_documented_layout(file, capsys):
     assert (pair["annotators"], pair["n"]) == (["ann", "bob"], 4)
     assert pair["cohen_kappa"] == found["coefficients"]["cohen_kappa"]
     assert (found["level"], found["headline"]) == ("ordinal", "krippendorff_alpha_ordinal")
-    assert (found["confidence"], found["seed"], found["resamples"]) == (0.95, SEED, 200)
+    assert (found["confidence"], found["seed"], found["resamples"]) == (0.95, DEFAULT_SEED, 200)
 
 
 def test_long_and_wide_files_say_the_same(file, capsys):
@@ -168,17 +166,3 @@ def test_the_command_needs_no_django_and_no_scipy():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert shown.stdout == "[False, False]\n"
-
-
-@pytest.mark.once
-def test_the_same_seed_prints_the_same_bytes_on_any_number_of_threads(file):
-    rows = [f"{item},{item % 5},{(item * 7) % 5},{(item % 11) % 5}" for item in range(400)]
-    name = file("item,a,b,c\n" + "\n".join(rows))
-    code = f"import sys; from apps.config.cli import main; sys.exit(main(['agree', '--format', 'json', '{name}']))"
-    shown = []
-    for threads in ("1", "4"):
-        own = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "PYTHONPATH": str(REPO)}
-        shown.append(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=own).stdout)
-
-    assert shown[0] == shown[1]
-    assert json.loads(shown[0])["coefficients"]["conger_kappa"]["ci"]

@@ -106,6 +106,12 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         ("item,annotator,label,pass\na,ann,1,0\n", [], "labels.csv, line 2, pass: '0' is not a whole number from 1."),
         ("item,a,b\nx,1,2\ny,2,NA\n", [], "labels.csv, line 3, label: 'NA' is not a number as others are."),
         (
+            "query,doc,judge,grade\nq,d1,ann,3\n",
+            [],
+            "labels.csv, line 2, label: 'd1' is not a number as others are. If it means no answer, add --missing d1;"
+            " if it is a category, --level nominal; if its column holds no labels, --columns says what each column is.",
+        ),
+        (
             "item,a,b\nx,1,2\ny,2,-\n",
             ["--level", "ratio"],
             "labels.csv, line 3, label: '-' is not a number, which the ratio level needs.",

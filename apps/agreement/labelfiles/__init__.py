@@ -3,5 +3,6 @@
 from apps.agreement.labelfiles.columns import REPEATS, Form, Label, Reading
 from apps.agreement.labelfiles.labelling import Labelling, labelling_of
 from apps.agreement.labelfiles.reading import read_labels
+from apps.agreement.labelfiles.strata import Strata, read_strata
 
-__all__ = ["REPEATS", "Form", "Label", "Labelling", "Reading", "labelling_of", "read_labels"]
+__all__ = ["REPEATS", "Form", "Label", "Labelling", "Reading", "Strata", "labelling_of", "read_labels", "read_strata"]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from apps.agreement.coefficients import (
+    MISSING,
     CategoryAgreement,
     Coefficient,
     PairFigures,
@@ -18,6 +22,7 @@ from apps.agreement.coefficients import (
 )
 from apps.agreement.label_model import Diagnosis, Labels, diagnose
 from apps.agreement.labelfiles.labelling import Counts, Labelling
+from apps.agreement.labelfiles.strata import Strata
 
 SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 
@@ -32,8 +37,24 @@ class SelfAgreement:
 
 
 @dataclass(frozen=True)
+class StratumFigures:
+    """Agreement on the items of one stratum of one field: how many there are, and how many two people labelled."""
+
+    field: str
+    stratum: str
+    items: int
+    shared: int
+    annotators: int
+    labels: int
+    coefficients: dict[str, Coefficient]
+
+
+@dataclass(frozen=True)
 class Figures:
-    """Everything a layout prints. `again` is empty where nobody labelled an item again."""
+    """Everything a layout prints. `again` is empty where nobody labelled an item again.
+
+    `strata` is None where no file divides the items.
+    """
 
     labelling: Labelling
     settings: Settings
@@ -42,6 +63,7 @@ class Figures:
     categories: list[CategoryAgreement]
     again: list[SelfAgreement]
     model: Diagnosis | None = None
+    strata: list[StratumFigures] | None = None
 
     @property
     def headline(self) -> str:
@@ -49,7 +71,9 @@ class Figures:
         return f"krippendorff_alpha_{self.labelling.level}"
 
 
-def figures_of(labelling: Labelling, settings: Settings, *, with_model: bool = False) -> Figures:
+def figures_of(
+    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: Strata | None = None
+) -> Figures:
     counts = category_counts(labelling.rated, len(labelling.categories))
     return Figures(
         labelling=labelling,
@@ -59,6 +83,34 @@ def figures_of(labelling: Labelling, settings: Settings, *, with_model: bool = F
         categories=by_category(counts, labelling.categories, settings),
         again=_again(labelling, settings),
         model=_model(labelling, settings) if with_model else None,
+        strata=None if strata is None else _by_stratum(labelling, strata, settings),
+    )
+
+
+def _by_stratum(labelling: Labelling, strata: Strata, settings: Settings) -> list[StratumFigures]:
+    """Each stratum by itself, on the scale of the whole file: by field, then most items first, then by name."""
+    found = []
+    for division in strata.divisions:
+        labels = np.array(division.labels)
+        own = [_stratum(labelling, division.field, name, labels == name, settings) for name in division.strata]
+        found += sorted(own, key=lambda one: -one.items)
+    return found
+
+
+def _stratum(
+    labelling: Labelling, field: str, name: str, inside: NDArray[np.bool_], settings: Settings
+) -> StratumFigures:
+    rated = labelling.rated[inside]
+    rated = rated[:, (rated != MISSING).any(axis=0)]
+    by_item = (rated != MISSING).sum(axis=1)
+    return StratumFigures(
+        field=field,
+        stratum=name,
+        items=len(rated),
+        shared=int((by_item >= 2).sum()),
+        annotators=rated.shape[1],
+        labels=int(by_item.sum()),
+        coefficients=all_coefficients(rated, labelling.scale, settings),
     )
 
 

@@ -65,7 +65,8 @@ def _not_a_number(text: str, level: str | None) -> str:
     shown = f"'{text}' is not a number"
     if level is None:
         return (
-            f"{shown} as others are. If it means no answer, add --missing {text}; if it is a category, --level nominal."
+            f"{shown} as others are. If it means no answer, add --missing {text}; if it is a category, "
+            "--level nominal; if its column holds no labels, --columns says what each column is."
         )
     if level == "ordinal":
         return f"{shown}. Words take their order from --categories LOWEST,…,HIGHEST; no answer is --missing {text}."

@@ -25,7 +25,7 @@ def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[
     `-` is standard input. Cells lose blanks at their ends. Mistakes in rows go to `errors`; InputError is raised for
     what spoils the whole file, and for a file without any row.
     """
-    with _opened(path) as (source, delimiter):
+    with opened(path) as (source, delimiter):
         rows = (
             (line, [restore_cell(cell.strip()) for cell in row]) for line, row in read_rows(source, delimiter=delimiter)
         )
@@ -83,8 +83,8 @@ def _again(first: tuple[int, list[str]], rows: Iterator[tuple[int, list[str]]]) 
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[tuple[Source, str]]:
-    """The file as a source of rows, with what divides its columns. Standard input is read whole."""
+def opened(path: str | Path) -> Iterator[tuple[Source, str]]:
+    """The file as a source of rows, with what divides its columns. `-` is standard input, which is read whole."""
     if str(path) == "-":
         data = sys.stdin.buffer.read()
         yield Source("standard input", io.BytesIO(data)), _delimiter(Source("", io.BytesIO(data)))

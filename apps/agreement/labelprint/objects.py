@@ -10,7 +10,7 @@ import numpy as np
 
 from apps.agreement.coefficients import COEFFICIENTS, FURTHER, Coefficient, standard_interval
 from apps.agreement.label_model import Diagnosis
-from apps.agreement.labelfiles.figures import Figures, SelfAgreement
+from apps.agreement.labelfiles.figures import Figures, SelfAgreement, StratumFigures
 from apps.agreement.labelfiles.labelling import Labelling
 
 
@@ -30,8 +30,7 @@ def as_object(figures: Figures) -> dict[str, Any]:
         "level": labelling.level,
         "categories": list(labelling.categories),
         "headline": figures.headline,
-        "coefficients": _coefficients({key: figures.coefficients[key] for key in COEFFICIENTS}, settings.confidence),
-        "further": _coefficients({key: figures.coefficients[key] for key in FURTHER}, settings.confidence),
+        **_everybody(figures.coefficients, settings.confidence),
         "pairs": [
             {
                 "annotators": [labelling.annotators[pair.first], labelling.annotators[pair.second]],
@@ -51,6 +50,8 @@ def as_object(figures: Figures) -> dict[str, Any]:
         ],
         "self_agreement": [_self_as_object(one, labelling, settings.confidence) for one in figures.again],
     }
+    if figures.strata is not None:
+        found["by_stratum"] = [_stratum_as_object(one, settings.confidence) for one in figures.strata]
     if figures.model is not None:
         found["label_model"] = _model_as_object(figures.model, labelling)
     return found | {"confidence": settings.confidence, "seed": settings.seed, "resamples": settings.resamples}
@@ -73,6 +74,26 @@ def coefficient_as_object(found: Coefficient, confidence: float) -> dict[str, An
 
 def _coefficients(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
     return {key: coefficient_as_object(one, confidence) for key, one in found.items()}
+
+
+def _everybody(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
+    """The coefficients over everybody, those that are usual and further ones."""
+    return {
+        "coefficients": _coefficients({key: found[key] for key in COEFFICIENTS}, confidence),
+        "further": _coefficients({key: found[key] for key in FURTHER}, confidence),
+    }
+
+
+def _stratum_as_object(one: StratumFigures, confidence: float) -> dict[str, Any]:
+    return {
+        "field": one.field,
+        "stratum": one.stratum,
+        "n_items": one.items,
+        "n_annotators": one.annotators,
+        "n_labels": one.labels,
+        "n_items_shared": one.shared,
+        **_everybody(one.coefficients, confidence),
+    }
 
 
 def _self_as_object(one: SelfAgreement, labelling: Labelling, confidence: float) -> dict[str, Any]:

@@ -27,7 +27,7 @@ Row = list[str]
 
 
 def as_csv(figures: Figures) -> str:
-    """Rows of COLUMNS. The scope is all, pair, category, self or model, with its names in `first` and `second`."""
+    """Rows of COLUMNS. The scope is all, stratum, pair, category, self or model, its names in `first` and `second`."""
     return _delimited(figures, ",")
 
 
@@ -47,6 +47,8 @@ def _delimited(figures: Figures, delimiter: str) -> str:
 def _rows(figures: Figures) -> Iterator[Row]:
     names = figures.labelling.annotators
     yield from _coefficients("all", "", "", figures.coefficients)
+    for stratum in figures.strata or []:
+        yield from _coefficients("stratum", stratum.field, stratum.stratum, stratum.coefficients)
     for pair in figures.pairs:
         yield from _coefficients("pair", names[pair.first], names[pair.second], pair.figures)
     for one in figures.categories:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from apps.agreement.coefficients import COEFFICIENTS, MOST_RESAMPLED, Coefficien
 from apps.agreement.label_model import Diagnosis
 from apps.agreement.labelfiles.figures import Figures
 from apps.agreement.labelfiles.labelling import Labelling
+from apps.common.wording import number
 
 NOTE_WIDTH = 100
 MOST_ROWS = 30
@@ -21,6 +24,7 @@ def as_table(figures: Figures) -> str:
     parts = [
         _summary(figures.labelling),
         _aligned(_coefficient_rows(figures)),
+        *(_aligned(rows) for rows in _stratum_tables(figures)),
         _aligned(_pair_rows(figures)),
         _aligned(_category_rows(figures)),
         _aligned(_self_rows(figures)),
@@ -48,6 +52,17 @@ def _coefficient_rows(figures: Figures) -> list[list[str]]:
         error = "" if one.standard_error is None else f"{one.standard_error:.4f}"
         rows.append([f"{key}{mark}", _value(one), _between(one), error, str(one.n) if one.is_defined else ""])
     return rows
+
+
+def _stratum_tables(figures: Figures) -> Iterator[list[list[str]]]:
+    """One table a field: the first strata with the coefficients that fit any number of annotators."""
+    keys = ("percent_agreement", figures.headline, "gwet_ac1")
+    for field, found in groupby(figures.strata or [], key=lambda one: one.field):
+        rows = [[field, "items", "shared", *_headings(keys)]]
+        for one in list(found)[:MOST_ROWS]:
+            cells = [_with_interval(one.coefficients[key]) for key in keys]
+            rows.append([one.stratum, f"{one.items:,}", f"{one.shared:,}", *cells])
+        yield rows
 
 
 def _pair_rows(figures: Figures) -> list[list[str]]:
@@ -121,7 +136,8 @@ def _notes(figures: Figures) -> Iterator[str]:
         yield f"Of more than {MOST_RESAMPLED} pairs, intervals come from the standard error."
     if len(figures.labelling.annotators) > 2 and len(figures.pairs) > MOST_ROWS:
         yield f"{len(figures.pairs) - MOST_ROWS:,} more pairs: --format json, csv or tsv has all of them."
-    if max(len(figures.again) - 1, len(figures.categories)) > MOST_ROWS:
+    strata = Counter(one.field for one in figures.strata or [])
+    if max(len(figures.again) - 1, len(figures.categories), *strata.values()) > MOST_ROWS:
         yield f"Lists are cut at {MOST_ROWS}; --format json, csv or tsv has all of them."
 
 
@@ -135,11 +151,11 @@ def _undefined(figures: Figures) -> dict[str, list[str]]:
 
 
 def _value(one: Coefficient) -> str:
-    return "undefined" if one.value is None else f"{one.value:.4f}"
+    return "undefined" if one.value is None else number(one.value, 4)
 
 
 def _between(one: Coefficient) -> str:
-    return f"{one.interval[0]:.4f} to {one.interval[1]:.4f}" if one.interval else ""
+    return f"{number(one.interval[0], 4)} to {number(one.interval[1], 4)}" if one.interval else ""
 
 
 def _with_interval(one: Coefficient) -> str:

@@ -1,0 +1,89 @@
+"""Strata of items from a file, as `karat score --by` takes those of queries.
+
+The file has a column `item`, and every other column is a way to divide the items: `item,stratum` or
+`item,domain,difficulty`. An item stands once; an empty cell, and an item that the file does not name, is in no stratum
+of that column. Commas, tabs or semicolons divide it, and it may be gzipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from apps.agreement.labelfiles.columns import ITEM
+from apps.agreement.labelfiles.reading import opened
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source, read_csv
+
+
+class Division(NamedTuple):
+    """One way to divide the labelled items: the stratum of each in their order, "" where it is in none."""
+
+    field: str
+    labels: tuple[str, ...]
+
+    @property
+    def strata(self) -> list[str]:
+        """Those that there are, by name."""
+        return sorted(set(self.labels) - {""})
+
+
+class Strata(NamedTuple):
+    """The divisions of a file. `unlabelled` counts its items that have no label, `unnamed` the others that have one."""
+
+    divisions: tuple[Division, ...] = ()
+    unlabelled: int = 0
+    unnamed: int = 0
+
+    def remarks(self) -> list[str]:
+        """What a person would want to know before trusting the figures."""
+        found = []
+        if self.unlabelled:
+            found.append(f"items that it names and nobody labelled: {self.unlabelled:,}.")
+        if self.unnamed:
+            found.append(f"labelled items that it does not name, and that are in no stratum: {self.unnamed:,}.")
+        return found
+
+
+class Row(NamedTuple):
+    line: int
+    cells: dict[str, str]
+
+
+def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> Strata:
+    """The strata of the labelled items.
+
+    Mistakes in rows go to `errors`. InputError is raised for what spoils the whole file, for one without a row or
+    without a column beside `item`, and for one that names no labelled item.
+    """
+    with opened(path) as (source, delimiter):
+        rows = _rows_of(source, delimiter, errors)
+    if not rows and not errors:
+        raise InputError(source.name, None, "", "", "names the columns but holds no rows.")
+    if rows and not rows.keys() & set(items):
+        raise InputError(source.name, None, ITEM, "", "names none of the labelled items.")
+    fields = [field for field in next(iter(rows.values())).cells if field != ITEM] if rows else []
+    divisions = [
+        Division(field, tuple(rows[item].cells[field] if item in rows else "" for item in items)) for field in fields
+    ]
+    return Strata(tuple(divisions), len(rows.keys() - set(items)), len(set(items) - rows.keys()))
+
+
+def _rows_of(source: Source, delimiter: str, errors: ErrorList) -> dict[str, Row]:
+    """The first row of each item."""
+    found: dict[str, Row] = {}
+    for line, given in read_csv(source, errors, required=(ITEM,), delimiter=delimiter):
+        cells = {field: cell.strip() for field, cell in given.items()}
+        if len(cells) == 1:
+            raise source.error(1, "", "", "has no column beside item, such as stratum.")
+        item = cells[ITEM]
+        if not item:
+            errors.add(source.error(line, ITEM, "", "the row names no item."))
+        elif item in found:
+            said = f"'{item}' stands twice, first in line {found[item].line}."
+            errors.add(source.error(line, ITEM, item, said))
+        else:
+            found[item] = Row(line, cells)
+    return found
