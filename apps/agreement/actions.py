@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.accounts.policies import policy
 from apps.accounts.selectors import Member, members_of, roles_of
-from apps.agreement import calibrations, rules
+from apps.agreement import calibration_openings, calibrations, rules
 from apps.agreement.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
 from apps.agreement.workflow import move
 from apps.audit.actions import record
@@ -55,7 +55,7 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
     """Open a calibration for everybody whose chart asks for one. Done again, it opens nothing twice."""
     _lock(project)
     opened, refused = [], []
-    for fired in calibrations.fired_in(project):
+    for fired in calibration_openings.fired_in(project):
         subject = User.objects.get(pk=fired.person)
         try:
             opened.append(_open_for(project, subject, fired, actor, at))
@@ -65,18 +65,18 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
 
 
 def _open_for(
-    project: Project, subject: User, fired: calibrations.Fired, actor: User | None, at: datetime
+    project: Project, subject: User, fired: calibration_openings.Fired, actor: User | None, at: datetime
 ) -> Calibration:
     """With the first partner for whom there is a set; otherwise what the first one was refused for."""
     first: CalibrationRefused | None = None
-    for partner in calibrations.partners_for(project, subject):
+    for partner in calibration_openings.partners_for(project, subject):
         try:
             return _open(
                 project,
                 subject,
                 partner,
                 fired.side,
-                why=calibrations.why_of(fired.signal),
+                why=calibration_openings.why_of(fired.signal),
                 period=fired.signal.group.first,
                 opened_by=actor,
                 at=at,
@@ -97,15 +97,11 @@ def _open(
     opened_by: User | None,
     at: datetime,
 ) -> Calibration:
-    able = frozenset(calibrations.able_people(project).values_list("pk", flat=True))
+    able = frozenset(calibration_openings.able_people(project).values_list("pk", flat=True))
     if refusal := rules.pair_refusal(subject, partner, able):
         raise CalibrationRefused(refusal, code="pair")
     number = (Calibration.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
-    wanted = max(rules.LEAST_ITEMS, policy(project, "calibration_items"))
-    seed = f"{project.pk}:{subject.pk}:{partner.pk}:{number}"
-    chosen = calibrations.choose_set(project, subject, partner, wanted=wanted, seed=seed)
-    if chosen.refusal:
-        raise CalibrationRefused(chosen.refusal, code="too_few_triples")
+    revisions = _set_for(project, subject, partner, number)
     made = Calibration.objects.create(
         project=project,
         number=number,
@@ -114,30 +110,39 @@ def _open(
         side=side,
         period=period,
         why=why,
-        item_count=wanted,
+        item_count=len(revisions),
         opened_by=opened_by,
         opened_at=at,
     )
     CalibrationItem.objects.bulk_create(
         CalibrationItem(calibration=made, number=place, revision_id=revision)
-        for place, revision in enumerate(chosen.revisions, start=1)
+        for place, revision in enumerate(revisions, start=1)
     )
-    record(
-        project=project,
-        actor=opened_by,
-        action="calibration.open",
-        obj=made,
-        after={"subject": subject.pk, "partner": partner.pk, "side": side, "items": wanted, "why": why},
-        at=at,
-    )
-    for person in (subject, partner):
-        _tell(
-            made, person, "opened", f"{made}: {wanted} past triples wait to be reviewed by you once more, blindly.", at
-        )
-    for lead in members_of(project, "lead"):
-        if lead.pk not in made.people and lead != opened_by:
-            _tell(made, lead, "opened", f"{made} was opened for {subject} {side.label}, with {partner}.", at)
+    after = {"subject": subject.pk, "partner": partner.pk, "side": side, "items": len(revisions), "why": why}
+    record(project=project, actor=opened_by, action="calibration.open", obj=made, after=after, at=at)
+    _tell_opened(made, at)
     return made
+
+
+def _set_for(project: Project, subject: User, partner: User, number: int) -> list[int]:
+    """The revisions of the project's calibration of that number, as many as its settings ask for."""
+    wanted = max(rules.LEAST_ITEMS, policy(project, "calibration_items"))
+    seed = f"{project.pk}:{subject.pk}:{partner.pk}:{number}"
+    chosen = calibration_openings.choose_set(project, subject, partner, wanted=wanted, seed=seed)
+    if chosen.refusal:
+        raise CalibrationRefused(chosen.refusal, code="too_few_triples")
+    return chosen.revisions
+
+
+def _tell_opened(made: Calibration, at: datetime) -> None:
+    """Tell the two what waits for them, and every other lead that it was opened."""
+    for person in (made.subject, made.partner):
+        waits = f"{made}: {made.item_count} past triples wait to be reviewed by you once more, blindly."
+        _tell(made, person, "opened", waits, at)
+    for lead in members_of(made.project, "lead"):
+        if lead.pk not in made.people and lead != made.opened_by:
+            was = f"{made} was opened for {made.subject} {made.get_side_display()}, with {made.partner}."
+            _tell(made, lead, "opened", was, at)
 
 
 def _has_unfinished(project: Project, subject: User, side: Side) -> bool:

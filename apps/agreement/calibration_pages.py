@@ -14,6 +14,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.agreement import actions, calibrations, rules
 from apps.agreement.actions import CalibrationRefused
+from apps.agreement.calibration_comparisons import comparison, in_words
+from apps.agreement.calibration_openings import why_in_words
 from apps.agreement.forms import AnswerForm, OpenForm, TextForm, fresh_key
 from apps.agreement.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.review.choices import categories_shown, reasons_shown
@@ -45,7 +47,7 @@ def _list(
         "section": SECTION,
         "part": "calibration",
         "page": page,
-        "rows": [(row, calibrations.why_in_words(row.why)) for row in page.object_list],
+        "rows": [(row, why_in_words(row.why)) for row in page.object_list],
         "waiting": calibrations.waiting_in(member.user, project).select_related("calibration"),
         "form": form,
         "fault": fault,
@@ -119,7 +121,7 @@ def _page(
         "section": SECTION,
         "part": "calibration",
         "found": found,
-        "why": calibrations.why_in_words(found.why),
+        "why": why_in_words(found.why),
         "is_mine": is_mine,
         "done": len(own),
         "own": _own_answers(found, own) if found.is_open else [],
@@ -127,7 +129,7 @@ def _page(
         "progress": [(person, progress.get(person.pk, 0)) for person in (found.subject, found.partner)]
         if watches
         else [],
-        "compared": None if found.is_open else calibrations.comparison(found),
+        "compared": None if found.is_open else comparison(found),
         "thread": [] if found.is_open else calibrations.messages_of(found),
         "discuss_refusal": rules.discuss_refusal(found, member),
         "close_refusal": rules.close_refusal(found, member),
@@ -140,10 +142,7 @@ def _page(
 def _own_answers(found: Calibration, own: dict[int, CalibrationVerdict]) -> list[tuple[int, str]]:
     """Number and words of what the person has said, so that they can go back to it."""
     items = found.items.filter(pk__in=own).order_by("number")
-    return [
-        (item.number, calibrations.in_words(own[item.pk].choice, own[item.pk].reasons, own[item.pk].category))
-        for item in items
-    ]
+    return [(item.number, in_words(own[item.pk].choice, own[item.pk].reasons, own[item.pk].category)) for item in items]
 
 
 def _next_item(found: Calibration, own: dict[int, CalibrationVerdict], after: int = 0) -> CalibrationItem | None:

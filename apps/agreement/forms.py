@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
-from apps.agreement import calibrations
-from apps.common.forms import KaratForm
+from apps.agreement.calibration_openings import able_people
+from apps.common.forms import KaratForm, offer_rows
 from apps.queries.models import Source
 from apps.review.enums import Category, Choice, Reason
 from apps.review.tracking import LogFilter, Side
@@ -48,10 +48,10 @@ class LogForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = User.objects.filter(memberships__project=project).distinct().order_by("name", "pk")
-        self.fields["author"].queryset = people  # type: ignore[attr-defined]
-        self.fields["reviewer"].queryset = people  # type: ignore[attr-defined]
+        offer_rows(self, "author", people)
+        offer_rows(self, "reviewer", people)
         sources = Source.objects.filter(project=project).order_by("name")
-        self.fields["source"].queryset = sources  # type: ignore[attr-defined]
+        offer_rows(self, "source", sources)
 
     @property
     def narrowed(self) -> LogFilter:
@@ -71,9 +71,9 @@ class OpenForm(KaratForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = calibrations.able_people(project)
-        self.fields["subject"].queryset = people  # type: ignore[attr-defined]
-        self.fields["partner"].queryset = people  # type: ignore[attr-defined]
+        people = able_people(project)
+        offer_rows(self, "subject", people)
+        offer_rows(self, "partner", people)
 
 
 class AnswerForm(forms.Form):

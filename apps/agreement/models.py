@@ -11,7 +11,7 @@ from django.db.models import F, Q
 
 from apps.accounts.models import Project
 from apps.agreement.enums import CalibrationState
-from apps.review.enums import Category, Choice
+from apps.review.models import FLAG_HAS_REASONS, AnyVerdict
 from apps.review.tracking import Side
 from apps.triples.models import Revision
 
@@ -105,18 +105,11 @@ class CalibrationItem(models.Model):
         return f"item {self.number} of {self.calibration_id}"
 
 
-class CalibrationVerdict(models.Model):
-    """What one of the two says of an item. Never changed; a change of mind supersedes."""
+class CalibrationVerdict(AnyVerdict):
+    """What one of the two says of an item."""
 
     item = models.ForeignKey(CalibrationItem, models.PROTECT, related_name="verdicts")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    choice = models.CharField(max_length=8, choices=Choice.choices)
-    reasons = models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm.")
-    category = models.CharField(max_length=10, choices=Category.choices, blank=True)
-    note = models.TextField(blank=True)
-    idempotency_key = models.CharField(max_length=64)
-    supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
-    given_at = models.DateTimeField()
 
     class Meta:
         constraints = [
@@ -128,7 +121,7 @@ class CalibrationVerdict(models.Model):
             models.UniqueConstraint(fields=["person", "idempotency_key"], name="calibration_verdict_key_once"),
             models.CheckConstraint(
                 name="calibration_flag_has_reasons_and_confirm_none",
-                condition=Q(choice="confirm", reasons=[], category="") | (Q(choice="flag") & ~Q(reasons=[])),
+                condition=FLAG_HAS_REASONS,
             ),
         ]
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from math import floor
 from typing import Any, NamedTuple
 
@@ -51,6 +52,7 @@ def frame(member: Member, part: str, looked: Looked) -> dict[str, Any]:
         "part": part,
         "works_here": member.holds(*rules.PARTICIPANTS),
         "is_bound": selectors.is_bound(member),
+        "is_kept_from_rounds": partial(selectors.is_kept_from_rounds, member),
         "rounds": looked.rounds,
         "chosen": looked.chosen,
         "of_round": f"round={looked.chosen.pk}" if looked.chosen else "",

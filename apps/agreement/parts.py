@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from apps.agreement.coefficients import (
     MAX_UNDEFINED_SHARE,
     RESAMPLES,
-    SEED,
     Coefficient,
     category_counts,
     krippendorff_alpha,
@@ -24,6 +23,7 @@ from apps.agreement.coefficients import (
 from apps.agreement.coefficients.counting import distinct_rows
 from apps.agreement.ratings import Ratings
 from apps.common.alpha import Floats, Parts, alpha_parts, chance_corrected
+from apps.common.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
 PARTS_AT_ONCE = 2_000
@@ -129,7 +129,7 @@ def changes_without(counts: PatternCounts) -> Floats:
     return np.concatenate(without) - whole
 
 
-def change_without(counts: PatternCounts, part: int, *, seed: int = SEED, resamples: int = RESAMPLES) -> Change:
+def change_without(counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> Change:
     """The change of one part with its interval; see `Change`."""
     parts = _alpha(counts)
     inside, outside = counts.weights[part], counts.total - counts.weights[part]
@@ -163,7 +163,7 @@ def _percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float
 # Boundaries between grades
 
 
-def boundaries(ratings: Ratings, *, seed: int = SEED, resamples: int = RESAMPLES) -> list[Boundary]:
+def boundaries(ratings: Ratings, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[Boundary]:
     """Each boundary between neighbouring grades of the scale, lowest first; none for a scale of one grade."""
     counts = pattern_counts(ratings)
     below = np.cumsum(counts.patterns, axis=1)[:, :-1]

@@ -69,11 +69,7 @@ class Part(NamedTuple):
 def kept(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -> Any:
     """What `compute` returns, kept until the project's next verdict. Names are looked up anew after an hour."""
     key = f"tracker:{project.slug}:{digest_of([name, tracking.last_verdict(project), *parts])}"
-    found = cache.get(key)
-    if found is None:
-        found = compute()
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def side_rates(project: Project, side: Side) -> SideRates:

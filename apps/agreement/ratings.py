@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,30 @@ from numpy.typing import NDArray
 from apps.agreement.coefficients import (
     MISSING,
     Coefficient,
+    Scale,
+    all_coefficients,
     category_counts,
     cohen_kappas,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
+    every_pair,
     krippendorff_alpha,
     pair_table,
-    pairwise_agreement,
     percent_agreement,
 )
 from apps.agreement.coefficients.counting import distinct_rows
+from apps.agreement.coefficients.uncertainty import DEFAULTS
 from apps.common.intervals import wilson
 
 Row = tuple[int, int, int, int | None]
 ITEMS_AT_ONCE = 1_024
+MOST_CELLS = 500_000
+OF_EVERYBODY = (
+    "percent_agreement",
+    "fleiss_kappa",
+    "conger_kappa",
+    "gwet_ac1",
+    "gwet_ac2_quadratic",
+    *(f"krippendorff_alpha_{level}" for level in ("nominal", "ordinal", "interval")),
+)
 
 
 @dataclass(frozen=True)
@@ -114,8 +123,30 @@ def pairs_sharing(ratings: Ratings) -> list[tuple[int, int]]:
 
 def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -> list[PairAgreement]:
     """How far these two and two agree; every two who share an item, most items first, when none are named."""
-    asked = pairs_sharing(ratings) if pairs is None else pairs
-    return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in asked]
+    if pairs is None:
+        return _every_two(ratings)
+    return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in pairs]
+
+
+def _every_two(ratings: Ratings) -> list[PairAgreement]:
+    """All pairs in one pass: of a crowd there are too many to draw a bootstrap for each."""
+    people = ratings.people
+    return [
+        PairAgreement(
+            first=people[pair.first],
+            second=people[pair.second],
+            n=pair.n,
+            percent=pair.figures["percent_agreement"],
+            kappa=pair.figures["cohen_kappa"],
+            quadratic=pair.figures["weighted_kappa_quadratic"],
+        )
+        for pair in every_pair(ratings.codes, _scale_of(ratings))
+    ]
+
+
+def _scale_of(ratings: Ratings) -> Scale:
+    values = tuple(float(grade) for grade in ratings.grades)
+    return Scale(len(values), values, is_numeric=True)
 
 
 def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
@@ -133,17 +164,14 @@ def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: 
 
 
 def coefficients_of(ratings: Ratings) -> list[Coefficient]:
-    """Every coefficient of any number of raters, from plain agreement to the ones that know the order of grades."""
-    size, values = len(ratings.grades), ratings.grades
-    counts = category_counts(ratings.codes, size)
-    return [
-        pairwise_agreement(counts),
-        fleiss_kappa(counts),
-        conger_kappa(ratings.codes, size),
-        gwet_ac(counts),
-        gwet_ac(counts, kind="quadratic", values=values),
-        *(krippendorff_alpha(counts, level=level, values=values) for level in ("nominal", "ordinal", "interval")),
-    ]
+    """Every coefficient of any number of raters, from plain agreement to the ones that know the order of grades.
+
+    They are what `karat agree` tells of the same grades. A page waits for them: of more than MOST_CELLS grades that
+    there could be, intervals come from the standard error, which hardly differs from the bootstrap by then.
+    """
+    settings = DEFAULTS if ratings.codes.size <= MOST_CELLS else replace(DEFAULTS, resamples=0)
+    found = all_coefficients(ratings.codes, _scale_of(ratings), settings)
+    return [found[key] for key in OF_EVERYBODY]
 
 
 def alpha_of(ratings: Ratings) -> Coefficient:

@@ -5,6 +5,7 @@ from typing import Any
 from apps.agreement.models import CalibrationMessage, CalibrationVerdict
 from apps.audit.registry import sealed_kind
 from apps.common.digests import utc_text
+from apps.review.sealing import words_payload
 
 
 def register() -> None:
@@ -19,13 +20,8 @@ def verdict_payload(verdict: CalibrationVerdict) -> dict[str, Any]:
     return {
         "item": verdict.item_id,
         "person": verdict.person_id,
-        "choice": verdict.choice,
-        "reasons": verdict.reasons,
-        "category": verdict.category,
-        "note": verdict.note,
-        "key": verdict.idempotency_key,
         "supersedes": verdict.supersedes_id,
-        "given_at": utc_text(verdict.given_at),
+        **words_payload(verdict),
     }
 
 

@@ -158,6 +158,12 @@ def is_bound(member: Member) -> bool:
     return member.holds(Role.ANNOTATOR) and not member.is_lead
 
 
+def is_kept_from_rounds(member: Member) -> bool:
+    """Whether rounds are left out for this member because they may still grade there."""
+    every = Round.objects.filter(_has_people(), project=member.project)
+    return every.exclude(pk__in=rounds_for(member).values("pk")).exists()
+
+
 def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:
     """What this member may call people: leads use names; others know themselves, and the rest by letters.
 

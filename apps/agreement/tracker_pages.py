@@ -157,7 +157,15 @@ def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, st
     highest = max([10.0, *(row.high for row in rows if row.high is not None)])
     name = f"Flag rate {side.label} in percent, with 95 % intervals"
     return charts.plot(
-        charts.estimates(name, rows, low=0, high=min(100, math.ceil(highest / 10) * 10), bands=False, places=1)
+        charts.estimates(
+            name,
+            rows,
+            low=0,
+            high=min(100, math.ceil(highest / 10) * 10),
+            bands=False,
+            places=1,
+            unit="\N{NO-BREAK SPACE}%",
+        )
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.agreement import selectors
 from apps.agreement.coefficients import Coefficient
+from apps.agreement.coefficients.uncertainty import ANALYTIC
 from apps.agreement.parts import (
     Boundary,
     Change,
@@ -29,7 +30,6 @@ from apps.agreement.parts import (
 from apps.agreement.ratings import (
     PairAgreement,
     Ratings,
-    alpha_of,
     coefficients_of,
     pairs_of,
     pairs_sharing,
@@ -45,6 +45,7 @@ KEPT_SECONDS = 3_600
 SHOWN = 30
 COSTLY = 10
 PEOPLE = 12
+ORDINAL_ALPHA = "Krippendorff's α, ordinal"
 BOUNDARY, QUERY, WEEK = "boundary", "query", "week"
 WAYS = {BOUNDARY: "Grade boundary", QUERY: "Query", WEEK: "Week", **STRATA}
 NO_VALUE = "none named"
@@ -98,6 +99,11 @@ class Overview(NamedTuple):
     people_count: int
     pairs: list[PairAgreement]
 
+    @property
+    def is_resampled(self) -> bool:
+        """Whether the intervals over everybody come from the bootstrap."""
+        return all(one.method != ANALYTIC for one in self.coefficients)
+
 
 class Tight(NamedTuple):
     """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most."""
@@ -119,11 +125,7 @@ def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable
     last = Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first()
     of = [name, last, sorted(round_.pk for round_ in rounds), project.grades]
     key = f"agreement:{project.slug}:{digest_of(of)}"
-    found = cache.get(key)
-    if found is None:
-        found = compute()
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 # Everybody ---------------------------------------------------------------------------------------------------------
@@ -143,11 +145,12 @@ def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
     people = [ratings.people[place] for place in order.tolist() if with_others[place]]
     drawn = set(people[:PEOPLE])
     pairs = [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)]
+    coefficients = coefficients_of(ratings)
     return Overview(
         graded=len(ratings.items),
         shared=ratings.shared,
-        coefficients=coefficients_of(ratings),
-        alpha=alpha_of(ratings),
+        coefficients=coefficients,
+        alpha=next(one for one in coefficients if one.name == ORDINAL_ALPHA),
         people=people[:PEOPLE],
         people_count=len(people),
         pairs=pairs_of(ratings, pairs),

@@ -17,6 +17,8 @@ from apps.agreement.actions import (
     open_calibration,
     post_calibration_message,
 )
+from apps.agreement.calibration_comparisons import comparison
+from apps.agreement.calibration_openings import choose_set, why_in_words
 from apps.agreement.chores import open_calibrations
 from apps.agreement.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.agreement.workflow import STEPS, IllegalStep, move
@@ -74,7 +76,7 @@ def test_the_same_seed_draws_the_same_set_and_another_seed_another():
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
 
     def drawn(seed):
-        return calibrations.choose_set(made.project, *fresh, wanted=4, seed=seed).revisions
+        return choose_set(made.project, *fresh, wanted=4, seed=seed).revisions
 
     assert drawn("a") == drawn("a")
     assert len({tuple(drawn(seed)) for seed in "abcdef"}) > 1
@@ -84,7 +86,7 @@ def test_older_rounds_come_first():
     made = make_calibration(items=2, confirmed=12, flagged=12)
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
 
-    drawn = calibrations.choose_set(made.project, *fresh, wanted=2, seed="a").revisions
+    drawn = choose_set(made.project, *fresh, wanted=2, seed="a").revisions
 
     numbers = Triple.objects.filter(revisions__in=drawn).values_list("number", flat=True)
     assert all(number <= 8 or 13 <= number <= 20 for number in numbers)
@@ -94,7 +96,7 @@ def test_what_one_of_them_wrote_is_left_out():
     made = make_calibration(items=2, confirmed=2, flagged=2)
     other = make_member(made.project, Role.REVIEWER)
 
-    chosen = calibrations.choose_set(made.project, made.author, other, wanted=2, seed="a")
+    chosen = choose_set(made.project, made.author, other, wanted=2, seed="a")
 
     assert chosen.revisions == []
     assert chosen.refusal.startswith("A calibration needs 2 past triples")
@@ -103,7 +105,7 @@ def test_what_one_of_them_wrote_is_left_out():
 def test_what_they_had_before_is_left_out():
     made = make_calibration(items=4, confirmed=2, flagged=2)
 
-    chosen = calibrations.choose_set(made.project, made.subject, made.partner, wanted=2, seed="a")
+    chosen = choose_set(made.project, made.subject, made.partner, wanted=2, seed="a")
 
     assert "there are 0" in chosen.refusal
 
@@ -118,7 +120,7 @@ def test_what_is_still_disputed_is_no_past_triple():
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
     make_disputed(made.project, author=made.author)
 
-    chosen = calibrations.choose_set(made.project, *fresh, wanted=3, seed="a")
+    chosen = choose_set(made.project, *fresh, wanted=3, seed="a")
 
     assert "there are 2" in chosen.refusal
 
@@ -206,7 +208,7 @@ def test_the_rule_opens_one_calibration_for_whom_it_fires():
         (harsh, steady, "reviewer", "2026-05")
     ]
     assert (made[0].opened_by, made[0].why["flags"], made[0].why["reviews"]) == (None, 10, 20)
-    assert calibrations.why_in_words(made[0].why) == (
+    assert why_in_words(made[0].why) == (
         "2026-05: 10 of 20 flagged, above the upper limit of 27\N{NO-BREAK SPACE}% around the mean of"
         " 8\N{NO-BREAK SPACE}%."
     )
@@ -386,7 +388,7 @@ def test_figures_of_a_comparison_are_worked_by_hand():
     for number in (2, 3, 4):
         say(made, made.partner, number, key=f"p{number}")
 
-    found = calibrations.comparison(reread(made))
+    found = comparison(reread(made))
 
     choice, question, block, answer = found.figures
     assert (choice.alike.hits, choice.alike.n) == (3, 4)

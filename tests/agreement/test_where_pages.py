@@ -230,7 +230,7 @@ def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(client):
     before = page(client, project, "overview")
     pair = reverse("agreement:pair", args=[project.slug, other.pk, third.pk])
 
-    assert "No pair has two grades yet" in before
+    assert "No closed round has pairs with two grades" in before
     assert client.get(pair).status_code == 404
     assert "<h1>0 pairs</h1>" in page(client, project, "items")
     client.force_login(lead_of(project))
