@@ -1,11 +1,10 @@
 """What a lead writes to make a gate."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer
 from apps.evaluation import gating
 from apps.evaluation.enums import Tier
 from apps.evaluation.gate_rules import gate_refusal
@@ -51,13 +50,10 @@ class GateForm(KaratForm):
         super().__init__(*args, **kwargs)
         self.gold_set = gold_set
         runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
-        self._offer("system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
-        self._offer("baseline", [("", "none"), *runs])
-        self._offer("slice", [("", "every query"), *_slices(gold_set)])
+        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
+        offer(self, "baseline", [("", "none"), *runs])
+        offer(self, "slice", [("", "every query"), *_slices(gold_set)])
         self.fields["figure"].widget.attrs["class"] = "input id"
-
-    def _offer(self, name: str, choices: Iterable[tuple[Any, str]]) -> None:
-        self.fields[name].choices = list(choices)  # type: ignore[attr-defined]
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from apps.evaluation import actions, charts, gate_pages, gates, rules
 from apps.evaluation.badge import badge as drawn
 from apps.evaluation.gate_forms import GateForm
 from apps.evaluation.models import Badge, Gate
+from apps.goldsets.enums import Split
 from apps.goldsets.selectors import gold_set_in, gold_sets_of
 from apps.jobs.mailing import absolute
 
@@ -39,7 +40,8 @@ def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
     chosen = gold_set_in(project, gold_set)
-    form = GateForm(request.POST or None, gold_set=chosen, initial={"system": request.GET.get("system", "")})
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    form = GateForm(request.POST or None, gold_set=chosen, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         gate = actions.create_gate(

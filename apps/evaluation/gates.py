@@ -38,7 +38,11 @@ def rule_of(gate: Gate) -> gating.Rule:
 
 def asks_of(gate: Gate) -> str:
     """The rule in words, with the figure and the slice it is about."""
-    rule = rule_of(gate)
+    return words_of(rule_of(gate))
+
+
+def words_of(rule: gating.Rule) -> str:
+    """As `asks_of`, of a rule that no gate may hold yet."""
     where = f" where {rule.slice}" if rule.slice else ""
     return f"{gating.figure_words(rule)}{where}: {gating.asks(rule)}"
 

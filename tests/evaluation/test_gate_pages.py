@@ -158,6 +158,14 @@ def test_the_form_makes_a_gate_against_a_baseline(client, scene):
     )
 
 
+def test_the_form_starts_on_the_side_that_scores_start_on(client, scene):
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "new-gate", scene.version.gold_set.slug)))
+
+    assert '<option value="dev" selected>' in page
+
+
 def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     gate = hold(scene)
     client.force_login(make_member(scene.project, Role.ANNOTATOR))
@@ -165,7 +173,8 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     page = words(client.get(url(scene, "gate", gate.pk)))
 
     assert "Good enough: nothing held to it yet" in page
-    assert "It is decided when a run of better is scored on this side." in page
+    assert "It is decided when a run of better is scored on this side: " in page
+    assert f'href="{url(scene, "overview")}?split=' in page
 
 
 def test_a_lead_retires_a_gate(client, scene):

@@ -177,6 +177,14 @@ def test_latency_is_a_percentile_over_queries_with_its_interval():
     assert decide(rule._replace(at_most=39.0), evidence(latencies=times)).state == FAILED
 
 
+def test_a_latency_below_a_millisecond_is_not_told_as_zero():
+    verdict = decide(
+        threshold(figure="latency_p95", at_least=None, at_most=100), evidence(latencies=np.full(8, 0.2173))
+    )
+
+    assert verdict.words.startswith("The 95th percentile of latency is 0.2 ms, 95 % interval 0.2 to 0.2 ms, n = 8;")
+
+
 def test_latency_of_many_queries_is_resampled_in_parts_with_the_same_result():
     times = np.random.Generator(np.random.PCG64(1)).exponential(100, 3_000)
     many = Evidence([str(number) for number in range(3_000)], {}, latencies=times)

@@ -105,7 +105,7 @@ def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
     with pytest.raises(InputError) as caught:
         read_rules(path)
 
-    fault = f"{path}, gate 1 (Fast), at_most = '300 ms': at_most is a number, not '300 ms'."
+    fault = f"{path}, line 4, gate 1 (Fast), at_most = '300 ms': at_most is a number, not '300 ms'."
     assert str(caught.value) == fault
 
 

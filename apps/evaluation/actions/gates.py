@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.evaluation import gate_rules, gatekeeping, gates, gating
+from apps.evaluation import gate_files, gate_rules, gatekeeping, gates, gating
 from apps.evaluation.models import Badge, Gate
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import Run, System
@@ -59,6 +59,39 @@ def create_gate(
     record(project=gold_set.project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
     gatekeeping.ask_to_hold(gate, tells=False, actor=actor, at=at)
     return gate
+
+
+@transaction.atomic
+def create_gates(
+    *,
+    gold_set: GoldSet,
+    system_id: int,
+    text: str,
+    split: str = "",
+    baseline_id: int | None = None,
+    actor: User,
+    at: datetime,
+) -> list[Gate]:
+    """Hold a system to every rule of a file, all of them or none.
+
+    Raises InputErrors with everything that speaks against it, by line.
+    """
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    system = system_in(gold_set.project, system_id)
+    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    rules = gate_files.planned(gold_set, system, text, split=split, baseline=baseline)
+    return [
+        create_gate(
+            gold_set=gold_set,
+            system_id=system_id,
+            facts=gating.as_facts(rule),
+            split=split,
+            baseline_id=baseline_id if rule.is_against_baseline else None,
+            actor=actor,
+            at=at,
+        )
+        for rule in rules
+    ]
 
 
 @transaction.atomic

@@ -1,11 +1,11 @@
 """Gates: named rules that the scores, the speed and the cost of a run are held to.
 
-A rule is a value (`rule`), read from a TOML file (`files`) or from facts that `as_facts` wrote, and decided on plain
-arrays (`deciding`). `karat eval` and the app say the same sentence about the same evidence.
+A rule is a value (`rule`), read from a TOML file and written to one (`files`), or read from facts that `as_facts`
+wrote, and decided on plain arrays (`deciding`). `karat eval` and the app say the same sentence about the same evidence.
 """
 
 from apps.evaluation.gating.deciding import Evidence, Verdict, bound_of, decide, figure_words, worst, worst_state
-from apps.evaluation.gating.files import read_rules
+from apps.evaluation.gating.files import LONGEST_FILE, as_toml, parse_rules, read_rules
 from apps.evaluation.gating.rule import (
     BASELINE,
     COST,
@@ -31,6 +31,7 @@ __all__ = [
     "COST",
     "FAILED",
     "LATENCIES",
+    "LONGEST_FILE",
     "LONGEST_NAME",
     "PASSED",
     "SMOKE_QUERIES",
@@ -43,11 +44,13 @@ __all__ = [
     "Slice",
     "Verdict",
     "as_facts",
+    "as_toml",
     "asks",
     "bound_of",
     "decide",
     "figure_words",
     "measures_of",
+    "parse_rules",
     "read_rules",
     "rule_of",
     "rules_in",

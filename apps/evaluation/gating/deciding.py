@@ -226,9 +226,13 @@ def _beside(rule: Rule, found: _Figure, bound: float) -> str:
 
 
 def _told(rule: Rule, value: float, bound: float) -> str:
-    """The value with as many places as it takes not to look like a bound that it is not."""
+    """The value with as many places as it takes to look neither like zero nor like a bound when it is not."""
     kind = "latency" if rule.figure in LATENCIES else "cost" if rule.figure == COST else "measure"
     places = PLACES[kind]
-    while places < MOST_PLACES and abs(value - bound) > ROUNDING and number(value, places) == number(bound, places):
+    while places < MOST_PLACES and any(_looks_like(other, value, places) for other in (bound, 0.0)):
         places += 1
     return number(value, places)
+
+
+def _looks_like(other: float, value: float, places: int) -> bool:
+    return abs(value - other) > ROUNDING and number(value, places) == number(other, places)
