@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
 from apps.common.tabular import open_source, read_csv
-from apps.evaluation.columns import Floats, Ints, Vocabulary
+from apps.evaluation.columns import Floats, Ints
+from apps.evaluation.vocabulary import Vocabulary
 
 BLOCKS = "blocks"
 TIMES = "times"
@@ -102,7 +103,7 @@ def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttribut
     named twice, a time that is none.
     """
     rows = rows_of(path, "block")
-    numbers = np.array([blocks[row.id.encode()] for row in rows], dtype=np.int64)
+    numbers = blocks.numbers_of([row.id for row in rows])
     names = [name for name in rows[0].cells if name not in {"block", "time"}]
     return BlockAttributes(
         by_name={name: _attribute([row.cells[name] for row in rows], numbers) for name in names},

@@ -13,6 +13,7 @@ from apps.accounts.enums import Role, Scope
 from apps.common.negotiation import OneForm
 from apps.common.paging import only_known
 from apps.evaluation import actions, selectors
+from apps.evaluation.models import BiasReport
 from apps.evaluation.negatives_views import file_response, visible_version
 from apps.evaluation.proposing import CONTENT_TYPES
 from apps.evaluation.serializers import BiasReportSerializer, BiasRequestSerializer
@@ -55,7 +56,7 @@ class BiasReportDetail(ProjectAPIView):
 
     @extend_schema(operation_id="bias_reports_read", responses=BiasReportSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        return Response(BiasReportSerializer(selectors.bias_report_in(self.project, pk)).data)
+        return Response(BiasReportSerializer(selectors.report_in(BiasReport, self.project, pk)).data)
 
 
 class Negatives(ProjectAPIView):

@@ -15,6 +15,7 @@ from apps.accounts.models import Project
 from apps.evaluation import actions, rules, selectors
 from apps.evaluation.bias_pages import BiasSheet
 from apps.evaluation.forms import BiasForm, FirstForm
+from apps.evaluation.models import BiasReport
 from apps.evaluation.report_lists import list_context
 from apps.evaluation.views import version_asked
 from apps.goldsets.actions import log_test_look
@@ -22,7 +23,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Runs", "kind": "Bias", "home": "evaluation:bias-reports"}
 
 
 @require_safe
@@ -31,7 +32,7 @@ def bias_reports(request: HttpRequest, project: Project) -> HttpResponse:
     """The bias reports of one version, and the form of the next. `pool` stands for the version that rests on it."""
     version = _version(request, project)
     form = BiasForm(version=version) if version and member_of(request).is_lead else None
-    return render(request, "evaluation/bias_reports.html", _list_context(project, version, form))
+    return _list(request, version, form)
 
 
 def _version(request: HttpRequest, project: Project) -> Version | None:
@@ -42,9 +43,9 @@ def _version(request: HttpRequest, project: Project) -> Version | None:
     return version_asked(request, project)
 
 
-def _list_context(project: Project, version: Version | None, form: BiasForm | None) -> dict[str, Any]:
-    reports = selectors.bias_reports_in(project).filter(version=version) if version else []
-    return list_context(project, version, reports, form)
+def _list(request: HttpRequest, version: Version | None, form: BiasForm | None, status: int = 200) -> HttpResponse:
+    context = {**SECTION, **list_context(BiasReport, member_of(request).project, version, form)}
+    return render(request, "evaluation/bias_reports.html", context, status=status)
 
 
 @require_POST
@@ -53,7 +54,7 @@ def ask_bias(request: HttpRequest, project: Project, version_pk: int) -> HttpRes
     version = frozen_in(project, version_pk)
     form = BiasForm(request.POST, version=version)
     if not form.is_valid():
-        return render(request, "evaluation/bias_reports.html", _list_context(project, version, form), status=400)
+        return _list(request, version, form, status=400)
     values = form.cleaned_data
     report = actions.request_bias_report(
         project=project,
@@ -72,10 +73,10 @@ def ask_bias(request: HttpRequest, project: Project, version_pk: int) -> HttpRes
 @member_view(Role.LEAD, Role.VIEWER)
 def bias_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One report. What to judge first is shown to leads; a look at blocks of the sealed test split is logged."""
-    report = selectors.bias_report_in(project, pk)
+    report = selectors.report_in(BiasReport, project, pk)
     context: dict[str, Any] = {**SECTION, "report": report, "split_words": rules.SPLIT_WORDS[report.split]}
     if not report.is_computed:
-        return render(request, "evaluation/bias_waiting.html", context)
+        return render(request, "evaluation/report_waiting.html", context)
     sheet = BiasSheet(report, request.GET.get("measure", ""))
     is_lead = member_of(request).is_lead
     if is_lead and sheet.first_rows and report.split != Split.DEV:
@@ -92,7 +93,7 @@ def judge_first(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     """A pool of what could change the order most, and on to the plan of its round."""
     form = FirstForm(request.POST)
     pool = actions.choose_first(
-        report=selectors.bias_report_in(project, pk),
+        report=selectors.report_in(BiasReport, project, pk),
         most=form.cleaned_data["most"] if form.is_valid() else 0,
         actor=member_of(request).user,
         at=timezone.now(),

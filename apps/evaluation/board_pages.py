@@ -29,6 +29,10 @@ class BoardRow(NamedTuple):
     drawing: str
     others: list[Score | None]
 
+    @property
+    def judged_between(self) -> tuple[float, float] | None:
+        return interval_of(self.standing.judged) if self.standing.judged else None
+
 
 @dataclass
 class Board:
@@ -200,6 +204,12 @@ class Latency(NamedTuple):
         return cls(run.latency.get("p50"), run.latency.get("p95"), run.latency.get("p99"))
 
 
+def latency_places(taken: Iterable[float | None]) -> int:
+    """How many decimal places tell these milliseconds apart, the same for all of them."""
+    quickest = min((one for one in taken if one is not None), default=0.0)
+    return 2 if quickest < 1 else 1 if quickest < 100 else 0
+
+
 class CostRow(NamedTuple):
     """A run with what it costs; None where nobody has measured or said it."""
 
@@ -230,6 +240,10 @@ class Costs:
             CostRow(one, one.scores[self.field.main], Latency.of(one.run), cost, is_fast, is_cheap)
             for one, cost, is_fast, is_cheap in zip(scored, costs, fast, cheap, strict=True)
         ]
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(row.latency.p50 for row in self.rows)
 
     @property
     def without_latency(self) -> list[str]:
@@ -288,6 +302,10 @@ class Ledger:
     @property
     def main(self) -> str:
         return self.field.main
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(Latency.of(run).p95 for run in self.runs)
 
     @property
     def rows(self) -> list[LedgerRow]:

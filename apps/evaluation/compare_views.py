@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
 from apps.common.csvsafe import safe_cell
 from apps.evaluation import actions, comparing, rules, selectors
 from apps.evaluation.comparison_pages import Comparison, SideBySide
@@ -39,12 +40,16 @@ def pick(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
-    """The two by the measure asked for, as far as the person may see them. Raises ComparisonRefused."""
-    first, second = (selectors.evaluation_in(project, pk) for pk in (baseline, candidate))
+    """The two by the measure that the request names. Raises ComparisonRefused."""
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    return comparison_of(member_of(request), baseline, candidate, measure)
+
+
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> Comparison:
+    """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
+    first, second = (selectors.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    member = member_of(request)
-    measure = request.POST.get("measure") or request.GET.get("measure", "")
     found = Comparison(Sheet(first, member), Sheet(second, member), measure)
     if found.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
@@ -56,7 +61,7 @@ def comparison_asked(request: HttpRequest, project: Project, baseline: int, cand
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Two runs: verdict, measures, every query, drops to explain, strata."""
     found = comparison_asked(request, project, baseline, candidate)
-    log_look(request, found.candidate, "comparison by query")
+    log_look(found.candidate, "comparison by query")
     evaluation = found.candidate.evaluation
     context = {
         **SECTION,
@@ -147,14 +152,15 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
     query = selectors.version_query_in(found.candidate.evaluation.version, pk)
     if query.outside_id not in found.candidate.evaluation.query_ids:
         raise Http404("No such query in this comparison.")
-    if not rules.sees_split(member_of(request), query.split):
+    member = member_of(request)
+    if not rules.sees_split(member, query.split):
         raise ComparisonRefused(rules.SEALED, code="sealed")
     snapshot = found.candidate.evaluation.version.snapshot
-    if reason := rules.ranking_refusal(request.user, query.query_id, snapshot):  # type: ignore[arg-type]
+    if reason := rules.ranking_refusal(member.user, query.query_id, snapshot):
         raise ComparisonRefused(reason, code="pairs_open")
     if query.split == Split.TEST:
         version = found.candidate.evaluation.version
-        log_test_look(version=version, actor=request.user, what=f"query {query.outside_id}", at=timezone.now())  # type: ignore[arg-type]
+        log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
     context = {**SECTION, "found": found, "query": query, "side": SideBySide(found, query), "tags": tags}
     return render(request, "evaluation/query.html", context)
@@ -165,7 +171,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query with both values of every measure, as CSV."""
     found = comparison_asked(request, project, baseline, candidate)
-    log_look(request, found.candidate, "comparison as CSV")
+    log_look(found.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
     writer = csv.writer(answer, lineterminator="\n")

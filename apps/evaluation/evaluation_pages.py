@@ -73,7 +73,7 @@ class Scores:
 
     @property
     def has_people(self) -> bool:
-        """Whether some interval also draws the people again."""
+        """Whether some interval is over people too."""
         return any(row.score.people_low is not None for row in self.rows)
 
     @cached_property
@@ -123,13 +123,13 @@ class Scores:
 
 
 def score_cell(score: Score, bounds: Bounds) -> SafeString:
-    """A mean with its interval over queries, and below it the one that also draws the people again."""
+    """A mean with its interval over queries, and below it the one over queries and people."""
     row = Estimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
     parts = [whisker(row, bounds.place, CELL_HEIGHT / 2 - 3)]
     words = row.words
     if score.people_low is not None and score.people_high is not None:
         low, high = bounds.place(score.people_low), bounds.place(score.people_high)
-        told = f"people drawn again too: {interval((score.people_low, score.people_high))}"
+        told = f"over queries and people: {interval((score.people_low, score.people_high))}"
         caps = "".join(f"M{end:.1f} {PEOPLE_LINE - 3:.1f}v6" for end in (low, high))
         line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
         parts.append(tag("g", title(told) + line))

@@ -29,7 +29,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     if not evaluation.is_scored:
         return render(request, "evaluation/waiting.html", {**SECTION, "evaluation": evaluation})
     sheet = Sheet(evaluation, member_of(request))
-    log_look(request, sheet, "scores by query")
+    log_look(sheet, "scores by query")
     measure = _measure(request, evaluation)
     context = {
         **SECTION,
@@ -66,8 +66,8 @@ def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
     return {"page": found, "rows": rows}
 
 
-def log_look(request: HttpRequest, sheet: Sheet, what: str) -> None:
-    """Put it on record when a page lays open what is sealed to others."""
+def log_look(sheet: Sheet, what: str) -> None:
+    """Put it on record when its reader is laid open what is sealed to others."""
     if sheet.shows_test:
         version = sheet.evaluation.version
-        log_test_look(version=version, actor=member_of(request).user, what=what, at=timezone.now())
+        log_test_look(version=version, actor=sheet.member.user, what=what, at=timezone.now())

@@ -1,8 +1,9 @@
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.actions.ledger import LONGEST_COMMIT
 from apps.evaluation.measurable import names_for_versions, version_measures
@@ -31,32 +32,43 @@ def _known_measures(text: str) -> str:
     return text
 
 
-class ScoreForm(KaratForm):
-    """Which runs to score on a version, and with what."""
+def _named(runs: Iterable[Run]) -> list[tuple[int, str]]:
+    return [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
+
+
+class RunsForm(KaratForm):
+    """Complete runs, and by which measures to look at them on which side of a version."""
 
     runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
-    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(run.pk, f"{run.tag}, {run.system.name}") for run in scorable_runs(version)]
-        self.fields["runs"].choices = choices  # type: ignore[attr-defined]
+        self.known = scorable_runs(version)
+        offer(self, "runs", _named(self.known))
         self.fields["measures"].widget.attrs["class"] = "input id"
-        self.fields["split"].initial = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
 
     def clean_measures(self) -> str:
         return _known_measures(self.cleaned_data["measures"])
 
 
-class BiasForm(KaratForm):
+class ScoreForm(RunsForm):
+    """Which runs to score on a version, and with what."""
+
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["split"].initial = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
+
+
+class BiasForm(RunsForm):
     """Which runs to compare with each system left out."""
 
-    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
     measures = forms.CharField(
         max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also weighs what to judge first."
     )
-    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
     depth = forms.IntegerField(
         min_value=0,
         max_value=DEEPEST_REPORT,
@@ -66,35 +78,17 @@ class BiasForm(KaratForm):
     )
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        runs = scorable_runs(version)
-        choices = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
-        self.fields["runs"].choices = choices  # type: ignore[attr-defined]
-        self.fields["runs"].initial = [run.pk for run in runs]
-        self.fields["measures"].widget.attrs["class"] = "input id"
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known]
         self.fields["depth"].initial = 0 if has_finders(version) else USUAL_DEPTH
 
-    def clean_measures(self) -> str:
-        return _known_measures(self.cleaned_data["measures"])
 
-
-class StabilityForm(KaratForm):
+class StabilityForm(RunsForm):
     """Which runs to order under each person's grades."""
 
-    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
-    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
-    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
-
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        runs = scorable_runs(version)
-        choices = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
-        self.fields["runs"].choices = choices  # type: ignore[attr-defined]
-        self.fields["runs"].initial = [run.pk for run in runs[:MOST_RUNS]]
-        self.fields["measures"].widget.attrs["class"] = "input id"
-
-    def clean_measures(self) -> str:
-        return _known_measures(self.cleaned_data["measures"])
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known[:MOST_RUNS]]
 
 
 class FirstForm(KaratForm):
@@ -116,12 +110,10 @@ class NegativesForm(KaratForm):
     def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
-        self.fields["run"].choices = [  # type: ignore[attr-defined]
-            (run.pk, f"{run.tag}, {run.system.name}") for run in runs
-        ]
+        offer(self, "run", _named(runs))
         self.fields["run"].initial = runs[0].pk if runs else None
         sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
-        self.fields["split"].choices = list(sides.items())  # type: ignore[attr-defined]
+        offer(self, "split", sides.items())
         self.fields["split"].required = not is_lead
         self.fields["split"].initial = Split.DEV.value
 

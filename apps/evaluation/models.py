@@ -10,8 +10,21 @@ from apps.jobs.models import Job
 from apps.retrieval.models import Pool, Run, System
 
 
-class Evaluation(models.Model):
-    """The scores of one run against one version for one list of measures. Scoring again adds no rows.
+class Requested(models.Model):
+    """What somebody asks for on one side of a version and a job computes. Asking again adds no rows."""
+
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    measures = models.JSONField(help_text="Measure names in the order asked for.")
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class Evaluation(Requested):
+    """The scores of one run against one version for one list of measures.
 
     Once scored it never changes. `counts` holds judged, with_relevant, in_run and missing, and `judged_to`, the share
     of judged blocks in the first 1, 2, … results.
@@ -20,15 +33,10 @@ class Evaluation(models.Model):
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
     run = models.ForeignKey(Run, models.PROTECT, related_name="evaluations")
     version = models.ForeignKey(Version, models.PROTECT, related_name="evaluations")
-    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    measures = models.JSONField(help_text="Measure names in the order asked for.")
     measures_digest = models.CharField(max_length=64)
     seed = models.BigIntegerField(default=DEFAULT_SEED)
     counts = models.JSONField(default=dict)
     query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
-    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    requested_at = models.DateTimeField()
     scored_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -73,25 +81,33 @@ class Score(models.Model):
         return f"{self.measure} {self.mean:.4f}"
 
 
-class BiasReport(models.Model):
-    """What one side of a version owes to each system that was pooled. Asking again adds no rows.
+class Report(Requested):
+    """What a job finds out about the order of runs. Once computed it never changes. `digest` covers what was asked."""
 
-    Once computed it never changes. `depth` says who is taken to have brought a pair in: every run that ranks it so
-    high, or, at 0, whoever the pools of the version's rounds name. `digest` covers side, runs, measures and depth.
+    runs = models.JSONField(help_text="Keys of the runs, ascending.")
+    digest = models.CharField(max_length=64)
+    computed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_computed(self) -> bool:
+        return self.computed_at is not None
+
+
+class BiasReport(Report):
+    """What one side of a version owes to each system that was pooled.
+
+    `depth` says who is taken to have brought a pair in: every run that ranks it so high, or, at 0, whoever the pools
+    of the version's rounds name.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="bias_reports")
     version = models.ForeignKey(Version, models.PROTECT, related_name="bias_reports")
-    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    runs = models.JSONField(help_text="Keys of the runs, ascending.")
     measures = models.JSONField(help_text="Measure names in the order asked for; the first weighs what to judge first.")
     depth = models.PositiveIntegerField(default=0)
-    digest = models.CharField(max_length=64)
     result = models.JSONField(default=dict, help_text="As `execution.bias` writes it.")
-    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    requested_at = models.DateTimeField()
-    computed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="bias_report_once")]
@@ -99,38 +115,19 @@ class BiasReport(models.Model):
     def __str__(self) -> str:
         return f"{len(self.runs)} runs on {self.version_id}"
 
-    @property
-    def is_computed(self) -> bool:
-        return self.computed_at is not None
 
-
-class StabilityReport(models.Model):
-    """Whether the order of systems holds under each annotator's grades. Asking again adds no rows.
-
-    Once computed it never changes. `digest` covers side, runs and measures.
-    """
+class StabilityReport(Report):
+    """Whether the order of systems holds under each annotator's grades."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="stability_reports")
     version = models.ForeignKey(Version, models.PROTECT, related_name="stability_reports")
-    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    runs = models.JSONField(help_text="Keys of the runs, ascending.")
-    measures = models.JSONField(help_text="Measure names in the order asked for.")
-    digest = models.CharField(max_length=64)
     result = models.JSONField(default=dict, help_text="As `execution` writes it.")
-    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    requested_at = models.DateTimeField()
-    computed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]
 
     def __str__(self) -> str:
         return f"{len(self.runs)} runs on {self.version_id}"
-
-    @property
-    def is_computed(self) -> bool:
-        return self.computed_at is not None
 
 
 class RunNote(models.Model):

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.seeds import DEFAULT_SEED
 from apps.corpus.neardups import Signatures
 from apps.evaluation.columns import Ints
 
@@ -34,7 +35,7 @@ class Choice(NamedTuple):
     hard: int = 10
     easy: int = 5
     depth: int = 100
-    seed: int = 20
+    seed: int = DEFAULT_SEED
 
 
 class Negative(NamedTuple):

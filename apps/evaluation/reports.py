@@ -71,7 +71,8 @@ def _scored(tag: str, sheet: Sheet, names: Sequence[str]) -> ScoredRun:
         missing=counts["missing"],
     )
     people = [ends_of(score.people_low, score.people_high) for score in scores]
-    return ScoredRun(tag, found, people=people if any(people) else ())
+    judged = summary_of(sheet.judged) if sheet.judged else None
+    return ScoredRun(tag, found, people=people if any(people) else (), judged=judged)
 
 
 def summary_of(score: Score) -> Summary:

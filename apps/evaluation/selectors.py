@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from django.db.models import Count, Prefetch, QuerySet
@@ -19,6 +19,7 @@ from apps.evaluation.models import (
     ClosedComparison,
     Evaluation,
     RegressionNote,
+    Report,
     Score,
     StabilityReport,
 )
@@ -31,6 +32,8 @@ from apps.retrieval.selectors import complete_runs_on
 
 AT_ONCE = 2_000
 JUDGED_NAME = str(JUDGED_AT_10)
+
+AnyReport = TypeVar("AnyReport", BiasReport, StabilityReport)
 
 
 def evaluations_in(project: Project) -> QuerySet[Evaluation]:
@@ -223,21 +226,21 @@ def grades_of(query: VersionQuery) -> dict[int, int]:
     return dict(VersionGrade.objects.filter(query=query).values_list("position", "grade"))
 
 
-def bias_reports_in(project: Project) -> QuerySet[BiasReport]:
-    """The project's bias reports, newest first."""
-    found = BiasReport.objects.filter(project=project)
+def reports_in(kind: type[AnyReport], project: Project) -> QuerySet[AnyReport]:
+    """The project's reports of one kind, newest first."""
+    found = kind.objects.filter(project=project)
     found = found.select_related("version__gold_set__project", "version__snapshot__corpus", "job", "requested_by")
     return found.order_by("-pk")
 
 
-def bias_report_in(project: Project, pk: int) -> BiasReport:
-    found = bias_reports_in(project).filter(pk=pk).first()
+def report_in(kind: type[AnyReport], project: Project, pk: int) -> AnyReport:
+    found = reports_in(kind, project).filter(pk=pk).first()
     if found is None:
-        raise Http404("No such bias report.")
+        raise Http404(f"No such {kind._meta.verbose_name}.")
     return found
 
 
-def runs_of(report: BiasReport | StabilityReport) -> list[Run]:
+def runs_of(report: Report) -> list[Run]:
     """The runs of a report, ascending by key."""
     return list(Run.objects.filter(pk__in=report.runs).select_related("system").order_by("pk"))
 

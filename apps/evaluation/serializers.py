@@ -5,7 +5,11 @@ from rest_framework import serializers
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.models import BiasReport, Evaluation, Score, StabilityReport
 from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_RUNS, SPLITS
+from apps.evaluation.selectors import AnyReport
 from apps.evaluation.significance import DEFAULT_SEED
+
+ASKED = ("id", "version", "version_digest", "split", "runs", "measures")
+FOUND = ("result", "job", "requested_at", "computed_at")
 
 
 class RequestSerializer(serializers.Serializer[Any]):
@@ -21,7 +25,8 @@ class RequestSerializer(serializers.Serializer[Any]):
 class ScoreSerializer(serializers.ModelSerializer[Score]):
     """A mean over `n` queries with the ends of its 95 % intervals; null where one is not defined.
 
-    `ci` draws queries again, `bca` is the same corrected for bias and skew, `people` also draws who judged.
+    `ci` draws queries again, `bca` is the same corrected for bias and skew, `people` is over queries and those who
+    judged.
     """
 
     class Meta:
@@ -69,79 +74,57 @@ class EvaluationListSerializer(serializers.Serializer[Any]):
     next = serializers.IntegerField(allow_null=True)
 
 
-class BiasRequestSerializer(serializers.Serializer[Any]):
-    """Two runs or more. `depth` 0: who brought a pair in is as the pools say; else every run that ranks it so high."""
+class ReportRequestSerializer(serializers.Serializer[Any]):
+    """Two runs or more, and by which measures to look at them on which side of a version."""
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
     version = serializers.IntegerField(min_value=1)
     split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
     measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
+
+
+class BiasRequestSerializer(ReportRequestSerializer):
+    """Two runs or more. `depth` 0: who brought a pair in is as the pools say; else every run that ranks it so high."""
+
     depth = serializers.IntegerField(min_value=0, max_value=DEEPEST_REPORT, default=0)
 
 
-class BiasReportSerializer(serializers.ModelSerializer[BiasReport]):
-    """`result` is empty until `computed_at` is set; follow `job` till then. What to judge first is not in it."""
+class StabilityRequestSerializer(ReportRequestSerializer):
+    """Two runs or more, whose order is asked about."""
+
+    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
+
+
+class ReportSerializer(serializers.ModelSerializer[AnyReport]):
+    """`result` is empty until `computed_at` is set; follow `job` till then."""
 
     version = serializers.IntegerField(source="version_id", read_only=True)
     version_digest = serializers.CharField(source="version.digest", read_only=True)
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
     result = serializers.SerializerMethodField()
 
+
+class BiasReportSerializer(ReportSerializer[BiasReport]):
+    """`result` is empty until `computed_at` is set; follow `job` till then. What to judge first is not in it."""
+
     class Meta:
         model = BiasReport
-        fields = (
-            "id",
-            "version",
-            "version_digest",
-            "split",
-            "runs",
-            "measures",
-            "depth",
-            "result",
-            "job",
-            "requested_at",
-            "computed_at",
-        )
+        fields = (*ASKED, "depth", *FOUND)
         read_only_fields: ClassVar = fields
 
     def get_result(self, report: BiasReport) -> dict[str, Any]:
         return {key: value for key, value in report.result.items() if key != "first"}
 
 
-class StabilityRequestSerializer(serializers.Serializer[Any]):
-    """Two runs or more, whose order is asked about."""
-
-    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
-    version = serializers.IntegerField(min_value=1)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
-    measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
-
-
-class StabilityReportSerializer(serializers.ModelSerializer[StabilityReport]):
+class StabilityReportSerializer(ReportSerializer[StabilityReport]):
     """`result` is empty until `computed_at` is set; follow `job` till then.
 
     In it `people` are names for leads and letters for others; `grounds` and `between` name them by their places.
     """
 
-    version = serializers.IntegerField(source="version_id", read_only=True)
-    version_digest = serializers.CharField(source="version.digest", read_only=True)
-    job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
-    result = serializers.SerializerMethodField()
-
     class Meta:
         model = StabilityReport
-        fields = (
-            "id",
-            "version",
-            "version_digest",
-            "split",
-            "runs",
-            "measures",
-            "result",
-            "job",
-            "requested_at",
-            "computed_at",
-        )
+        fields = (*ASKED, *FOUND)
         read_only_fields: ClassVar = fields
 
     def get_result(self, report: StabilityReport) -> dict[str, Any]:

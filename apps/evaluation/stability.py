@@ -22,7 +22,6 @@ from apps.evaluation.resampling import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     MOST_UNDEFINED,
-    NORMAL,
     RESAMPLES,
     Interval,
     percentile_interval,
@@ -31,7 +30,6 @@ from apps.evaluation.resampling import (
 )
 
 MOST_PEOPLE, MOST_PAIRS = 12, 12
-TIED = 1e-9
 RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
 
 
@@ -170,20 +168,16 @@ def _tau(before: Floats, after: Floats) -> Floats:
 
 
 def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
-    """The bias-corrected percentile interval over draws (Efron, Canadian J. Statistics 9, 1981), which holds τ.
+    """The percentile interval over draws, reaching as far as τ. None when τ, or more than half of its draws, are not
+    defined.
 
-    τ moves in steps, and where runs lie close its draws tend to one side of it: a plain percentile interval can leave
-    τ itself out. None when τ, or more than half of its draws, are not defined.
+    τ moves in steps, and where runs lie close its draws tend to one side of it: the interval can leave τ itself out.
+    Corrected for that bias it shrinks to the one step that τ is on, and says it is sure where it is least so.
     """
     if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
         return None
-    taus = taus[~np.isnan(taus)]
-    half = 0.5 / len(taus)
-    below = (taus < tau - TIED).mean() + 0.5 * (np.abs(taus - tau) <= TIED).mean()
-    bias = NORMAL.inv_cdf(min(max(float(below), half), 1.0 - half))
-    reach = NORMAL.inv_cdf((1.0 + share) / 2.0)
-    low, high = np.quantile(taus, [NORMAL.cdf(2.0 * bias - reach), NORMAL.cdf(2.0 * bias + reach)])
-    return min(float(low), float(tau)), max(float(high), float(tau))
+    low, high = percentile_interval(taus, share)
+    return min(low, float(tau)), max(high, float(tau))
 
 
 def _swaps(old: Floats, new: Floats, draws: Floats | None, share: float) -> list[Swap]:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.agreement.selectors import names_for
-from apps.evaluation import actions, annotators, rules
+from apps.evaluation import actions, rules, selectors
 from apps.evaluation.models import StabilityReport
 from apps.evaluation.serializers import StabilityReportSerializer, StabilityRequestSerializer
 from apps.evaluation.stability_views import StabilityHidden
@@ -51,7 +51,7 @@ class StabilityReportDetail(ProjectAPIView):
 
     @extend_schema(operation_id="stability_reports_read", responses=StabilityReportSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        report = annotators.stability_report_in(self.project, pk)
+        report = selectors.report_in(StabilityReport, self.project, pk)
         if reason := rules.people_refusal(self.member, report.version):
             raise StabilityHidden(reason, code="round_open")
         return Response(written(self, report))

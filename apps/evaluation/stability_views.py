@@ -12,15 +12,16 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.agreement.selectors import names_for
 from apps.common.errors import Refusal
-from apps.evaluation import actions, annotators, rules
+from apps.evaluation import actions, rules, selectors
 from apps.evaluation.forms import StabilityForm
+from apps.evaluation.models import StabilityReport
 from apps.evaluation.report_lists import list_context
 from apps.evaluation.stability_pages import StabilitySheet
 from apps.evaluation.views import version_asked
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Runs", "kind": "Stability", "home": "evaluation:stability-reports"}
 
 
 class StabilityHidden(Refusal):
@@ -33,12 +34,12 @@ def stability_reports(request: HttpRequest, project: Project) -> HttpResponse:
     """The stability reports of one version, and the form of the next."""
     version = version_asked(request, project)
     form = StabilityForm(version=version) if version and member_of(request).is_lead else None
-    return render(request, "evaluation/stability_reports.html", _list_context(project, version, form))
+    return _list(request, version, form)
 
 
-def _list_context(project: Project, version: Version | None, form: StabilityForm | None) -> dict[str, Any]:
-    reports = annotators.stability_reports_in(project).filter(version=version) if version else []
-    return list_context(project, version, reports, form)
+def _list(request: HttpRequest, version: Version | None, form: StabilityForm | None, status: int = 200) -> HttpResponse:
+    context = {**SECTION, **list_context(StabilityReport, member_of(request).project, version, form)}
+    return render(request, "evaluation/stability_reports.html", context, status=status)
 
 
 @require_POST
@@ -47,7 +48,7 @@ def ask_stability(request: HttpRequest, project: Project, version_pk: int) -> Ht
     version = frozen_in(project, version_pk)
     form = StabilityForm(request.POST, version=version)
     if not form.is_valid():
-        return render(request, "evaluation/stability_reports.html", _list_context(project, version, form), status=400)
+        return _list(request, version, form, status=400)
     values = form.cleaned_data
     report = actions.request_stability_report(
         project=project,
@@ -65,13 +66,13 @@ def ask_stability(request: HttpRequest, project: Project, version_pk: int) -> Ht
 @member_view(Role.LEAD, Role.VIEWER)
 def stability_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One report: the order under each person's grades. Leads read names, others letters."""
-    report = annotators.stability_report_in(project, pk)
+    report = selectors.report_in(StabilityReport, project, pk)
     member = member_of(request)
     if reason := rules.people_refusal(member, report.version):
         raise StabilityHidden(reason, code="round_open")
     context: dict[str, Any] = {**SECTION, "report": report, "split_words": rules.SPLIT_WORDS[report.split]}
     if not report.is_computed:
-        return render(request, "evaluation/stability_waiting.html", context)
+        return render(request, "evaluation/report_waiting.html", context)
     names = names_for(member, report.result["people"])
     sheet = StabilitySheet(report, names, request.GET.get("measure", ""))
     return render(request, "evaluation/stability.html", {**context, "sheet": sheet})

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, board_pages, rules, selectors
@@ -28,12 +28,8 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     if version is None:
         return render(request, "evaluation/overview.html", {**SECTION, "version": None})
     split = split_asked(request, version)
-    form = ScoreForm(version=version, initial={"split": split}) if _is_lead(request) else None
+    form = ScoreForm(version=version, initial={"split": split}) if member_of(request).is_lead else None
     return render(request, "evaluation/overview.html", _board_context(request, version, split, form))
-
-
-def _is_lead(request: HttpRequest) -> bool:
-    return request.member.is_lead  # type: ignore[attr-defined]
 
 
 def version_asked(request: HttpRequest, project: Project) -> Version | None:
@@ -92,7 +88,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         version_id=version.pk,
         split=values["split"],
         measures=values["measures"],
-        actor=request.user,  # type: ignore[arg-type]
+        actor=member_of(request).user,
         at=timezone.now(),
     )
     if all(evaluation.is_scored for evaluation in asked):

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytrec_eval
 
 from apps.common.trec import FacetRow
-from apps.evaluation.columns import Vocabulary, faceted_columns, judged_columns, ranked_columns
+from apps.evaluation.columns import faceted_columns, judged_columns, ranked_columns
 from apps.evaluation.measures import measure_run, parse_measure, parse_measures
 from apps.evaluation.notation import split_measures
+from apps.evaluation.vocabulary import Vocabulary
 
 Qrels = dict[str, dict[str, int]]
 Results = dict[str, dict[str, float]]

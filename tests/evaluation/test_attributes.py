@@ -5,7 +5,7 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.evaluation.attributes import Attributes, load_block_attributes, load_query_attributes
-from apps.evaluation.columns import Vocabulary
+from apps.evaluation.vocabulary import Vocabulary
 
 
 def written(tmp_path, text, name="blocks.csv"):
@@ -16,7 +16,7 @@ def written(tmp_path, text, name="blocks.csv"):
 
 def test_a_file_of_blocks_gives_attributes_by_block_number(tmp_path):
     blocks = Vocabulary()
-    blocks[b"B2"], blocks[b"B9"]
+    blocks.numbers_of(["B2", "B9"])
     path = written(tmp_path, "block,type,source\nB1,guide,web\nB2,law,\nB3,guide,book\n")
 
     found = load_block_attributes(path, blocks)

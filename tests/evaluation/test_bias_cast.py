@@ -5,10 +5,11 @@ import pytest
 import pytrec_eval
 
 from apps.evaluation.bias import Finds, LeftOut, Standing, means_under, moves, sole_finders, verdict, without
-from apps.evaluation.columns import Vocabulary, in_rank_order, place_within
+from apps.evaluation.columns import in_rank_order, place_within
 from apps.evaluation.first import Race, Top, weighing
 from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.trecfiles import load_qrels, load_run
+from apps.evaluation.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.once
 NAMES = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
@@ -20,8 +21,9 @@ def cast(shared_data):
     """Judgements, rankings, ids of blocks, and the tops to rank 100."""
     folder, blocks = shared_data / "cast2021_runs", Vocabulary()
     judged = load_qrels(str(folder / "trec-cast-qrels-docs.2021.qrel"), blocks)
-    runs = [load_run(str(folder / f"{name}.run"), judged, blocks).ranked for name in NAMES]
-    ids = list(blocks)
+    files = [load_run(str(folder / f"{name}.run"), judged, blocks) for name in NAMES]
+    runs = [file.ranked._replace(block=blocks.numbers_of(file.ids.take(file.ranked.block))) for file in files]
+    ids = blocks.ids
     tops = []
     for run in runs:
         ordered = in_rank_order(run, ids)

@@ -73,6 +73,10 @@ def test_runs_apart_hold_one_place_each(client, scored):
     assert "tied</small>" not in said
 
 
+def test_the_share_judged_stands_with_its_interval(client, scored):
+    assert "75 %<small>75 to 75 %</small>" in read(client, scored, "overview")
+
+
 def test_a_tie_is_told_beside_both_runs(client, scored):
     scored.runs["third"] = add_run(scored, "third", dict.fromkeys([f"Q{n:02}" for n in range(1, 7)], GOOD))
     score(scored, "third", measures="nDCG@10 RR")

@@ -127,7 +127,7 @@ def test_queries_of_the_strata_that_nobody_judged_are_remarked(files, capsys):
 
     score("--qrels", "qrels", "--run", "new", "--by", "strata.csv")
 
-    assert "strata.csv: 1 of its queries were never judged." in capsys.readouterr().err
+    assert "strata.csv: 1 of its queries was never judged." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.trec import FacetRow, read_faceted_qrels
-from apps.evaluation.columns import Vocabulary
 from apps.evaluation.trecfiles import load_qrels
+from apps.evaluation.vocabulary import Vocabulary
 
 
 def written(tmp_path, text):

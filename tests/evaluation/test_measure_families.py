@@ -7,9 +7,10 @@ import pytest
 
 from apps.common.trec import FacetRow
 from apps.evaluation.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
-from apps.evaluation.columns import Vocabulary, judged_columns, ranked_columns
+from apps.evaluation.columns import judged_columns, ranked_columns
 from apps.evaluation.measures import measure_run, needs_of, parse_measures, refuse_unmet
 from apps.evaluation.notation import MeasureError
+from apps.evaluation.vocabulary import Vocabulary
 from tests.evaluation.oracle import facet_values, values
 
 LIST = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}
@@ -130,7 +131,7 @@ def with_attributes(measures, *, grades=None, types="ggl", born=None, asked=(10.
     blocks = Vocabulary()
     judged = judged_columns([("q", block, grade) for block, grade in (grades or {"a": 1}).items()], blocks)
     ranked, _ = ranked_columns([("q", block, score) for block, score in LIST["q"].items()], judged.queries, blocks)
-    places = [blocks[block] for block in "abc"]
+    places = blocks.numbers_of("abc")
     codes, times = np.full(len(blocks), -1), np.full(len(blocks), np.nan)
     codes[places] = [("g", "l", "w").index(letter) for letter in types]
     times[places] = born or (0.0, 0.0, 0.0)

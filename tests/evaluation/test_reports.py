@@ -55,6 +55,8 @@ def test_the_report_of_an_evaluation_tells_what_is_stored(client, scene, pair):
     told = words(report(client, scene, scene.lead, "report", pair[0].pk, format="md"))
 
     assert f"| `AP` | `better` | {stored.mean:.4f} | {stored.ci_low:.4f} to {stored.ci_high:.4f} | 12 |" in told
+    judged = Score.objects.get(evaluation=pair[0], measure="Judged@10")
+    assert f"| `judged@10` | `better` | {judged.mean:.4f} | {judged.ci_low:.4f} to {judged.ci_high:.4f} | 12 |" in told
     assert scene.version.digest in told
     assert scene.runs["better"].digest in told
     assert "## By domain" in told

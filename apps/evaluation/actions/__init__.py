@@ -1,6 +1,5 @@
 """What people and machines do with scores."""
 
-from apps.evaluation.actions.bias import choose_first, request_bias_report
 from apps.evaluation.actions.comparisons import (
     ClosingRefused,
     RejudgingRefused,
@@ -9,15 +8,18 @@ from apps.evaluation.actions.comparisons import (
     judge_again,
 )
 from apps.evaluation.actions.drops import DecisionRefused, decide_drop
+from apps.evaluation.actions.first import choose_first
 from apps.evaluation.actions.gates import (
     GateRefused,
     create_gate,
+    create_gates,
     hold_to_cost,
     make_badge,
     retire_gate,
     revoke_badge,
 )
 from apps.evaluation.actions.ledger import LedgerRefused, write_ledger
+from apps.evaluation.actions.reports import request_bias_report, request_stability_report
 from apps.evaluation.actions.scoring import (
     DEFAULT_MEASURES,
     EvaluationRefused,
@@ -26,7 +28,6 @@ from apps.evaluation.actions.scoring import (
     score_on_release,
     score_the_rest,
 )
-from apps.evaluation.actions.stability import request_stability_report
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -40,6 +41,7 @@ __all__ = [
     "choose_first",
     "close_comparison",
     "create_gate",
+    "create_gates",
     "decide_drop",
     "hold_to_cost",
     "judge_again",

@@ -33,15 +33,7 @@ def decide_drop(
 
     May be said anew until the comparison is closed; a query whose grades are right after all leaves its pool's note.
     """
-    query = next((q for q in selectors.version_queries(candidate.version, "") if q.outside_id == query_id), None)
-    if reason := rules.comparison_refusal(baseline, candidate):
-        raise DecisionRefused(reason, code="comparison_refused")
-    if query is None or query_id not in candidate.query_ids or measure not in candidate.measures:
-        raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
-    if reason := rules.decision_refusal(member, query.split):
-        raise DecisionRefused(reason, code="decision_refused")
-    if decision not in RegressionNote.Decision.values:
-        raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")
+    _check(baseline, candidate, measure, query_id, decision, member)
     Version.objects.select_for_update().get(pk=candidate.version_id)
     if selectors.closed(baseline, candidate, measure):
         raise DecisionRefused(rules.CLOSED, code="comparison_closed")
@@ -68,3 +60,18 @@ def decide_drop(
         at=at,
     )
     return note
+
+
+def _check(
+    baseline: Evaluation, candidate: Evaluation, measure: str, query_id: str, decision: str, member: Member
+) -> None:
+    """Raise DecisionRefused unless the person may decide so on a query that both evaluations hold."""
+    if reason := rules.comparison_refusal(baseline, candidate):
+        raise DecisionRefused(reason, code="comparison_refused")
+    query = next((q for q in selectors.version_queries(candidate.version, "") if q.outside_id == query_id), None)
+    if query is None or query_id not in candidate.query_ids or measure not in candidate.measures:
+        raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
+    if reason := rules.decision_refusal(member, query.split):
+        raise DecisionRefused(reason, code="decision_refused")
+    if decision not in RegressionNote.Decision.values:
+        raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")

@@ -6,10 +6,10 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.audit.actions import record
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.evaluation import rules, standings
+from apps.evaluation.actions.asking import ask_once
 from apps.evaluation.measurable import grades_refusal, version_measures
 from apps.evaluation.measures import Measure
 from apps.evaluation.models import Evaluation
@@ -17,12 +17,9 @@ from apps.evaluation.notation import MeasureError
 from apps.evaluation.significance import DEFAULT_SEED
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in
-from apps.jobs.actions import enqueue
-from apps.jobs.enums import JobState
 from apps.retrieval.selectors import run_in
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
-OVER = frozenset({JobState.FAILED, JobState.CANCELLED})
 
 
 class EvaluationRefused(Refusal):
@@ -54,28 +51,16 @@ def request_evaluation(
     if reason := grades_refusal(asked, version):
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in asked]
-    evaluation, is_new = Evaluation.objects.select_for_update(of=("self",)).get_or_create(
-        run=run,
-        version=version,
-        split=split,
-        measures_digest=digest_of(sorted(names)),
-        seed=seed,
-        defaults={"project": project, "measures": names, "requested_by": actor, "requested_at": at},
+    how = {"split": split, "seed": seed}
+    return ask_once(
+        Evaluation,
+        known_by={"run": run, "version": version, "measures_digest": digest_of(sorted(names)), **how},
+        facts={"project": project, "measures": names},
+        told={"run": run.tag, "version": version.label, "measures": names, **how},
+        title=f"Score {run.tag} on {version.label}",
+        actor=actor,
+        at=at,
     )
-    if is_new:
-        after = {"run": run.tag, "version": version.label, "split": split, "measures": names, "seed": seed}
-        record(project=project, actor=actor, action="evaluation.requested", obj=evaluation, after=after, at=at)
-    if is_new or _has_stopped(evaluation):
-        evaluation.job = enqueue(
-            kind="evaluation.score",
-            params={"evaluation_id": evaluation.pk},
-            project=project,
-            actor=actor,
-            at=at,
-            title=f"Score {run.tag} on {version.label}",
-        )
-        evaluation.save(update_fields=["job"])
-    return evaluation
 
 
 @transaction.atomic
@@ -135,7 +120,3 @@ def measures_of(measures: str) -> tuple[Measure, ...]:
         return version_measures(measures)
     except MeasureError as fault:
         raise EvaluationRefused(str(fault), code="bad_measure") from fault
-
-
-def _has_stopped(evaluation: Evaluation) -> bool:
-    return not evaluation.is_scored and evaluation.job is not None and evaluation.job.state in OVER

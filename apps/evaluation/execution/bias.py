@@ -6,12 +6,12 @@ from typing import Any
 from apps.evaluation import first, provenance, selectors
 from apps.evaluation.bias import UNJUDGED_AT, UNKNOWN, means_under, sole_finders, without
 from apps.evaluation.columns import Ints, Judged
-from apps.evaluation.execution.common import NO_GRADES
+from apps.evaluation.execution.common import ground_of
 from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.models import BiasReport
 from apps.evaluation.rules import MOST_FIRST
 from apps.goldsets.models import Version
-from apps.jobs.context import JobContext, JobFailed
+from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 from apps.retrieval.models import Run
 
@@ -28,9 +28,7 @@ def bias(ctx: JobContext) -> dict[str, Any]:
     )
     if report.is_computed:
         return {"report_id": report.pk}
-    ground = selectors.judged_of(report.version, report.split)
-    if not ground.judged.queries:
-        raise JobFailed(NO_GRADES.format(version=report.version.label))
+    ground = ground_of(report.version, report.split)
     runs = selectors.runs_of(report)
     top_grade = _top_grade(report.version, ground.judged)
     weighing = first.weighing(parse_measures(" ".join(report.measures))[0], top_grade)

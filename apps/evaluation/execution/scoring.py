@@ -5,14 +5,14 @@ from typing import Any
 
 from apps.evaluation import annotators, gatekeeping, gates, packing, selectors
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
-from apps.evaluation.execution.common import NO_GRADES
+from apps.evaluation.execution.common import ground_of
 from apps.evaluation.measures import Measure, measure_run, parse_measures
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.people import Given, shared_rows, sheets_of
 from apps.evaluation.resampling import Interval, people_intervals
 from apps.evaluation.scoring import JUDGED_AT_10, queries_with_relevant
 from apps.evaluation.significance import Summary, mean_of, summaries
-from apps.jobs.context import JobContext, JobFailed
+from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 
 JUDGED_DEPTH = 20
@@ -26,10 +26,8 @@ def score(ctx: JobContext) -> dict[str, Any]:
     )
     if evaluation.is_scored:
         return {"evaluation_id": evaluation.pk}
-    ground = selectors.judged_of(evaluation.version, evaluation.split)
+    ground = ground_of(evaluation.version, evaluation.split)
     judged = ground.judged
-    if not judged.queries:
-        raise JobFailed(NO_GRADES.format(version=evaluation.version.label))
     ranked = selectors.ranked_of(evaluation.run, ground.numbers)
     ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
     measures = with_judged(parse_measures(" ".join(evaluation.measures)))
@@ -68,14 +66,22 @@ def among_people(
     released: Floats,
     seed: int,
 ) -> list[Interval | None]:
-    """For each measure the interval that also draws the people again; None where nobody's grade has a second one.
+    """For each measure the interval over queries and people; None where nobody's grade has a second one.
 
     How much was judged does not depend on who judged: such a measure has none.
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
     found = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
-    return [None if measure.entry.is_about_judging else one for measure, one in zip(measures, found, strict=True)]
+    return [_within_range(measure, one) for measure, one in zip(measures, found, strict=True)]
+
+
+def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:
+    """The interval, ended where the measure ends: that of two people who differ can reach beyond any mean there is."""
+    entry = measure.entry
+    if interval is None or entry.is_about_judging:
+        return None
+    return max(interval[0], entry.low), min(interval[1], entry.high)
 
 
 def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, Any]:

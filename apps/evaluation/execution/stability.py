@@ -8,13 +8,13 @@ import numpy as np
 
 from apps.evaluation import annotators, selectors
 from apps.evaluation.columns import Floats
-from apps.evaluation.execution.common import NO_GRADES
+from apps.evaluation.execution.common import ground_of
 from apps.evaluation.measures import measure_run, parse_measures
 from apps.evaluation.models import StabilityReport
 from apps.evaluation.people import shared_rows, with_grades
 from apps.evaluation.significance import DEFAULT_SEED
 from apps.evaluation.stability import HIGHER, PERSON, Ground, facts_of, grounds_of, order_under
-from apps.jobs.context import JobContext, JobFailed
+from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 from apps.retrieval.models import Run
 
@@ -33,9 +33,7 @@ def stability(ctx: JobContext) -> dict[str, Any]:
     )
     if report.is_computed:
         return {"report_id": report.pk}
-    ground = selectors.judged_of(report.version, report.split)
-    if not ground.judged.queries:
-        raise JobFailed(NO_GRADES.format(version=report.version.label))
+    ground = ground_of(report.version, report.split)
     given = annotators.given_in(report.version, ground)
     grounds = grounds_of(ground.judged, given)
     runs = selectors.runs_of(report)

@@ -10,7 +10,7 @@ from pathlib import Path
 from apps.common.addresses import BadAddress
 from apps.common.digests import digest_of
 from apps.common.errors import InputError
-from apps.evaluation.columns import Judged, Vocabulary
+from apps.evaluation.columns import Judged
 from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
 from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.notation import MeasureError
@@ -22,6 +22,7 @@ from apps.evaluation.outside.progress import Progress
 from apps.evaluation.outside.release import Release, read_release
 from apps.evaluation.outside.runs import write_run
 from apps.evaluation.trecfiles import load_run
+from apps.evaluation.vocabulary import Vocabulary
 from apps.goldsets.verify import NotAnExport
 from apps.retrieval.engines.base import BadParameters
 
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         blocks = Vocabulary()
         judged = release.judged(blocks)
         if engine is None:
-            found = _from_file(args.run_file, judged, blocks)
+            found = _from_file(args.run_file, judged, blocks, name=args.name)
         else:
             found = _from_system(args, engine, pace, headers, release, judged, blocks)
         sheet = _sheet(args, release, judged, blocks, found, measures, rules)
@@ -96,9 +97,9 @@ def _asked_of(args: argparse.Namespace, release: Release) -> Release:
     return release._replace(queries=queries, grades=tuple(row for row in release.grades if row.query_id in inside))
 
 
-def _from_file(path: str, judged: Judged, blocks: Vocabulary) -> Answered:
+def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
     file = load_run(path, judged, blocks)
-    return Answered(file.tag, file.ranked)
+    return Answered(name or file.tag, file.ranked, file.ids)
 
 
 def _from_system(
@@ -123,7 +124,7 @@ def _from_system(
     if len(outcome.answers) < len(release.queries):
         raise NotAnswered(_unanswered(outcome, len(release.queries), file))
     answers = [outcome.answers[query.query_id] for query in release.queries]
-    name = engine.address if args.endpoint else Path(engine.address).name
+    name = args.name or (engine.address if args.endpoint else Path(engine.address).name)
     if args.save_run:
         write_run(args.save_run, name, answers)
     if not args.answers:
@@ -155,7 +156,6 @@ def _sheet(
     scored = evaluate(
         release,
         judged,
-        blocks,
         found,
         measures=measures,
         rules=rules,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.evaluation.against import set_against
-from apps.evaluation.columns import Floats, Judged, Ranked, Vocabulary, ranked_columns
+from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
 from apps.evaluation.measures import Measure
 from apps.evaluation.outside.answers import Answer
@@ -16,18 +16,21 @@ from apps.evaluation.outside.release import STRATA, Release
 from apps.evaluation.scorecard import Scorecard, ScoredRun
 from apps.evaluation.scoring import queries_with_relevant, score_run
 from apps.evaluation.strata import Division, stratum_scores
+from apps.evaluation.vocabulary import Vocabulary
 
 MILLISECONDS = 1_000
 PERCENTILES = (50, 95, 99)
 
 
 class Answered(NamedTuple):
-    """What a system gave for the queries of a release. `latencies` (milliseconds, one a query) is None for a run
-    file, which carries no times.
+    """What a system gave for the queries of a release; `ids` are those of the blocks of `ranked`.
+
+    `latencies` (milliseconds, one a query) is None for a run file, which carries no times.
     """
 
     name: str
     ranked: Ranked
+    ids: BlockIds
     latencies: Floats | None = None
 
 
@@ -66,17 +69,16 @@ class Evaluated(NamedTuple):
 
 def from_answers(name: str, answers: Sequence[Answer], judged: Judged, blocks: Vocabulary) -> Answered:
     """The answers as columns, in the order of the judged queries."""
-    rows = ((one.query_id, block.encode(), score) for one in answers for block, score in one.hits)
-    ranked, _ = ranked_columns(rows, judged.queries, blocks)  # type: ignore[arg-type]
+    rows = ((one.query_id, block, score) for one in answers for block, score in one.hits)
+    ranked, _ = ranked_columns(rows, judged.queries, blocks)
     seconds = {one.query_id: one.seconds for one in answers}
     taken = [seconds.get(query, np.nan) * MILLISECONDS for query in judged.queries]
-    return Answered(name, ranked, np.array(taken, dtype=np.float64))
+    return Answered(name, ranked, blocks.ids, np.array(taken, dtype=np.float64))
 
 
 def evaluate(
     release: Release,
     judged: Judged,
-    blocks: Vocabulary,
     run: Answered,
     *,
     measures: Sequence[Measure],
@@ -89,7 +91,7 @@ def evaluate(
     """Score the run, then hold it to the rules; what a rule needs beyond `measures` is scored as well."""
     wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
     asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
-    runs = [_scored(one, list(wanted.values()), judged, blocks, seed, confidence) for one in asked]
+    runs = [_scored(one, list(wanted.values()), judged, seed, confidence) for one in asked]
     divisions = list(_divisions(release))
     evidence = Evidence(
         query_ids=judged.queries,
@@ -133,10 +135,8 @@ def _card(
     )
 
 
-def _scored(
-    run: Answered, measures: Sequence[Measure], judged: Judged, blocks: Vocabulary, seed: int, confidence: float
-) -> ScoredRun:
-    scores = score_run(measures, judged, run.ranked, list(blocks), confidence=confidence, seed=seed)
+def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, seed: int, confidence: float) -> ScoredRun:
+    scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence, seed=seed)
     answered = set(run.ranked.query.tolist())
     missing = tuple(query for number, query in enumerate(judged.queries) if number not in answered)
     return ScoredRun(run.name, scores, missing)

@@ -54,6 +54,7 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
     system.add_argument("--endpoint", metavar="URL", help="asked over HTTP; {{query}} and {{k}} are places")
     system.add_argument("--command", dest="command_line", metavar="LINE", help='run once a query: "prog {query}"')
     how = parser.add_argument_group("how a system is asked")
+    how.add_argument("--name", default="", metavar="NAME", help="how tables and the saved run call it")
     how.add_argument("--body", metavar="JSON", help=f"what is posted (default: {DEFAULT_BODY}; none with --get)")
     how.add_argument("--get", action="store_true", help="ask with GET, everything in the address")
     how.add_argument("--ids", default=DEFAULT_IDS, metavar="PATH", help="where ids stand (default: %(default)s)")

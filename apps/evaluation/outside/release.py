@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
-from apps.evaluation.columns import Judged, Vocabulary, judged_columns
+from apps.evaluation.columns import Judged, judged_columns
+from apps.evaluation.vocabulary import Vocabulary
 from apps.goldsets.verify import NotAnExport, verify
 
 STRATA = ("domain", "query_type", "difficulty", "source")
@@ -44,11 +45,11 @@ class Release(NamedTuple):
     grades: tuple[Grade, ...]
 
     def judged(self, blocks: Vocabulary) -> Judged:
-        """The grades as columns, queries in the order of `queries`; blocks are named by their bytes."""
+        """The grades as columns, queries in the order of `queries`."""
         by_query: dict[str, list[Grade]] = {}
         for row in self.grades:
             by_query.setdefault(row.query_id, []).append(row)
-        rows = ((q.query_id, row.block_id.encode(), row.grade) for q in self.queries for row in by_query[q.query_id])
+        rows = ((q.query_id, row.block_id, row.grade) for q in self.queries for row in by_query[q.query_id])
         return judged_columns(rows, blocks)
 
 

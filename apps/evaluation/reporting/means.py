@@ -17,7 +17,7 @@ UNDEFINED = "not defined for any query"
 
 
 class Mean(NamedTuple):
-    """A measure of a run. `people` is the interval that also resamples whose grade counts."""
+    """A measure of a run. `people` is the interval over queries and people."""
 
     measure: str
     run: str

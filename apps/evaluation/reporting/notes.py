@@ -23,7 +23,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         how = INTERVAL_WORDS[card.interval]
         yield f"Intervals: {how} over {over}, widened for few queries, {RESAMPLES:,} resamples, seed {card.seed}."
     if any(run.people for run in card.runs):
-        yield "The interval with people also resamples whose grade counts, where several people judged."
+        yield "The interval with people allows for others having judged, as far as those who did differ."
     if card.comparisons:
         yield from _of_comparisons(card)
 

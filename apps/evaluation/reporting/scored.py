@@ -81,9 +81,7 @@ def means_part(card: Scorecard) -> Part:
         for run in card.runs
     ]
     if JUDGED_AT_10 not in card.measures.values():
-        means += [
-            Mean("judged@10", run.tag, Summary(run.scores.judged_at_10, None, run.scores.answered)) for run in card.runs
-        ]
+        means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
     chart = means_chart("Means with their intervals", means, card.shown_confidence)
     return Part("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
 

@@ -101,6 +101,16 @@ def test_a_command_is_run_once_a_query_and_kept_as_a_run(at, capsys):
     ]
 
 
+def test_a_system_is_called_as_it_was_named(at, capsys):
+    told = ("--name", "search-v2", "--measures", "RR", "--format", "json")
+
+    assert evaluate("--command", "echo a", "--save-run", "kept.run", *told) == 0
+    assert printed(capsys)["system"] == "search-v2"
+    assert {line.split()[-1] for line in (at / "kept.run").read_text().splitlines()} == {"search-v2"}
+    assert evaluate("--run", "kept.run", "--name", "live", "--measures", "RR", "--format", "json") == 0
+    assert printed(capsys)["system"] == "live"
+
+
 def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the_rest(at, capsys):
     program = at / "find.py"
     code = "import sys\nif sys.argv[1] == 'green wall': sys.exit('index is being built')\nprint('c')\n"

@@ -29,7 +29,7 @@ class Command(VersionCommand):
         parser.add_argument("--hard", type=int, default=USUAL.hard, help="ranked high and judged 0 (default: 10)")
         parser.add_argument("--easy", type=int, default=USUAL.easy, help="random, outside every top (default: 5)")
         parser.add_argument("--depth", type=int, default=USUAL.depth, help="ranks that count as high (default: 100)")
-        parser.add_argument("--seed", type=int, default=USUAL.seed, help="of the easy ones (default: 20)")
+        parser.add_argument("--seed", type=int, default=USUAL.seed, help=f"of the easy ones (default: {USUAL.seed})")
         parser.add_argument("--format", choices=list(CONTENT_TYPES), default="jsonl", help="form of the file")
         parser.add_argument("--out", metavar="FILE", type=Path, help="a new file (default: stdout)")
 
