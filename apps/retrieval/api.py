@@ -9,14 +9,18 @@ from rest_framework.response import Response
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.corpus.models import Snapshot
+from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
 from apps.retrieval.imports import Draft
-from apps.retrieval.reading import draft_of_rows, draft_of_text
+from apps.retrieval.reading import draft_of_rows, draft_of_text, is_read_at_once
 from apps.retrieval.serializers import (
+    LargePushSerializer,
     PoolSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
+    PushSerializer,
     RunSerializer,
+    push_out,
 )
 
 PAGE_SIZE = 100
@@ -40,16 +44,21 @@ class RunList(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         return _page(request, selectors.runs_in(self.project), RunSerializer)
 
-    @extend_schema(operation_id="runs_push", request=PushedRunSerializer, responses={201: PushAnswerSerializer})
+    @extend_schema(
+        operation_id="runs_push",
+        request=PushedRunSerializer,
+        responses={200: PushAnswerSerializer, 201: PushAnswerSerializer, 202: PushSerializer},
+    )
     def post(self, request: Request, slug: str) -> Response:
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+        """Small runs are taken in at once; of a large one the answer (202) names the job that takes it in."""
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > MOST_BYTES:
             raise PayloadTooLarge
-        pushed = PushedRunSerializer(data=request.data)
-        pushed.is_valid(raise_exception=True)
-        values = pushed.validated_data
-        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        values, snapshot = self._said(LargePushSerializer, request)
+        if not is_read_at_once(size, snapshot):
+            job = self._push(values, snapshot, request.data)
+            return Response(push_out(job, None), status=202)
+        values, snapshot = self._said(PushedRunSerializer, request)
         draft = self._draft(values, snapshot)
         imported = actions.import_run(
             project=self.project,
@@ -67,11 +76,44 @@ class RunList(ProjectAPIView):
         answer = {"run": imported.run, "is_new": imported.is_new, "skipped_rows": draft.skipped}
         return Response(PushAnswerSerializer(answer).data, status=201 if imported.is_new else 200)
 
+    def _said(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
+        pushed = serializer(data=request.data)
+        pushed.is_valid(raise_exception=True)
+        snapshot = selectors.snapshot_named(self.project, pushed.validated_data["snapshot"])
+        if snapshot is None:
+            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        return pushed.validated_data, snapshot
+
+    def _push(self, values: dict[str, Any], snapshot: Snapshot, body: Any) -> Job:
+        return actions.push_run(
+            project=self.project,
+            snapshot=snapshot,
+            trec=body.get("trec") or "",
+            rows=body.get("rows") or None,
+            said={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            skip_unknown=values["skip_unknown"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+
     def _draft(self, values: dict[str, Any], snapshot: Snapshot) -> Draft:
         if values.get("trec"):
             return draft_of_text(values["trec"], project=self.project, snapshot=snapshot, name="trec")
         rows = ((row["query_id"], row["block_id"], row["score"]) for row in values["rows"])
         return draft_of_rows(rows, tag=values["tag"], project=self.project, snapshot=snapshot, name="rows")
+
+
+class PushDetail(ProjectAPIView):
+    """A large run that was pushed, and what became of it."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="runs_push_read", responses=PushSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        job = selectors.push_in(self.project, pk)
+        found = (job.result or {}).get("run_id")
+        return Response(push_out(job, selectors.run_in(self.project, found) if found else None))
 
 
 class RunDetail(ProjectAPIView):

@@ -9,6 +9,12 @@ MISSING = "retrieval.missing"
 HELP = "retrieval.help"
 """The kind of job that shares in the work of another one's run."""
 
+READ_FILE = "retrieval.read_file"
+"""The kind of job that reads a large run file, to say what it would come to."""
+
+TAKE_FILE = "retrieval.take_file"
+"""The kind of job that takes a large run file in."""
+
 
 class SystemKind(models.TextChoices):
     """What makes a ranking."""

@@ -2,23 +2,26 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from apps.audit.actions import record
+from apps.common.errors import InputErrors
 from apps.corpus.models import Snapshot
 from apps.jobs.chores import chore
 from apps.jobs.context import JobContext, JobFailed
 from apps.jobs.enums import JobState
-from apps.jobs.models import Job
+from apps.jobs.models import Job, Upload
 from apps.jobs.registry import job_kind
-from apps.retrieval import selectors, workflow
+from apps.retrieval import selectors, taking, workflow
 from apps.retrieval.answering import Steps, answer_queries, help_with
 from apps.retrieval.asking import ask_queries
 from apps.retrieval.collecting import collect_pairs
-from apps.retrieval.enums import ASKED, HELP, INDEX, MISSING, PoolState, RunState, Step
+from apps.retrieval.enums import ASKED, HELP, INDEX, MISSING, READ_FILE, TAKE_FILE, PoolState, RunState, Step
 from apps.retrieval.estimating import estimate_missing
 from apps.retrieval.indexing import open_signatures, open_system, tidy_indexes
 from apps.retrieval.models import Pool, Run
+from apps.retrieval.reading import draft_of_upload
 
 
 def follow_job(job: Job, at: datetime) -> None:
@@ -121,6 +124,41 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     ctx.progress(len(systems), len(systems) + 1, "looking for near-duplicates")
     open_signatures(snapshot)
     return {"snapshot_id": snapshot.pk, "systems": len(systems)}
+
+
+@job_kind(READ_FILE, title="Read a run file")
+def read_file(ctx: JobContext) -> dict[str, Any]:
+    """Say what the run file `upload_id` would come to; the result holds its figures and mistakes."""
+    kept = _upload(ctx)
+    return taking.facts_of_upload(kept, draft_of_upload(kept, partial(_tell_rows, ctx)))
+
+
+@job_kind(TAKE_FILE, title="Take in a run file")
+def take_file(ctx: JobContext) -> dict[str, Any]:
+    """Take in the run file `upload_id`, whole or not at all.
+
+    With mistakes nothing is taken in, and the result is what a look at the file gives.
+    """
+    kept = _upload(ctx)
+    assert ctx.actor is not None  # a person or a machine of theirs handed it in
+    draft = draft_of_upload(kept, partial(_tell_rows, ctx))
+    skip = ctx.params["skip_unknown"]
+    try:
+        with ctx.finish() as result:
+            taken = taking.import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=ctx.actor, at=ctx.at)
+            result.update(run_id=taken.run.pk, is_new=taken.is_new, skipped_rows=draft.skipped)
+    except InputErrors:
+        with ctx.finish() as result:
+            result.update(taking.facts_of_upload(kept, draft))
+    return ctx.result
+
+
+def _upload(ctx: JobContext) -> Upload:
+    return Upload.objects.select_related("project").get(pk=ctx.params["upload_id"])
+
+
+def _tell_rows(ctx: JobContext, rows: int) -> None:
+    ctx.progress(rows, text=f"{rows:,} rows read")
 
 
 @chore("retrieval.indexes", every=timedelta(hours=1))

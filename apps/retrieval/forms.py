@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshots_in
 from apps.queries.enums import Difficulty
@@ -185,7 +185,7 @@ class UploadForm(KaratForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["snapshot"].queryset = snapshots_in(project)  # type: ignore[attr-defined]
+        offer_rows(self, "snapshot", snapshots_in(project))
 
 
 class LedgerForm(KaratForm):

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, fault
+from apps.common.inputs import ErrorList, as_row, fault
 from apps.common.trec import RunRow, parse_run
 from apps.retrieval import ranking
 
 MOST_ERRORS = 10_000
+MOST_ERRORS_KEPT = 1_000
 
 
 class Ranked(NamedTuple):
@@ -54,6 +55,34 @@ class Draft(NamedTuple):
     def skipped(self) -> int:
         """Rows that name an unknown query or block."""
         return self.rows - self.results
+
+
+def facts_of(draft: Draft) -> dict[str, Any]:
+    """What a run file would come to, in figures, with its first mistakes: plain JSON, as a job's result keeps it."""
+    return {
+        "tag": draft.tags[0] if draft.tags else "",
+        "rows": draft.rows,
+        "queries": len(draft.rankings),
+        "results": draft.results,
+        "depth": draft.depth,
+        "unknown_queries": len(draft.unknown_queries),
+        "unknown_blocks": len(draft.unknown_blocks),
+        "ties": draft.ties,
+        "reordered": draft.reordered,
+        "skipped": draft.skipped,
+        "is_spoilt": draft.is_spoilt,
+        "errors": [_kept(error) for error in list(draft.errors)[:MOST_ERRORS_KEPT]],
+        "errors_total": draft.errors.total,
+    }
+
+
+def _kept(error: InputError) -> dict[str, Any]:
+    """The error with nothing in it that a database would refuse: ids of a file may hold anything."""
+    return {key: _storable(part) if isinstance(part, str) else part for key, part in as_row(error).items()}
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode().replace("\0", "�")
 
 
 class _Reader:

@@ -1,20 +1,56 @@
 """Reading run files against a project's queries and a snapshot's blocks."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from apps.accounts.models import Project
-from apps.common.trec import lines_in, name_of
+from apps.common.errors import InputErrors
+from apps.common.inputs import fault
+from apps.common.trec import GZIP_MAGIC, lines_in, name_of
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshot_in
+from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.retrieval import imports, selectors
 
+AT_ONCE_BYTES = 1_000_000
+PACKED_AT_ONCE_BYTES = 100_000
+AT_ONCE_BLOCKS = 100_000
+TELL_EVERY = 10_000
 
-def draft_of_file(path: Path, *, project: Project, snapshot: Snapshot, name: str = "") -> imports.Draft:
+Tell = Callable[[int], object]
+
+
+def is_read_at_once(size: int, snapshot: Snapshot, *, is_packed: bool = False) -> bool:
+    """Whether a run of so many bytes is read while a person waits. A snapshot of many blocks takes time by itself."""
+    most = PACKED_AT_ONCE_BYTES if is_packed else AT_ONCE_BYTES
+    return size <= most and snapshot.block_count <= AT_ONCE_BLOCKS
+
+
+def is_packed(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
+def draft_of_upload(upload: Upload, tell: Tell = lambda rows: None) -> imports.Draft:
+    """The run in a file that was handed in or pushed; `tell` hears now and then how many rows have been read."""
+    snapshot = snapshot_in(upload.project, upload.options["snapshot"])
+    if upload.options.get("form") == "rows":
+        rows = _told(_pushed_rows(upload.file), tell)
+        tag = upload.options["tag"]
+        return draft_of_rows(rows, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
+    return draft_of_file(upload.file, project=upload.project, snapshot=snapshot, name=upload.filename, tell=tell)
+
+
+def draft_of_file(
+    path: Path, *, project: Project, snapshot: Snapshot, name: str = "", tell: Tell = lambda rows: None
+) -> imports.Draft:
     """The run in a file, plain or gzip, as a draft. `name` is what errors call the file. Raises OSError."""
     with path.open("rb") as stream:
         called = name or name_of(path)
-        return imports.read_run(lines_in(stream, called), called, **known_ids(project, snapshot))
+        return imports.read_run(_told(lines_in(stream, called), tell), called, **known_ids(project, snapshot))
 
 
 def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> imports.Draft:
@@ -33,3 +69,20 @@ def known_ids(project: Project, snapshot: Snapshot) -> dict[str, dict[str, int]]
     """Every query's key and every block's position, by outside id. Retired queries still have their runs."""
     queries = Query.objects.filter(project=project).values_list("outside_id", "pk")
     return {"queries": dict(queries), "blocks": selectors.position_of_blocks(snapshot)}
+
+
+def _told(rows: Iterable[Any], tell: Tell) -> Iterator[Any]:
+    for number, row in enumerate(rows, 1):
+        if number % TELL_EVERY == 0:
+            tell(number)
+        yield row
+
+
+def _pushed_rows(path: Path) -> Iterator[tuple[str, str, float]]:
+    """The rows that were pushed, kept as one JSON list. Raises InputErrors at the first that is none."""
+    for number, row in enumerate(json.loads(path.read_bytes()), 1):
+        try:
+            yield str(row["query_id"]).strip(), str(row["block_id"]).strip(), float(row["score"])
+        except (TypeError, KeyError, ValueError):
+            sentence = "A row is an object with query_id, block_id and score, a number."
+            raise InputErrors([fault("rows", number, "", json.dumps(row), sentence)]) from None

@@ -14,10 +14,10 @@ from apps.accounts.models import Project
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors import snapshots_in
 from apps.jobs.enums import ENDED
-from apps.jobs.models import Job
+from apps.jobs.models import Job, Upload
 from apps.queries.models import Query
 from apps.retrieval import pooling, ranking
-from apps.retrieval.enums import AT_ONCE, INDEX, MISSING, BlockText, PoolKind, RunState, SystemKind
+from apps.retrieval.enums import AT_ONCE, INDEX, MISSING, TAKE_FILE, BlockText, PoolKind, RunState, SystemKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Ranking, Run, System
 from apps.retrieval.sampling import PLAIN, PoolPlan
 
@@ -196,6 +196,19 @@ def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:
     """The block version at each position."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
     return np.fromiter(rows.values_list("version_id", flat=True).iterator(), dtype=np.int64)
+
+
+def job_of_upload(upload: Upload) -> Job | None:
+    """The latest job about a run file; None while there was none, because the file is small."""
+    return Job.objects.filter(project_id=upload.project_id, pk=upload.options.get("job")).first()
+
+
+def push_in(project: Project, pk: int) -> Job:
+    """The job that takes in a pushed run; Http404 for any other."""
+    try:
+        return Job.objects.get(project=project, kind=TAKE_FILE, pk=pk)
+    except Job.DoesNotExist:
+        raise Http404("No such push.") from None
 
 
 def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:

@@ -200,3 +200,43 @@ def retry_run_if_failed(project, run):
     if job.state == "failed":
         retry_job(job_id=job.pk, actor=lead_of(project), at=timezone.now())
     return job.state
+
+
+def test_a_large_run_file_is_taken_in_whole_and_once_after_kills(workers, project, settings):
+    settings.MEDIA_ROOT = workers.data_dir / "files"  # where the workers look
+    job = push_large_run(project)
+
+    for attempt in (1, 2):
+        worker = workers.start(concurrency=1)
+        wait_until(lambda attempt=attempt: is_reading(job, attempt), "the reading")
+        workers.kill(worker)
+        assert not Run.objects.exists()
+    workers.start(concurrency=1)
+    wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
+    workers.stop()
+
+    job.refresh_from_db()
+    run = Run.objects.get()
+    assert (job.state, job.attempt, job.result["run_id"]) == ("done", 3, run.pk)
+    assert (run.state, run.query_count) == ("complete", QUERIES)
+    assert Ranking.objects.filter(run=run, length=500).count() == QUERIES
+
+
+def push_large_run(project):
+    pairs = ((query, block) for query in range(QUERIES) for block in range(500))
+    lines = (f"Q{query:04} Q0 b{block:04} {block} {-block} theirs\n" for query, block in pairs)
+    return actions.push_run(
+        project=project,
+        snapshot=project.corpora.get().snapshots.get(),
+        trec="".join(lines),
+        said={"system": "", "tag": "", "note": "", "commit": ""},
+        skip_unknown=False,
+        actor=lead_of(project),
+        at=timezone.now(),
+    )
+
+
+def is_reading(job, attempt):
+    row = Job.objects.get(pk=job.pk)
+    assert row.state != "done", "the kill came too late"
+    return (row.state, row.attempt) == ("running", attempt) and row.done > 0

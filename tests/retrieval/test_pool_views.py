@@ -5,7 +5,7 @@ import pytest
 from apps.accounts.enums import Role
 from apps.jobs.testing import run_jobs
 from apps.retrieval import grading
-from apps.retrieval.models import Pool
+from apps.retrieval.models import Pool, System
 from apps.retrieval.sampling import PoolPlan, plan_of
 from tests.factories import lead_of, make_member, make_project
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
@@ -151,3 +151,14 @@ def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot,
 
     assert "What the pool misses" not in words(client.get(at("pool", project, pool.pk)))
     assert client.post(at("missing", project, pool.pk)).status_code == 403
+
+
+def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project, snapshot):
+    before = words(lead.get(at("new_pool", project)))
+    answer = lead.post(at("new_pool", project), {"usual": "1", "snapshot": snapshot.pk, "name": "Mine"}, follow=True)
+
+    assert "Make BM25 and TF-IDF" in before
+    made = System.objects.filter(project=project).order_by("pk")
+    assert [system.kind for system in made] == ["bm25", "tfidf"]
+    assert answer.content.decode().count(" checked") == 2
+    assert "Make BM25 and TF-IDF" not in words(answer)

@@ -2,6 +2,7 @@
 
 from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
 from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.actions.handing_in import PURPOSE, confirm_upload, discard_run_file, hand_in_run, push_run
 from apps.retrieval.actions.importing import Imported, import_run, import_upload, same_run
 from apps.retrieval.actions.indexes import request_indexes
 from apps.retrieval.actions.lengths import TooLong
@@ -12,6 +13,7 @@ from apps.retrieval.actions.systems import SystemRefused, create_system
 
 __all__ = [
     "MOST_CHOSEN",
+    "PURPOSE",
     "RUN_DEPTH",
     "ChoiceRefused",
     "Imported",
@@ -22,13 +24,17 @@ __all__ = [
     "annotate_run",
     "change_pace",
     "choose_pairs",
+    "confirm_upload",
     "create_fusion",
     "create_remote_system",
     "create_system",
+    "discard_run_file",
     "grow_pool",
+    "hand_in_run",
     "import_run",
     "import_upload",
     "lock_queries",
+    "push_run",
     "request_indexes",
     "request_missing",
     "request_pool",

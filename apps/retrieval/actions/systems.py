@@ -13,7 +13,7 @@ from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.retrieval.actions.lengths import check_lengths
 from apps.retrieval.engines import BadParameters, make
-from apps.retrieval.enums import BlockText
+from apps.retrieval.enums import BlockText, SystemKind
 from apps.retrieval.models import System
 
 
@@ -43,6 +43,15 @@ def create_system(
     given = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
     config = {"engine": given, "revision": identity["revision"], "words": str(words)}
     return add_system(project, name.strip(), kind, config, actor, at)
+
+
+@transaction.atomic
+def create_usual_systems(*, project: Project, actor: User, at: datetime) -> list[System]:
+    """Describe BM25 and TF-IDF with their usual parameters, for a project without a system that Karat can run."""
+    return [
+        create_system(project=project, name=SystemKind(kind).label, kind=kind, actor=actor, at=at)
+        for kind in (SystemKind.BM25, SystemKind.TFIDF)
+    ]
 
 
 def add_system(

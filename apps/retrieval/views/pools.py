@@ -1,8 +1,10 @@
 from datetime import datetime
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -14,6 +16,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshots_in
 from apps.queries.models import Query
 from apps.retrieval import actions, rules, selectors
+from apps.retrieval.actions.systems import create_usual_systems
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.drawing import sizes_chart
 from apps.retrieval.enums import ADAPTIVE, PoolKind
@@ -32,7 +35,10 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshots = list(snapshots_in(project)[:SNAPSHOTS_OFFERED])
     snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
     snapshot = snapshot or (snapshots[0] if snapshots else None)
-    form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial={"name": _free_name(project)})
+    if "usual" in request.POST and snapshot is not None:
+        return _with_usual_systems(request, project, snapshot)
+    start = {"name": _free_name(project), "systems": request.GET.getlist("systems")}
+    form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
@@ -54,6 +60,13 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
             return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
     context = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
     return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
+
+
+def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
+    """Make BM25 and TF-IDF, and show the form again with both chosen."""
+    made = create_usual_systems(project=project, actor=request.user, at=timezone.now())
+    chosen = urlencode({"snapshot": snapshot.pk, "systems": [system.pk for system in made]}, doseq=True)
+    return redirect(f"{reverse('retrieval:new_pool', args=[project.slug])}?{chosen}")
 
 
 @require_safe

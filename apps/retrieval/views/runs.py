@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -8,19 +10,19 @@ from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
-from apps.common.inputs import as_row, errors_as_csv
+from apps.common.inputs import errors_as_csv
 from apps.corpus.selectors import snapshot_in, snapshots_in
-from apps.jobs.enums import UploadState
-from apps.jobs.models import Upload
-from apps.jobs.uploads import discard_upload, store_upload, upload_in
+from apps.jobs.enums import JobState, UploadState
+from apps.jobs.models import Job, Upload
+from apps.jobs.uploads import upload_in
 from apps.retrieval import actions, selectors
 from apps.retrieval.forms import LedgerForm, UploadForm
 from apps.retrieval.imports import Draft
-from apps.retrieval.reading import draft_of_file
+from apps.retrieval.reading import draft_of_upload
+from apps.retrieval.taking import facts_of_upload
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
-PURPOSE = "run import"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,16 +52,11 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None, project=project)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        options = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
+        said = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
+        snapshot, at = values["snapshot"], timezone.now()
         try:
-            kept = store_upload(
-                project=project,
-                kind="run",
-                purpose=PURPOSE,
-                file=values["file"],
-                options={**options, "snapshot": values["snapshot"].pk},
-                actor=request.user,
-                at=timezone.now(),
+            kept = actions.hand_in_run(
+                project=project, snapshot=snapshot, file=values["file"], said=said, actor=request.user, at=at
             )
         except Refusal as refusal:
             form.add_error("file", refusal.sentence)
@@ -72,26 +69,29 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """What a run file would come to: counts, and every id the project or the snapshot does not know."""
+    """What a run file would come to: counts, and every id the project or the snapshot does not know.
+
+    While a job reads a large file, or takes it in, the page shows how far it is.
+    """
     kept = upload_in(project, pk)
+    job = selectors.job_of_upload(kept)
+    if kept.state == UploadState.USED and job is not None and job.result:
+        return redirect("retrieval:run", slug=project.slug, pk=job.result["run_id"])
     if kept.state != UploadState.STORED:
         raise Refusal(f"This file has been {kept.get_state_display()}.", code="upload_closed")
-    draft = _draft(project, kept)
-    system = kept.options["system"] or kept.options["tag"] or (draft.tags[0] if draft.tags else "")
-    snapshot = snapshot_in(project, kept.options["snapshot"])
-    same = None
-    if draft.rankings and not draft.is_spoilt:
-        same = actions.same_run(project=project, snapshot=snapshot, draft=draft, system=system)
+    if job is not None and job.state != JobState.DONE:
+        return render(request, "retrieval/reading.html", {**SECTION, "upload": kept, "job": job})
+    found = _facts(project, kept, job)
     context = {
         **SECTION,
         "upload": kept,
-        "draft": draft,
-        "system": system,
-        "tag": kept.options["tag"] or (draft.tags[0] if draft.tags else ""),
-        "snapshot": snapshot,
-        "same": same,
-        "mistakes": list(draft.errors)[:MISTAKES_SHOWN],
-        "unshown": max(0, draft.errors.total - MISTAKES_SHOWN),
+        "found": found,
+        "system": kept.options["system"] or kept.options["tag"] or found["tag"],
+        "tag": kept.options["tag"] or found["tag"],
+        "snapshot": snapshot_in(project, kept.options["snapshot"]),
+        "same": selectors.run_in(project, found["same_run"]) if found["same_run"] else None,
+        "mistakes": found["errors"][:MISTAKES_SHOWN],
+        "unshown": max(0, found["errors_total"] - MISTAKES_SHOWN),
         "query_total": selectors.queries_in(project).count(),
     }
     return render(request, "retrieval/preview.html", context)
@@ -101,8 +101,9 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def mistakes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The mistakes of a run file as CSV."""
-    draft = _draft(project, upload_in(project, pk))
-    answer = HttpResponse(errors_as_csv(as_row(error) for error in draft.errors), content_type="text/csv")
+    kept = upload_in(project, pk)
+    found = _facts(project, kept, selectors.job_of_upload(kept)).get("errors", [])
+    answer = HttpResponse(errors_as_csv(found), content_type="text/csv")
     answer["Content-Disposition"] = 'attachment; filename="mistakes.csv"'
     return answer
 
@@ -110,14 +111,14 @@ def mistakes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Take a file in: a small one at once, a large one in a job, which the file's page then shows."""
     kept = upload_in(project, pk)
-    imported = actions.import_upload(
-        upload=kept,
-        draft=_draft(project, kept),
-        skip_unknown=request.POST.get("skip_unknown") == "yes",
-        actor=request.user,
-        at=timezone.now(),
-    )
+    skip, at = request.POST.get("skip_unknown") == "yes", timezone.now()
+    if "job" in kept.options:
+        actions.confirm_upload(upload_id=kept.pk, skip_unknown=skip, actor=request.user, at=at)
+        return redirect("retrieval:preview", slug=project.slug, pk=kept.pk)
+    draft = _draft(project, kept)
+    imported = actions.import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=request.user, at=at)
     if not imported.is_new:
         messages.info(request, "Nothing changed: exactly this run is here already.")
     return redirect("retrieval:run", slug=project.slug, pk=imported.run.pk)
@@ -127,12 +128,18 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     kept = upload_in(project, pk)
-    discard_upload(upload_id=kept.pk, actor=request.user, at=timezone.now())
+    actions.discard_run_file(upload_id=kept.pk, actor=request.user, at=timezone.now())
     return redirect("retrieval:overview", slug=project.slug)
 
 
+def _facts(project: Project, kept: Upload, job: Job | None) -> dict[str, Any]:
+    """What the file would come to: as a job has found, or read here and now when the file is small."""
+    if job is not None:
+        return job.result or {}
+    return facts_of_upload(kept, _draft(project, kept))
+
+
 def _draft(project: Project, kept: Upload) -> Draft:
-    if kept.purpose != PURPOSE or kept.state == UploadState.DISCARDED:
+    if kept.purpose != actions.PURPOSE or kept.state == UploadState.DISCARDED:
         raise Refusal("This file is not a run that waits to be taken in.", code="upload_closed")
-    snapshot = snapshot_in(project, kept.options["snapshot"])
-    return draft_of_file(kept.file, project=project, snapshot=snapshot, name=kept.filename)
+    return draft_of_upload(kept)

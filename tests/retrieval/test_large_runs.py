@@ -1,0 +1,234 @@
+"""Run files that are too large to be read in a request. "Large" begins at a few bytes here."""
+
+import pytest
+from django.utils import timezone
+
+from apps.jobs.actions import cancel_job
+from apps.jobs.models import Job, Upload
+from apps.jobs.testing import run_jobs
+from apps.queries.models import Query
+from apps.retrieval import reading
+from apps.retrieval.models import Run
+from tests.factories import lead_of, make_project
+from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
+from tests.retrieval.test_api import ROWS, push, url
+from tests.retrieval.test_views import THEIRS, at, send, words
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN = "Q01 Q0 =ghost 9 1.0 theirs"
+
+
+@pytest.fixture(autouse=True)
+def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "AT_ONCE_BYTES", 10)
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def snapshot(project):
+    make_queries(project)
+    return make_snapshot(project)
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def confirm(client, project, **values):
+    return client.post(at("confirm", project, Upload.objects.get().pk), values)
+
+
+def test_a_large_file_is_read_and_taken_in_by_jobs(lead, project, snapshot):
+    page = send(lead, project, snapshot, THEIRS).url
+    assert "waiting for a worker" in words(lead.get(page))
+
+    run_jobs()
+    assert "<dt>rows</dt><dd>3</dd>" in words(lead.get(page))
+    assert not Run.objects.exists()
+
+    assert confirm(lead, project).url == page
+    assert "waiting for a worker" in words(lead.get(page))
+    assert not Run.objects.exists()
+
+    run_jobs()
+    run = Run.objects.get()
+    assert lead.get(page).url == at("run", project, run.pk)
+    assert (run.tag, run.state, run.query_count) == ("theirs", "complete", 2)
+    assert run.origin.startswith("run.txt, sha256 ")
+
+
+def test_a_large_file_comes_to_the_same_run_as_a_small_one(lead, project, snapshot):
+    import_lines(project, snapshot, THEIRS)
+
+    page = send(lead, project, snapshot, THEIRS).url
+    run_jobs()
+    assert "Exactly this run is here already" in words(lead.get(page))
+    confirm(lead, project)
+    run_jobs()
+
+    assert lead.get(page).url == at("run", project, Run.objects.get().pk)
+
+
+def test_pressing_twice_asks_for_one_job(lead, project, snapshot):
+    send(lead, project, snapshot, THEIRS)
+    run_jobs()
+
+    confirm(lead, project)
+    confirm(lead, project)
+
+    assert Job.objects.filter(kind="retrieval.take_file").count() == 1
+
+
+def test_a_file_that_is_being_read_is_neither_taken_in_nor_thrown_away(lead, project, snapshot):
+    send(lead, project, snapshot, THEIRS)
+
+    assert confirm(lead, project).status_code == 409
+    assert lead.post(at("discard", project, Upload.objects.get().pk)).status_code == 409
+
+
+def test_unknown_ids_of_a_large_file_are_left_out_only_when_ticked(lead, project, snapshot):
+    page = send(lead, project, snapshot, [*THEIRS, UNKNOWN]).url
+    run_jobs()
+    assert "'=ghost' is no block of this snapshot." in words(lead.get(page))
+    listed = lead.get(at("mistakes", project, Upload.objects.get().pk)).content.decode().splitlines()
+    assert listed[1].startswith("run.txt,4,block,'=ghost")
+
+    assert confirm(lead, project).status_code == 409
+    confirm(lead, project, skip_unknown="yes")
+    run_jobs()
+
+    assert Run.objects.get().query_count == 2
+
+
+def test_a_spoilt_large_file_is_never_taken_in(lead, project, snapshot):
+    page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url
+    run_jobs()
+
+    assert "cannot be taken in as it is" in words(lead.get(page))
+    assert confirm(lead, project, skip_unknown="yes").status_code == 409
+
+
+def test_a_file_that_no_longer_fits_when_its_turn_comes_shows_why_and_changes_nothing(lead, project, snapshot):
+    page = send(lead, project, snapshot, THEIRS).url
+    run_jobs()
+    confirm(lead, project)
+    Query.objects.filter(project=project, outside_id="Q02").update(outside_id="Q99")
+
+    run_jobs()
+
+    assert "'Q02' is no query of this project." in words(lead.get(page))
+    assert not Run.objects.exists()
+    assert Upload.objects.get().state == "stored"
+
+
+def test_a_cancelled_file_can_be_thrown_away(lead, project, snapshot):
+    page = send(lead, project, snapshot, THEIRS).url
+    cancel_job(job_id=Job.objects.get().pk, actor=lead_of(project), at=timezone.now())
+    assert "The job was cancelled." in words(lead.get(page))
+
+    lead.post(at("discard", project, Upload.objects.get().pk))
+
+    assert Upload.objects.get().state == "discarded"
+
+
+def test_a_snapshot_of_many_blocks_makes_any_file_large(snapshot):
+    snapshot.block_count = reading.AT_ONCE_BLOCKS + 1
+
+    assert not reading.is_read_at_once(1, snapshot)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_packed_file_counts_as_larger_than_it_is(snapshot, monkeypatch, packed):
+    monkeypatch.undo()
+
+    assert reading.is_read_at_once(500_000, snapshot, is_packed=packed) is not packed
+
+
+def test_a_large_push_is_answered_with_its_job_and_then_the_run(lead, project, snapshot):
+    asked = push(lead, project, snapshot, tag="night-1", system="ours", rows=ROWS, commit="a1b2")
+
+    assert asked.status_code == 202
+    body = asked.json()
+    assert (body["job"]["state"], body["run"], body["is_new"]) == ("queued", None, None)
+    run_jobs()
+
+    body = lead.get(url(project, f"pushes/{body['job']['id']}/")).json()
+    assert (body["job"]["state"], body["is_new"], body["skipped_rows"], body["mistakes"]) == ("done", True, 0, [])
+    assert (body["run"]["tag"], body["run"]["system"], body["run"]["commit"]) == ("night-1", "ours", "a1b2")
+    assert Run.objects.get().origin.startswith("run pushed over the API, sha256 ")
+
+
+def test_a_large_text_is_pushed_as_rows_are(lead, project, snapshot):
+    push(lead, project, snapshot, trec="\n".join(trec([("Q01", "a", 2.0), ("Q01", "b", 1.0)])))
+
+    run_jobs()
+
+    assert (Run.objects.get().tag, Run.objects.get().query_count) == ("theirs", 1)
+
+
+def test_a_large_push_that_does_not_fit_names_its_mistakes_and_takes_nothing_in(lead, project, snapshot):
+    rows = [*ROWS, {"query_id": "Q01", "block_id": "ghost", "score": 1}]
+    job = push(lead, project, snapshot, tag="night-1", rows=rows).json()["job"]
+    run_jobs()
+
+    body = lead.get(url(project, f"pushes/{job['id']}/")).json()
+
+    assert (body["run"], body["mistakes_total"]) == (None, 1)
+    assert body["mistakes"][0]["message"] == "'ghost' is no block of this snapshot."
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("block_id", ["b\0", "b\ud800"])
+def test_a_mistake_with_what_no_database_keeps_is_kept_without_it(lead, project, snapshot, block_id):
+    rows = [*ROWS, {"query_id": "Q01", "block_id": block_id, "score": 1}]
+    job = push(lead, project, snapshot, tag="night-1", rows=rows).json()["job"]
+    run_jobs()
+
+    body = lead.get(url(project, f"pushes/{job['id']}/")).json()
+
+    assert body["mistakes_total"] == 1
+    assert body["mistakes"][0]["value"] == "b�"
+
+
+@pytest.mark.parametrize("row", [3, {}, {"query_id": "Q01", "block_id": "a", "score": "much"}])
+def test_a_row_that_is_none_fails_the_push_with_its_place(lead, project, snapshot, row):
+    job = push(lead, project, snapshot, tag="night-1", rows=[*ROWS, row]).json()["job"]
+
+    run_jobs()
+
+    failed = Job.objects.get(pk=job["id"])
+    assert (failed.state, failed.attempt) == ("failed", 1)
+    assert failed.error == "rows, line 4: A row is an object with query_id, block_id and score, a number."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"rows": ROWS}, {"rows": ROWS, "trec": "x", "tag": "t"}, {"rows": "x" * 20, "tag": "t"}, {"trec": "\ud800"}],
+    ids=["neither", "rows without a tag", "both", "rows that are text", "half a character"],
+)
+def test_what_can_be_seen_at_once_is_refused_at_once(lead, project, snapshot, body):
+    assert push(lead, project, snapshot, **body).status_code == 400
+    assert not Job.objects.exists()
+
+
+def test_another_job_is_no_push(lead, project, snapshot):
+    send(lead, project, snapshot, THEIRS)
+
+    assert lead.get(url(project, f"pushes/{Job.objects.get().pk}/")).status_code == 404
+
+
+def test_rows_and_text_of_a_large_push_are_the_same_run(lead, project, snapshot):
+    push(lead, project, snapshot, tag="theirs", rows=ROWS)
+    push(lead, project, snapshot, trec="\n".join(trec([("Q02", "c", 1.0), ("Q01", "a", 9.0), ("Q01", "d", 8.5)])))
+
+    first, second = sorted(run_jobs(), key=lambda job: job.pk)
+
+    assert (first.result["is_new"], second.result["is_new"]) == (True, False)
+    assert first.result["run_id"] == second.result["run_id"]
