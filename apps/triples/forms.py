@@ -10,7 +10,7 @@ from django import forms
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer_rows
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
@@ -107,7 +107,7 @@ class BenchForm(KaratForm):
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.snapshot = snapshot
-        self.fields["source"].queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
 
     @cached_property
     def expected(self) -> list[Expected]:
@@ -223,12 +223,12 @@ class ListForm(KaratForm):
 
     def __init__(self, *args: Any, project: Project, mine: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["source"].queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         if mine:
             del self.fields["author"]
         else:
             people = User.objects.filter(memberships__project=project, memberships__role__in=WRITING_ROLES)
-            self.fields["author"].queryset = people.distinct().order_by("name", "pk")  # type: ignore[attr-defined]
+            offer_rows(self, "author", people.distinct().order_by("name", "pk"))
 
     def narrowing(self, *, words: str) -> Narrowing:
         self.is_valid()

@@ -12,8 +12,9 @@ from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
 from apps.corpus.importing.plans import Plan
 from apps.corpus.models import Corpus
+from apps.triples.comparing import Comparison
 from apps.triples.formats import Row
-from apps.triples.ingest import Comparison, take_entries
+from apps.triples.ingest import take_entries
 
 
 @transaction.atomic

@@ -8,15 +8,17 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.forms import offer
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus.importing.kinds import Example, ImportForm, ImportKind, Progress, register
 from apps.corpus.importing.plans import Plan
 from apps.corpus.models import Corpus
 from apps.corpus.selectors import corpora_in, corpus_in
+from apps.triples.comparing import Comparison
 from apps.triples.formats import FORMATS, Row, read_entries
 from apps.triples.importing import import_triples
-from apps.triples.ingest import Comparison, plan_entries
+from apps.triples.ingest import plan_entries
 
 LONGEST_MACHINE = 200
 
@@ -42,7 +44,7 @@ class TripleImportForm(ImportForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
-        self.fields["corpus"].choices = [("", "that of each entry, else the one frozen last"), *known]  # type: ignore[attr-defined]
+        offer(self, "corpus", [("", "that of each entry, else the one frozen last"), *known])
 
 
 @register
