@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer
 from apps.judging import keymap
 from apps.judging.actions import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
@@ -21,7 +21,7 @@ class GradeForm(forms.Form):
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["grade"].choices = [(grade, str(grade)) for grade in scale]  # type: ignore[attr-defined]
+        offer(self, "grade", [(grade, str(grade)) for grade in scale])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -101,7 +101,7 @@ class AdjudicationForm(KaratForm):
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [*((str(grade), str(grade)) for grade in scale), (self.CANT, "can’t be judged")]
-        self.fields["grade"].choices = choices  # type: ignore[attr-defined]
+        offer(self, "grade", choices)
 
     @property
     def decided(self) -> int | None:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.forms import BoundField
 
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer
 from apps.judging.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, Example, GradeText, as_example, as_stored
 from apps.judging.models import Guideline
 
@@ -54,7 +54,7 @@ class GuidelineForm(KaratForm):
         for entry in scale:
             told = known.get(entry["grade"], {})
             start[f"name_{entry['grade']}"] = told.get("name", entry["name"])
-            start[f"definition_{entry['grade']}"] = told.get("definition", "")
+            start[f"definition_{entry['grade']}"] = told.get("definition", "" if latest else entry.get("hint", ""))
             start |= self._examples_of(entry["grade"], told.get("examples", []))
         kwargs.setdefault("initial", start)
         super().__init__(*args, **kwargs)
@@ -141,5 +141,5 @@ class AgainForm(KaratForm):
 
     def __init__(self, *args: Any, grades: Sequence[int], snapshots: Sequence[tuple[int, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["grades"].choices = [(grade, str(grade)) for grade in grades]  # type: ignore[attr-defined]
-        self.fields["snapshot"].choices = list(snapshots)  # type: ignore[attr-defined]
+        offer(self, "grades", [(grade, str(grade)) for grade in grades])
+        offer(self, "snapshot", snapshots)

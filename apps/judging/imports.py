@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
+from apps.common.forms import offer
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
@@ -54,7 +55,7 @@ class JudgementImportForm(ImportForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
-        self.fields["snapshot"].choices = known  # type: ignore[attr-defined]
+        offer(self, "snapshot", known)
 
     def clean_grades(self) -> str:
         written = self.cleaned_data["grades"]

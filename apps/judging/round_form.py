@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.plan import USUAL_BAR, Plan
 from apps.judging.remits import Remit, remit_from
@@ -133,8 +133,8 @@ class RoundForm(KaratForm):
         self.fields.update(_remit_fields(project, self.people))
         pools = Pool.objects.filter(project=project, state=PoolState.COMPLETE, entry_count__gt=0)
         self.pools = pools.exclude(kind=PoolKind.IMPORTED).select_related("snapshot").order_by("-pk")
-        self.fields["pool"].queryset = self.pools  # type: ignore[attr-defined]
-        self.fields["annotators"].queryset = self.people  # type: ignore[attr-defined]
+        offer_rows(self, "pool", self.pools)
+        offer_rows(self, "annotators", self.people)
         self.fields["annotators"].initial = list(self.people)
         self.fields["pool"].initial = self.pools.first()
 

@@ -1,5 +1,7 @@
 """Who may do what in judging. Each rule returns the reason against it, or None."""
 
+from collections.abc import Collection
+
 from apps.accounts.models import Project, User
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Guideline, Round, Seat
@@ -30,6 +32,17 @@ def plan_refusal(annotators: int, most_judges: int) -> str | None:
         return (
             f"The plan asks for {most_judges} judges on a pair, and {annotators} "
             f"{'was' if annotators == 1 else 'were'} chosen. Nobody judges a pair twice."
+        )
+    return None
+
+
+def plan_warning(leads: Collection[int], annotators: Collection[int], most_judges: int) -> str | None:
+    """Say that nobody could decide where judges differ, as every lead is one of them."""
+    if most_judges > 1 and leads and set(leads) <= set(annotators):
+        who = "The only lead judges" if len(leads) == 1 else "Every lead judges"
+        return (
+            f"{who} in this round. Nobody decides a pair they judged, so where people differ a pair may stay open: "
+            "make one more person a lead under People, or leave a lead out."
         )
     return None
 

@@ -18,14 +18,15 @@ from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
 from apps.review.standing import REVIEWERS_PER_ROUND
 from apps.review.veils import veiled_among
+from apps.triples.comparing import OWN_ID
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS, write_entries
 from apps.triples.formats.entry import ALL as ALL_NEEDED
 from apps.triples.formats.entry import ANY, Entry, EntryBlock, Evidence
-from apps.triples.ingest import OWN_ID, digest_of_revision
 from apps.triples.models import CANDIDATE, ExpectedBlock, ImportedEntry, Triple
 from apps.triples.rules import WRITERS
 from apps.triples.selectors import WITH_BLOCKS, visible_triples
+from apps.triples.wordings import digest_of_revision
 
 PAGE = 500
 CANDIDATES, EVERY = "candidates", "all"

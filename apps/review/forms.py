@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer_rows
 from apps.queries.models import Source
 from apps.review.actions import Decision
 from apps.review.board import AGES, KIND_LABELS, Asked, people_of_board
@@ -82,9 +82,9 @@ class BoardForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = people_of_board(project)
-        self.fields["source"].queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         for name in ("author", "reviewer"):
-            self.fields[name].queryset = people  # type: ignore[attr-defined]
+            offer_rows(self, name, people)
 
     def asked(self) -> Asked:
         self.is_valid()
@@ -112,5 +112,5 @@ class ReseatForm(KaratForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["whose"].queryset = people_of_board(project)  # type: ignore[attr-defined]
-        self.fields["to"].queryset = able_in(project)  # type: ignore[attr-defined]
+        offer_rows(self, "whose", people_of_board(project))
+        offer_rows(self, "to", able_in(project))

@@ -51,12 +51,12 @@ class ReviewSeat(models.Model):
         return f"seat {self.number} of {self.revision_id}"
 
 
-class Verdict(models.Model):
-    """One reviewer's confirm or flag of one revision. Never changed; a change of mind supersedes."""
+FLAG_HAS_REASONS = Q(choice="confirm", reasons=[], category="") | (Q(choice="flag") & ~Q(reasons=[]))
 
-    revision = models.ForeignKey(Revision, models.PROTECT, related_name="verdicts")
-    seat = models.ForeignKey(ReviewSeat, models.PROTECT, related_name="verdicts")
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="verdicts")
+
+class AnyVerdict(models.Model):
+    """A confirm, or a flag that names what is wrong. Never changed; a change of mind supersedes."""
+
     choice = models.CharField(max_length=8, choices=Choice.choices)
     reasons = models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm.")
     category = models.CharField(max_length=10, choices=Category.choices, blank=True)
@@ -64,6 +64,17 @@ class Verdict(models.Model):
     idempotency_key = models.CharField(max_length=64)
     supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
     given_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class Verdict(AnyVerdict):
+    """One reviewer's confirm or flag of one revision."""
+
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="verdicts")
+    seat = models.ForeignKey(ReviewSeat, models.PROTECT, related_name="verdicts")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="verdicts")
 
     class Meta:
         constraints = [
@@ -75,7 +86,7 @@ class Verdict(models.Model):
             models.UniqueConstraint(fields=["reviewer", "idempotency_key"], name="verdict_key_once"),
             models.CheckConstraint(
                 name="verdict_flag_has_reasons_and_confirm_none",
-                condition=Q(choice="confirm", reasons=[], category="") | (Q(choice="flag") & ~Q(reasons=[])),
+                condition=FLAG_HAS_REASONS,
             ),
         ]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from apps.audit.registry import sealed_kind
 from apps.common.digests import utc_text
-from apps.review.models import DisputeMessage, Resolution, Verdict
+from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
 
 
 def register() -> None:
@@ -19,12 +19,19 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
         "revision": verdict.revision_id,
         "seat": verdict.seat_id,
         "reviewer": verdict.reviewer_id,
+        "supersedes": verdict.supersedes_id,
+        **words_payload(verdict),
+    }
+
+
+def words_payload(verdict: AnyVerdict) -> dict[str, Any]:
+    """What it says, under which key, and when."""
+    return {
         "choice": verdict.choice,
         "reasons": verdict.reasons,
         "category": verdict.category,
         "note": verdict.note,
         "key": verdict.idempotency_key,
-        "supersedes": verdict.supersedes_id,
         "given_at": utc_text(verdict.given_at),
     }
 

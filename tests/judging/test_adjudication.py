@@ -10,7 +10,7 @@ from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.models import Adjudication
 from apps.judging.resolution import PairState, Resolution
-from apps.judging.selectors import adjudicable, pair_of, resolved_grades
+from apps.judging.selectors import adjudicable, left_to_another_lead, pair_of, resolved_grades
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_round, people_of
 
@@ -171,3 +171,17 @@ def test_the_database_refuses_to_change_a_decision(round_, sql):
 
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql)
+
+
+def test_what_a_lead_judged_is_counted_for_another_lead_once_the_round_is_closed(round_):
+    mara, sef = people_of(round_)
+    lead = lead_of(round_.project)
+
+    assert left_to_another_lead(round_, mara) == 0
+
+    closed = close_round(round_id=round_.pk, actor=lead, at=AT)
+
+    assert left_to_another_lead(closed, mara) == 2
+    assert left_to_another_lead(closed, lead) == 0
+    decide(closed, entries_of(closed)[0])
+    assert left_to_another_lead(closed, sef) == 1

@@ -177,5 +177,5 @@ def test_the_board_asks_the_database_as_often_for_many_as_for_few(
         claim_seats(round_=round_, annotator=person, n=1, at=AT)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(31):
+    with django_assert_num_queries(32):
         client.get(url("round", round_))

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from apps.accounts import actions as accounts
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats
 from apps.judging.models import Round, RoundAnnotator
@@ -124,3 +125,15 @@ def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, mo
 )
 def test_hours_are_said_in_words(judgements, pace, said):
     assert hours(judgements, pace) == said
+
+
+def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client, project, data):
+    chief = lead_of(project)
+    accounts.set_roles(project=project, user=chief, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    joined = {**data, "annotators": [*data["annotators"], chief.pk]}
+    told = "The only lead judges in this round"
+
+    assert told not in preview(client, project, data)
+    assert told in preview(client, project, joined)
+    make_member(project, Role.LEAD)
+    assert told not in preview(client, project, joined)

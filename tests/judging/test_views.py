@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.accounts import actions as accounts
 from apps.accounts.enums import Role
-from apps.judging.actions import claim_seats
+from apps.judging.actions import claim_seats, close_round
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Guideline, Judgement, Round, RoundAnnotator
 from tests.factories import AT, lead_of, make_member, make_project
@@ -312,7 +312,7 @@ def test_the_guideline_is_written_read_and_versioned(client):
         data |= {f"name_{grade}": f"G{grade}", f"definition_{grade}": f"When {grade}."}
         data |= {f"example_{grade}_1_text": "a", f"example_{grade}_3_text": "b", f"example_{grade}_3_why": "since"}
 
-    assert client.get(new).status_code == 200
+    assert "Same subject only" in client.get(new).content.decode()
     answer = client.post(new, data, follow=True)
 
     text = answer.content.decode()
@@ -390,7 +390,35 @@ def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
     assert answer.status_code == 409
     assert "You judged this pair" in answer.content.decode()
     assert "Judge A" not in answer.content.decode()
-    assert "Nothing waits for you" in page(client, "adjudicate", split).content.decode()
+    assert "where people differ" not in page(client, "adjudicate", split).content.decode()
+    assert "before it is closed" in page(client, "adjudicate", split).content.decode()
+
+
+def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(client, split):
+    mara = people_of(split)[0]
+    chief = lead_of(split.project)
+    accounts.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    close_round(round_id=split.pk, actor=chief, at=AT)
+    client.force_login(mara)
+
+    assert "6 pairs wait for another lead" in page(client, "adjudicate", split).content.decode()
+    assert "6 pairs that you judged yourself are not settled" in page(client, "round", split).content.decode()
+    home = client.get(reverse("dashboard:home", args=[split.project.slug])).content.decode()
+    assert "Grades for another lead" in home
+    assert "Every grade is settled" not in home
+
+
+def test_a_lead_who_is_asked_to_judge_starts_from_the_round(client, round_):
+    mara = people_of(round_)[0]
+    chief = lead_of(round_.project)
+    accounts.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    judge = url("judge", round_)
+
+    client.force_login(mara)
+    assert judge in page(client, "round", round_).content.decode()
+
+    client.force_login(chief)
+    assert judge not in page(client, "round", round_).content.decode()
 
 
 def test_pairs_of_another_project_are_not_found(client, split):

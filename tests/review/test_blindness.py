@@ -124,6 +124,8 @@ def same_but_for(one: dict, other: dict, apart_from: str = "") -> list[str]:
 WHO = ("second reviewer", "author", "lead", "reviewing lead", "bystander")
 
 
+# Five walks through every page for each of eight people; that the crawl sees anything is tried on every database.
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("mode", "who"),
     [

@@ -73,13 +73,18 @@ def open_round(
     lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
     after = {"pool": pool.pk, "seed": plan.seed, "annotators": list(own), "plan": round_.plan, "checks": len(checks)}
     record(project=project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
+    _open_planned(round_, pairs, actor, at)
+    return round_
+
+
+def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
+    """At once, or in a job where there are more pairs than a request should wait for."""
     if pairs > MOST_PAIRS_AT_ONCE:
         params = {"round_id": round_.pk}
-        enqueue(kind="judging.open_round", params=params, project=project, actor=actor, at=at)
-        return round_
-    create_seats(round_, seat_counts(round_))
-    finish_opening(round_, actor=actor, at=at)
-    return round_
+        enqueue(kind="judging.open_round", params=params, project=round_.project, actor=actor, at=at)
+    else:
+        create_seats(round_, seat_counts(round_))
+        finish_opening(round_, actor=actor, at=at)
 
 
 def _checks(pool: Pool, plan: Plan, known: Sequence[Known]) -> list[Known]:

@@ -44,12 +44,7 @@ def settle_bulk(
         raise SettlingRefused(said, code="other_rule_planned")
     if error_type not in dict(ErrorType.told()):
         raise SettlingRefused("Say what made the judges differ.", code="error_type_missing")
-    found = _locked(round_, adjudicator, rule)
-    if not found:
-        raise SettlingRefused("No pair that waits falls under this rule.", code="nothing_to_settle")
-    if mark_of(found) != seen:
-        said = "The pairs under this rule have changed since you looked. Nothing was settled; look at them again."
-        raise SettlingRefused(said, code="pairs_changed")
+    found = _as_seen(round_, adjudicator, rule, seen)
     reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(found)} pairs." + (f" {words.strip()}" if words else "")
     decisions = Adjudication.objects.bulk_create(
         (
@@ -69,6 +64,17 @@ def settle_bulk(
     after = {"rule": rule, "pairs": len(found), "error_type": error_type, "reason": reason, "mark": seen}
     record(project=round_.project, actor=adjudicator, action="pairs.settled", obj=round_, after=after, at=at)
     return decisions
+
+
+def _as_seen(round_: Round, adjudicator: User, rule: Rule, seen: str) -> list[Trivial]:
+    """The locked pairs under the rule; refused unless they are those that the lead was shown."""
+    found = _locked(round_, adjudicator, rule)
+    if not found:
+        raise SettlingRefused("No pair that waits falls under this rule.", code="nothing_to_settle")
+    if mark_of(found) != seen:
+        said = "The pairs under this rule have changed since you looked. Nothing was settled; look at them again."
+        raise SettlingRefused(said, code="pairs_changed")
+    return found
 
 
 def _locked(round_: Round, adjudicator: User, rule: Rule) -> list[Trivial]:

@@ -170,18 +170,30 @@ def label_matrix(round_: Round) -> LabelMatrix:
 def adjudicable(round_: Round, user: User) -> list[Pair]:
     """The pairs that wait for this lead, lowest agreement first: settled by nobody, and not judged by them."""
     own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
+    waiting = _unsettled(round_, ~Q(entry__in=own))
+    return sorted(waiting, key=lambda pair: (-pair.spread, pair.entry_id))
+
+
+def left_to_another_lead(round_: Round, user: User) -> int:
+    """Count the pairs that wait for somebody else, because this lead judged them. Untold before the round is closed."""
+    if round_.state != RoundState.CLOSED:
+        return 0
+    own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
+    return len(_unsettled(round_, Q(entry__in=own)))
+
+
+def _unsettled(round_: Round, which: Q) -> list[Pair]:
+    """The pairs whose judges have all answered and did not settle them, and which nobody has decided."""
     split = (
         live_judgements(round_)
-        .filter(pass_number=1)
+        .filter(which, pass_number=1)
         .exclude(entry__in=Adjudication.objects.filter(round=round_).values("entry"))
-        .exclude(entry__in=own)
         .values("entry")
         .annotate(low=Min("grade"), high=Max("grade"), cant=Count("pk", filter=~Q(cant_judge="")))
         .filter(Q(low__lt=F("high")) | Q(cant__gt=0))
     )
     candidates = _pairs(round_, Q(entry__in=split.values("entry")))
-    waiting = [pair for pair in candidates if pair.resolved.needs_lead]
-    return sorted(waiting, key=lambda pair: (-pair.spread, pair.entry_id))
+    return [pair for pair in candidates if pair.resolved.needs_lead]
 
 
 def adjudicated(round_: Round) -> QuerySet[Adjudication]:

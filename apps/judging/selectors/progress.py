@@ -12,7 +12,7 @@ from apps.accounts.selectors import members_of, roles_of
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.planned import gate, plan_of, seats_at_opening
-from apps.judging.selectors.pairs import adjudicable, live_judgements
+from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.rounds import open_rounds_of, rounds_in
 from apps.queries.models import Query
@@ -89,13 +89,15 @@ class OwnProgress(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """What judging has in store for a person in a project."""
+    """What judging has in store for a person in a project. `left` are pairs they judged, which another lead decides."""
 
     to_grade: int
     grade_round: Round | None
     to_adjudicate: int
     adjudicate_round: Round | None
     adjudicate_since: datetime | None
+    left: int
+    left_round: Round | None
 
 
 def totals(round_: Round) -> Totals:
@@ -300,14 +302,18 @@ def waiting_for(user: User, project: Project) -> Waiting:
             to_grade += left
             grade_round = grade_round or (round_ if left else None)
     to_adjudicate, adjudicate_round, entries = 0, None, []
+    left, left_round = 0, None
     if Role.LEAD in roles:
         for round_ in rounds_to_adjudicate(project):
             pairs = adjudicable(round_, user)
             to_adjudicate += len(pairs)
             adjudicate_round = adjudicate_round or (round_ if pairs else None)
             entries += [judgement.pk for pair in pairs for judgement in pair.judgements]
+            others = left_to_another_lead(round_, user)
+            left += others
+            left_round = left_round or (round_ if others else None)
     since = Judgement.objects.filter(pk__in=entries[:1_000]).aggregate(at=Min("given_at"))["at"]
-    return Waiting(to_grade, grade_round, to_adjudicate, adjudicate_round, since)
+    return Waiting(to_grade, grade_round, to_adjudicate, adjudicate_round, since, left, left_round)
 
 
 def rounds_to_adjudicate(project: Project) -> list[Round]:

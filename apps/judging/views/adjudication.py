@@ -15,13 +15,13 @@ from apps.accounts.models import Project, User
 from apps.common.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
-from apps.judging.enums import ErrorType
+from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms import AdjudicationForm
 from apps.judging.guidelines import highest_first
 from apps.judging.models import Judgement, Round
 from apps.judging.order import shuffled
 from apps.judging.resolution import Rule, settled_by
-from apps.judging.selectors import Pair
+from apps.judging.selectors import Pair, board
 from apps.judging.views import user_of
 from apps.retrieval.models import PoolEntry
 
@@ -62,6 +62,8 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "decisions": selectors.adjudicated(round_)[:SHOWN],
         "decided": selectors.adjudicated(round_).count(),
         "trivial": _trivial(pairs),
+        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
     }
     return render(request, "judging/queue.html", context)
 

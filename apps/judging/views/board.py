@@ -64,6 +64,8 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
         "waiting": _waiting(round_, user_of(request)),
+        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),
         "is_imported": is_imported,

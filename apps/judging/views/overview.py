@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
@@ -19,7 +19,7 @@ from apps.judging.views import user_of
 @member_view()
 def index(request: HttpRequest, project: Project) -> HttpResponse:
     """The rounds: an annotator finds their own work, a lead all of it."""
-    member = request.member  # type: ignore[attr-defined]
+    member = member_of(request)
     own = []
     if member.holds(Role.ANNOTATOR):
         rounds = selectors.open_rounds_of(user_of(request), project)

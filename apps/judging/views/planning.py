@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
 from apps.judging.round_form import RoundForm
@@ -89,8 +90,13 @@ def _preview(form: RoundForm) -> dict[str, object]:
         "share": -(-found.judgements // people) if people else None,
         "hours": hours(found.judgements, pace_of(form.project)),
         "plan_refusal": refusal,
+        "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
         "plan": plan,
     }
+
+
+def _leads(project: Project) -> list[int]:
+    return list(members_of(project, Role.LEAD).values_list("pk", flat=True))
 
 
 def hours(judgements: int, pace: Pace) -> str:

@@ -9,10 +9,10 @@ from apps.common.errors import Refusal
 from apps.review import notices, rules
 from apps.review.actions.rounds import locked_with_standing, resolve
 from apps.review.enums import Outcome, ResolutionKind
-from apps.review.models import Verdict
+from apps.review.models import ReviewSeat, Verdict
 from apps.review.outcome import STEP_AFTER, outcome_of
 from apps.review.seats import live_seats
-from apps.review.standing import live_verdicts
+from apps.review.standing import Standing, live_verdicts
 from apps.triples.models import Triple
 from apps.triples.staleness import mark_if_changed
 from apps.triples.workflow import move
@@ -44,16 +44,12 @@ def give_verdict(
     sent = Verdict.objects.filter(reviewer=reviewer, idempotency_key=idempotency_key).first()
     if sent is not None:
         return _same_or_refused(sent, revision_id, choice, reasons)
-    if triple.current_id != revision_id:
-        raise VerdictRefused("This revision is no longer under review.", code="other_revision")
-    if reason := rules.verdict_refusal(triple, standing):
-        raise VerdictRefused(reason, code="no_verdict")
+    seat = _seat_for(triple, standing, revision_id)
     if reason := rules.flag_fault(choice, reasons, category, note):
         raise VerdictRefused(reason, code="bad_verdict")
-    assert standing.seat is not None  # the rule above has asked
     verdict = Verdict.objects.create(
         revision=triple.revision,
-        seat=standing.seat,
+        seat=seat,
         reviewer=reviewer,
         choice=choice,
         reasons=list(reasons),
@@ -63,9 +59,9 @@ def give_verdict(
         supersedes=standing.own,
         given_at=at,
     )
-    if standing.seat.answered_at is None:
-        standing.seat.answered_at = at
-        standing.seat.save(update_fields=["answered_at"])
+    if seat.answered_at is None:
+        seat.answered_at = at
+        seat.save(update_fields=["answered_at"])
     notices.answered(triple, reviewer, at)
     _close_if_both_in(triple, reviewer, at)
     return verdict
@@ -75,6 +71,16 @@ def _same_or_refused(sent: Verdict, revision_id: int, choice: str, reasons: list
     if (sent.revision_id, sent.choice, sent.reasons) != (revision_id, choice, list(reasons)):
         raise VerdictRefused("This key was used for another verdict.", code="key_reused")
     return sent
+
+
+def _seat_for(triple: Triple, standing: Standing, revision_id: int) -> ReviewSeat:
+    """The seat from which the person answers this revision. Raises VerdictRefused where they may not."""
+    if triple.current_id != revision_id:
+        raise VerdictRefused("This revision is no longer under review.", code="other_revision")
+    if reason := rules.verdict_refusal(triple, standing):
+        raise VerdictRefused(reason, code="no_verdict")
+    assert standing.seat is not None  # the rule has asked
+    return standing.seat
 
 
 def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
