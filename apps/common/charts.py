@@ -18,6 +18,7 @@ from apps.common.wording import interval, number
 
 KAPPA_BANDS = (0.4, 0.6)
 LETTER = 5.5  # px, the mean width of a letter at 12 px
+CHARACTER, NEXT_LINE = 6.8, 14.0  # px that a letter may need, and from one line of a label to the next
 
 
 def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
@@ -26,9 +27,10 @@ def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: 
 
 
 def plot(chart: str, *, caption: str = "") -> SafeString:
-    """A chart that scrolls sideways on narrow screens, reachable by keyboard."""
+    """A chart that scrolls sideways on narrow screens: reachable by keyboard, and named as the chart is."""
     words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return mark_safe(f'<figure class="plot" tabindex="0">{chart}{words}</figure>')
+    name = chart.partition("<title>")[2].partition("</title>")[0]
+    return mark_safe(f'<figure class="plot" tabindex="0" role="group" aria-label="{name}">{chart}{words}</figure>')
 
 
 def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> SafeString:
@@ -36,12 +38,14 @@ def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int
 
     def cell(name: str, at: int, value: object) -> str:
         css = ' class="num"' if at >= words else ""
-        return f"<{name}{css}>{escape(value)}</{name}>"
+        scope = ' scope="col"' if name == "th" else ""
+        return f"<{name}{scope}{css}>{escape(value)}</{name}>"
 
     top = "".join(cell("th", at, value) for at, value in enumerate(head))
     body = "".join("<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows)
     return mark_safe(
-        '<details class="figures"><summary>Figures</summary><div class="scroll"><table class="data">'
+        '<details class="figures"><summary>Figures</summary>'
+        '<div class="scroll" tabindex="0" role="group" aria-label="Figures"><table class="data">'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
 
@@ -58,8 +62,11 @@ def estimates(
     bands: bool = True,
     width: int = 648,
     places: int = 2,
+    unit: str = "",
 ) -> SafeString:
     """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above.
+
+    `unit` stands behind each value, as in "10.7 %".
 
     The axis reaches below `low` when a row does: a coefficient may be negative.
     """
@@ -69,7 +76,7 @@ def estimates(
     top, bottom = 24.0, 30.0 + ROW * len(rows)
     parts = [*_bands(place, low, high, top, bottom)] if bands else []
     for at, row in enumerate(rows):
-        parts += _estimate(row, place, 45.0 + ROW * at, width, places)
+        parts += _estimate(row, place, 45.0 + ROW * at, width, places, unit)
     parts += axis(place, ticks(low, high), left, right, bottom)
     return svg(width, bottom + 24, name, parts)
 
@@ -87,14 +94,14 @@ def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> 
     return parts
 
 
-def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int) -> list[str]:
+def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int, unit: str) -> list[str]:
     parts = [text(0, y + 4, row.label, class_="strong" if row.strong else "word")]
     if row.measure:
         parts.append(text(196, y + 4, row.measure, anchor="end"))
     if row.value is None:
         return [*parts, text(220, y + 4, row.why or "not defined: too few items", class_="word halo")]
     parts.append(tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point")))
-    parts.append(text(width - 90, y + 4, number(row.value, places), class_="strong"))
+    parts.append(text(width - 58, y + 4, number(row.value, places) + unit, anchor="end", class_="strong"))
     parts.append(text(width, y + 4, f"n {row.n:,}", anchor="end"))
     return parts
 
@@ -175,6 +182,21 @@ class Bar:
     target: float | None = None
 
 
+def two_lines(words: str, most: int) -> list[str]:
+    """A label that is too long for one line of `most` letters, divided at a space; what two cannot hold is cut."""
+    if len(words) <= most:
+        return [words]
+    at = words.rfind(" ", 0, most + 1)
+    first, rest = (words[:at], words[at + 1 :]) if at > 0 else (words[:most], words[most:])
+    return [first, clip(rest, most)]
+
+
+def _label(lines: Sequence[str], y: float) -> list[str]:
+    """Lines of a label at the left edge, around the line that one alone would stand on."""
+    top = y - NEXT_LINE * (len(lines) - 1) / 2
+    return [text(0, top + NEXT_LINE * at, line, class_="word") for at, line in enumerate(lines)]
+
+
 def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeString:
     """Shares as bars from zero, each with its target as a gold line."""
     left, right = 150.0, width - 64.0
@@ -187,7 +209,7 @@ def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeStri
         words = f"{bar.label}: {bar.count:,}, {bar.share:.0%}".replace("%", " %")
         if bar.target is not None:
             words += f", target {bar.target * 100:.0f} %"
-        parts.append(text(0, y + 11, clip(bar.label, 22), class_="word"))
+        parts += _label(two_lines(bar.label, int(left / CHARACTER)), y + 11)
         parts.append(
             tag("rect", title(words), class_="bar-fill", x=left, y=y, width=place(bar.share) - left, height=14)
         )

@@ -1,8 +1,10 @@
-"""The one look of every form field."""
+"""The one look of every form field, and choices that only the rows at hand know."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from django import forms
+from django.db.models import QuerySet
 
 
 class KaratForm(forms.Form):
@@ -17,3 +19,13 @@ class KaratForm(forms.Form):
                 continue
             classes = field.widget.attrs.get("class", "")
             field.widget.attrs["class"] = f"input {classes}".strip()
+
+
+def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:
+    """Have a field choose among these."""
+    cast(forms.ChoiceField, form.fields[name]).choices = list(choices)
+
+
+def offer_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
+    """Have a field choose among these rows."""
+    cast(forms.ModelChoiceField, form.fields[name]).queryset = rows

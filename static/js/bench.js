@@ -65,6 +65,18 @@ document.addEventListener("click", (event) => {
   changed();
 });
 
+// Find ------------------------------------------------------------------------------------------------------------
+
+// Enter opens the first block found. Words that are not looked up yet load the page with what they find, as ever.
+document.querySelector("form.find").addEventListener("submit", (event) => {
+  const list = document.querySelector("#results [data-found-for]");
+  if (list?.dataset.foundFor !== event.target.elements.q.value.trim()) return;
+  event.preventDefault();
+  const first = list.querySelector("a");
+  first.focus();
+  first.click();
+});
+
 // Marks -----------------------------------------------------------------------------------------------------------
 
 function merged(all) {

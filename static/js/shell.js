@@ -3,6 +3,14 @@ import "./keys.js";
 import "./dialogs.js";
 import "./toast.js";
 
+// On narrow screens the menu scrolls sideways: the page that is open stands in sight.
+const here = document.querySelector(".nav [aria-current]");
+if (here) {
+  const menu = here.closest(".nav");
+  const [inner, outer] = [here.getBoundingClientRect(), menu.getBoundingClientRect()];
+  menu.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+}
+
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button?.dataset.busy || event.defaultPrevented) return;

@@ -13,8 +13,10 @@ from apps.common.charts import (
     figures,
     meter,
     parts_bar,
+    plot,
     target_bars,
     ticks,
+    two_lines,
 )
 
 
@@ -100,3 +102,33 @@ def test_figures_hold_the_same_numbers_as_the_chart():
 
     assert '<td class="num">0.66 to 0.76</td><td class="num">412</td>' in table
     assert "<td>&lt;b&gt;</td>" in figures(["a"], [["<b>"]])
+
+
+def test_what_scrolls_is_reached_by_keyboard_and_named():
+    chart = plot(estimates('Agreement of "A" & B', [Estimate("All", 0.71)]), caption="Red: below 0.4")
+    table = figures(["a"], [["1"]])
+
+    figure = ElementTree.fromstring(chart)
+    assert (figure.get("tabindex"), figure.get("role"), figure.get("aria-label")) == (
+        "0",
+        "group",
+        'Agreement of "A" & B',
+    )
+    assert '<div class="scroll" tabindex="0" role="group" aria-label="Figures">' in table
+
+
+def test_a_long_label_is_divided_at_a_space_before_it_is_cut():
+    assert two_lines("Public tenders", 22) == ["Public tenders"]
+    assert two_lines("Search log of the help centre", 22) == ["Search log of the help", "centre"]
+    assert two_lines("Answers that were wrong and what people then asked", 22) == [
+        "Answers that were",
+        "wrong and what people…",
+    ]
+    assert two_lines("a" * 30, 22) == ["a" * 22, "a" * 8]
+
+
+def test_values_end_below_each_other_with_their_unit():
+    svg = estimates("Rates", [Estimate("A", 14.7), Estimate("B", 6.7)], high=20, bands=False, places=1, unit=" %")
+
+    values = [node for node in ElementTree.fromstring(svg).iter("text") if node.text in {"14.7 %", "6.7 %"}]
+    assert [(node.get("text-anchor"), node.get("x")) for node in values] == [("end", "590")] * 2

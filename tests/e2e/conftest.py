@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e import looking
 
 HERE = Path(__file__).resolve().parent
 MAIN_STORY = "test_main_story.py"
 ARGUMENTS = ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"]
+expect.set_options(timeout=looking.PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +49,7 @@ def context(browser: Browser, live_server) -> Iterator[BrowserContext]:
     """A fresh browser profile that knows the address of the live server."""
     context = browser.new_context(base_url=live_server.url, viewport=looking.WIDE, reduced_motion="reduce")
     context.add_init_script(looking.WATCH)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(looking.PATIENCE)
     yield context
     context.close()
 

@@ -56,7 +56,5 @@ class Keyboard:
 
     def look_over(self) -> None:
         """Axe in both themes, and nothing the browser complains about."""
-        for scheme in ("dark", "light"):
-            looking.theme(self.page, scheme)
-            looking.axe_clean(self.page)
+        looking.clean_in_both_themes(self.page)
         assert self.witness.drain() == [], self.page.url

@@ -1,7 +1,6 @@
 """A lead asks who is favoured by what was judged, plans a round of what matters first, and takes negatives home."""
 
 import json
-import os
 
 import pytest
 from django.urls import reverse
@@ -17,11 +16,6 @@ from tests.factories import make_user
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
-def look(page, name):
-    if os.environ.get("KARAT_LOOK"):
-        looking.look_at(page, name)
-
-
 def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, signed_in, axe_clean):
     lead = make_user("Petra Lomas", is_operator=True)
     job = request_demo(host=lead, at=timezone.now())
@@ -34,14 +28,14 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, signed_in, ax
     page.goto(reverse("retrieval:pool", args=[project.slug, pool.pk]))
     page.get_by_role("link", name="Bias").first.click()
     axe_clean(page)
-    look(page, "bias-reports")
+    looking.look_at(page, "bias-reports")
     page.get_by_role("button", name="Leave one out").click()
     page.get_by_text("waiting for a worker").wait_for()
     run_jobs()
     page.reload()
     page.get_by_role("heading", name="What nobody judged").wait_for()
     axe_clean(page)
-    look(page, "bias")
+    looking.look_at(page, "bias")
 
     page.get_by_role("spinbutton", name="Judge these first").fill("7")
     page.get_by_role("button", name="Plan a round").click()
@@ -53,7 +47,7 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, signed_in, ax
     page.goto(reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
     page.get_by_role("link", name="Negatives to train on").click()
     axe_clean(page)
-    look(page, "negatives")
+    looking.look_at(page, "negatives")
     with page.expect_download() as download:
         page.get_by_role("link", name="JSONL").click()
     lines = download.value.path().read_text().splitlines()

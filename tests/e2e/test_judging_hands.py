@@ -68,9 +68,7 @@ def test_a_phone_story(browser, live_server, round_, mara):
     witness = looking.Witness(page)
     page.goto(f"/p/{round_.project.slug}/judging/")
     page.get_by_role("link", name="Start").tap()
-    for scheme in ("dark", "light"):
-        looking.theme(page, scheme)
-        looking.axe_clean(page)
+    looking.clean_in_both_themes(page)
     keys_are_under_the_thumb(page)
 
     first = seat_shown(page)

@@ -10,7 +10,6 @@ from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 MEASURES = "nDCG@10 AP RR"
 READABLE = 4.5
-BUSY_MACHINE = 60_000  # milliseconds; the story shares its processors with the rest of the suite
 
 # The lowest contrast of any word in a chart with the ground that it stands on, and how many words there are.
 CONTRAST = """() => {
@@ -108,9 +107,7 @@ def report_opened(page: Page, folder) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 regressions, all explained.")
     expect(page.get_by_role("cell", name="Accept: A rare word.").first).to_be_visible()
     readable(page)
-    for scheme in ("light", "dark"):
-        looking.theme(page, scheme)
-        looking.axe_clean(page)
+    looking.clean_in_both_themes(page)
     looking.look_at(page, "report-comparison")
     assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF-")
 
@@ -133,7 +130,6 @@ def gate_made(page: Page, scene) -> None:
 
 
 def test_two_runs_are_compared_explained_gated_and_reported(page, signed_in, witness, scene, tmp_path):
-    page.set_default_timeout(BUSY_MACHINE)
     signed_in(scene.lead)
 
     compared(page, scene)

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from apps.jobs.testing import run_jobs
 from apps.retrieval.models import Run
+from tests.e2e import looking
 from tests.factories import lead_of, make_project
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 
@@ -59,7 +60,7 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_who_found_wh
 
     run_jobs()
 
-    expect(page.get_by_role("heading", name=re.compile(r"^\d+ pairs$"))).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name=re.compile(r"^\d+ pairs$"))).to_be_visible()
     page.get_by_role("link", name="Provenance").click()
     expect(page.get_by_role("cell", name="blk-001")).to_be_visible()
     assert Run.objects.count() == 2
@@ -87,10 +88,7 @@ def test_every_page_of_this_room_is_accessible(page, project, lead, axe_clean):
 
     for path in paths:
         page.goto(base + path)
-        axe_clean(page)
-        page.emulate_media(color_scheme="dark")
-        axe_clean(page)
-        page.emulate_media(color_scheme="light")
+        looking.clean_in_both_themes(page)
 
 
 def test_the_preview_of_a_faulty_run_is_accessible_and_asks_before_it_skips(page, project, lead, axe_clean, tmp_path):

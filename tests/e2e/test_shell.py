@@ -129,6 +129,13 @@ def test_targets_are_44_px_where_fingers_point(browser, live_server, project):
     assert small == []
 
 
+def test_the_menu_of_a_phone_shows_the_page_that_is_open(people, project):
+    people.set_viewport_size({"width": 390, "height": 844})
+    people.goto(f"/p/{project.slug}/runs/")
+
+    expect(people.get_by_role("navigation", name="Project").get_by_role("link", name="Runs")).to_be_in_viewport(ratio=1)
+
+
 def test_nothing_scrolls_sideways_on_a_phone(people):
     people.set_viewport_size({"width": 390, "height": 844})
 

@@ -71,7 +71,5 @@ def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, 
     page.get_by_role("link", name="Wording").click()
     expect(page.get_by_text("judged@10 100 %").first).to_be_visible()
     looking.look_at(page, "evaluation-wording")
-    looking.axe_clean(page)
-    looking.theme(page, "dark")
-    looking.axe_clean(page)
+    looking.clean_in_both_themes(page)
     assert witness.drain() == []

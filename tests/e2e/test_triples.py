@@ -91,6 +91,20 @@ def test_evidence_is_marked_by_mouse(bench):
     assert marked(bench)[0] in {"Archives", "leave"}
 
 
+def test_enter_opens_the_first_block_found_and_keeps_what_was_written(bench):
+    question = bench.get_by_label("Question", exact=False).first
+    question.fill("How long does emergency access stay open?")
+    question.blur()
+    bench.keyboard.press("/")
+    bench.keyboard.type("break glass session")
+    expect(bench.locator(".results li").first).to_contain_text("3.6 Break-glass access")
+
+    bench.keyboard.press("Enter")
+
+    expect(bench.locator("#read .docpath")).to_contain_text("3.6 Break-glass access")
+    expect(question).to_have_value("How long does emergency access stay open?")
+
+
 def test_from_search_to_submit_without_the_mouse(bench, team):
     bench.keyboard.press("/")
     bench.keyboard.type("break glass session")

@@ -32,7 +32,6 @@ class World:
     project: Project
     lead: User
     annotator: User
-    invitation: str
     unlinked: list[str]
 
 
@@ -42,7 +41,7 @@ def build() -> World:
     job = request_demo(host=lead, at=at)
     run_jobs()
     project = Project.objects.get(pk=job.project_id)
-    _, invitation = invite(project=project, actor=lead, roles=[Role.VIEWER], at=at)
+    invite(project=project, actor=lead, roles=[Role.VIEWER], at=at)
     create_token(project=project, user=lead, name="pipeline", scopes=["runs:write"], at=at, lasts=timedelta(days=9))
     snapshot = snapshots_in(project)[0]
     gold_set = project.gold_sets.get()
@@ -53,7 +52,7 @@ def build() -> World:
     _preview_files(project, lead)
     ask_for_bias(project, lead)
     annotators = members_of(project, Role.ANNOTATOR).exclude(pk__in=members_of(project, Role.LEAD))
-    return World(project, lead, annotators[0], invitation, [*_unlinked(project)])
+    return World(project, lead, annotators[0], [*_unlinked(project)])
 
 
 def _preview_files(project: Project, lead: User) -> None:

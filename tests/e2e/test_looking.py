@@ -1,0 +1,36 @@
+"""What looks at pages finds what is wrong with them: in both themes, and where colours were met before."""
+
+import pytest
+
+from tests.e2e import looking
+
+PAGE = """<!doctype html><html lang="en"><head><title>Page</title><style>
+  :root { color-scheme: light dark; background: light-dark(#fff, #111); color: light-dark(#111, #eee); }
+  .dim { color: light-dark(#111, #333); }
+  .pale { color: light-dark(#ddd, #eee); }
+</style></head><body><main><h1>Words</h1>%s</main></body></html>"""
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ("<p>Clean</p>" * 3, []),
+        ('<p>Clean</p><p class="dim">Lost in the dark</p>', ["in the dark: color-contrast: .dim"]),
+        ('<p>Clean</p><p class="pale">Lost in the light</p>', ["color-contrast: .pale"]),
+        ('<p style="opacity: 0.2">Faint</p>', ["in the dark: color-contrast: p", "color-contrast: p"]),
+        ('<img src="data:,">', ["image-alt: img"]),
+    ],
+)
+def test_faults_are_found_in_the_theme_that_has_them(page, body, faults):
+    page.set_content(PAGE % body)
+
+    found = looking.faults_in_both_themes(page)
+
+    assert [fault.split(": Element")[0] for fault in found] == faults
