@@ -1,7 +1,8 @@
 """Every endpoint × every standing × GET and POST, and every project page with another project's object.
 
 The table is `tests/endpoints.py`; the endpoints come from the resolver, so one that nobody entered fails.
-Each request is rolled back, so the order does not matter.
+Each request is rolled back, so the order does not matter. Who may do what is decided in Python, so one
+database answers both products; the pages of a lead are read on every database, in search of secrets.
 """
 
 from collections.abc import Iterator
@@ -121,6 +122,7 @@ def outsider(standing: str, is_api: bool) -> set[int]:
     return {401} if is_api else {302}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(ROUTES))
 def test_each_standing_gets_what_the_table_says(world, name):
     url = world.url(name, ROUTES[name])
@@ -166,6 +168,7 @@ def routes_with_objects() -> list[str]:
     ]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", routes_with_objects())
 def test_our_address_with_their_object_is_not_found(world, name):
     theirs = world.kwargs(name, ROUTES[name], world.other)

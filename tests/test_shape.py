@@ -60,6 +60,7 @@ PURE = [
     "evaluation/first.py",
     "evaluation/gating",
     "evaluation/attributes.py",
+    "evaluation/leaning.py",
     "evaluation/measures",
     "evaluation/negatives.py",
     "evaluation/pareto.py",

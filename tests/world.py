@@ -21,13 +21,11 @@ from apps.evaluation.models import Badge, BiasReport, Evaluation, Gate, Stabilit
 from apps.goldsets.models import Version
 from apps.jobs.models import Job, Notification, Upload, Webhook
 from apps.jobs.testing import run_jobs
-from apps.jobs.uploads import store_upload
 from apps.jobs.webhooks import add_webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
-from apps.retrieval.actions import create_remote_system
+from apps.retrieval.actions import create_remote_system, hand_in_run, push_run
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.views.runs import PURPOSE
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
@@ -85,6 +83,9 @@ class Things:
 
     def any__gold_set(self) -> str:
         return self.version.gold_set.slug
+
+    def any__system_pk(self) -> int:
+        return Gate.objects.filter(gold_set__project=self.project).earliest("pk").system_id
 
     def any__number(self) -> int:
         return self.version.number
@@ -185,6 +186,9 @@ class Things:
         return Run.objects.filter(project=self.project).order_by("pk").first().pk
 
     retrieval_api_run__pk = retrieval_run__pk
+
+    def retrieval_api_push__pk(self) -> int:
+        return Job.objects.get(project=self.project, kind="retrieval.take_file").pk
 
     def retrieval__pk(self) -> int:
         return Upload.objects.filter(project=self.project, kind="run").first().pk
@@ -398,8 +402,10 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
     _add_candidates(project, lead, snapshot)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
-    options = {"system": "", "tag": "", "note": "", "commit": "", "snapshot": snapshot.pk}
-    store_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=lead, at=now)
+    handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
+    handed_in["said"] = {"system": "", "tag": "", "note": "", "commit": ""}
+    hand_in_run(**handed_in, file=file)
+    push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False)
     ask_for_bias(project, lead)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)

@@ -2,6 +2,7 @@ from django import forms
 
 from apps.accounts.models import Project
 from apps.audit.selectors import Filters, actions_in, actors_in, object_types_in
+from apps.common.forms import offer
 
 
 class FilterForm(forms.Form):
@@ -16,10 +17,10 @@ class FilterForm(forms.Form):
     def __init__(self, *args, project: Project, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         everyone = [(str(actor.pk), str(actor)) for actor in actors_in(project)]
-        self.fields["actor"].choices = [("", "Everybody"), *everyone]  # type: ignore[attr-defined]
-        self.fields["action"].choices = [("", "Every action"), *_pairs(actions_in(project))]  # type: ignore[attr-defined]
+        offer(self, "actor", [("", "Everybody"), *everyone])
+        offer(self, "action", [("", "Every action"), *_pairs(actions_in(project))])
         types = [(name, name.rpartition(".")[2]) for name in object_types_in(project)]
-        self.fields["object_type"].choices = [("", "Every kind"), *types]  # type: ignore[attr-defined]
+        offer(self, "object_type", [("", "Every kind"), *types])
         for field in self.fields.values():
             field.widget.attrs["class"] = "input"
 

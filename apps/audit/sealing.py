@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.registry import SealedKind, kinds
@@ -60,8 +60,8 @@ def has_unsealed() -> bool:
     return any(unsealed(kind, after=max(0, marks.get(kind.name, 0) - LOOK_BACK)).exists() for kind in kinds())
 
 
-def record_digest(kind: SealedKind, row: object, project_id: int | None) -> str:
-    return digest_of([kind.name, row.pk, project_id, kind.payload(row)])  # type: ignore[attr-defined]
+def record_digest(kind: SealedKind, row: Model, project_id: int | None) -> str:
+    return digest_of([kind.name, row.pk, project_id, kind.payload(row)])
 
 
 def chain_digest(previous: str, position: int, digest: str) -> str:
@@ -80,12 +80,12 @@ def _read(kind: SealedKind, after: int) -> list[Record]:
     return [_record(kind, row) for row in rows[:BATCH]]
 
 
-def _record(kind: SealedKind, row: object) -> Record:
+def _record(kind: SealedKind, row: Model) -> Record:
     project_id = project_of(kind, row)
-    return Record(kind.name, row.pk, project_id, record_digest(kind, row, project_id))  # type: ignore[attr-defined]
+    return Record(kind.name, row.pk, project_id, record_digest(kind, row, project_id))
 
 
-def project_of(kind: SealedKind, row: object) -> int | None:
+def project_of(kind: SealedKind, row: Model) -> int | None:
     *path, last = kind.project_path.split("__")
     for name in path:
         row = getattr(row, name)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
+from apps.common.forms import offer
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.corpus import actions
@@ -46,7 +47,7 @@ class CorpusImportForm(ImportForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
-        self.fields["corpus"].choices = [*known, (NEW, "a new corpus")]  # type: ignore[attr-defined]
+        offer(self, "corpus", [*known, (NEW, "a new corpus")])
         self.fields["name"].note = "for a new corpus"  # type: ignore[attr-defined]
         if not known:
             del self.fields["mode"]

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus import actions, history, rules, selectors, snapshots
@@ -57,7 +57,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     corpus = selectors.corpus_in(project, corpus_slug)
     snapshot = actions.freeze_snapshot(
         corpus_id=corpus.pk,
-        actor=request.user,  # type: ignore[arg-type]
+        actor=member_of(request).user,
         at=timezone.now(),
         name=request.POST.get("name", "")[:120],
     )
@@ -123,7 +123,7 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     actions.redact_version(
         version_id=version.pk,
         reason=request.POST.get("reason", "")[:2_000],
-        actor=request.user,  # type: ignore[arg-type]
+        actor=member_of(request).user,
         at=timezone.now(),
     )
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)

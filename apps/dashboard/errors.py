@@ -3,19 +3,13 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from apps.common.problems import CONTENT_TYPE
+from apps.common.problems import CONTENT_TYPE, facts_of
 
 
 def _answer(request: HttpRequest, status: int, title: str, detail: str, code: str) -> HttpResponse:
     if request.path.startswith("/api/"):
-        body = {
-            "type": f"urn:karat:problem:{code}",
-            "title": title,
-            "status": status,
-            "detail": detail,
-            "code": code,
-        }
-        return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
+        facts = facts_of(status=status, title=title, detail=detail, code=code)
+        return JsonResponse(facts, status=status, content_type=CONTENT_TYPE)
     return render(request, f"{status}.html", {"detail": detail}, status=status)
 
 

@@ -18,6 +18,7 @@ from apps.agreement.rules import person_refusal
 from apps.agreement.whereabouts import overview_of
 from apps.common import charts
 from apps.common.intervals import wilson
+from apps.common.wording import percent
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
@@ -193,6 +194,7 @@ def _by_week(project: Project) -> Chart | None:
 class Mix(NamedTuple):
     total: int
     chart: SafeString
+    figures: SafeString
     has_targets: bool
 
 
@@ -206,4 +208,11 @@ def source_mix(project: Project) -> Mix | None:
         return None
     bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
     chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
-    return Mix(total, chart, any(source.target_share is not None for source in sources))
+    figures = charts.figures(
+        ["Source", "Queries", "Share", "Target"],
+        [
+            [bar.label, f"{bar.count:,}", percent(bar.share), "none" if bar.target is None else percent(bar.target, 0)]
+            for bar in bars
+        ],
+    )
+    return Mix(total, chart, figures, any(source.target_share is not None for source in sources))

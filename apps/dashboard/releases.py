@@ -33,8 +33,12 @@ def latest(project: Project, *, with_draft: bool) -> Release:
 def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     counts = manifest["counts"]
     holds = ", ".join(
-        f"{count(counts[kind])} {words}"
-        for kind, words in (("queries", "queries"), ("grades", "judged pairs"), ("triples", "triples"))
+        f"{count(counts[kind])} {one if counts[kind] == 1 else many}"
+        for kind, one, many in (
+            ("queries", "query", "queries"),
+            ("grades", "judged pair", "judged pairs"),
+            ("triples", "triple", "triples"),
+        )
     )
     figures = manifest.get("agreement", {})
     return [

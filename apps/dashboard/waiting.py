@@ -82,6 +82,10 @@ def _judging(member: Member, at: datetime) -> list[Row]:
                 path("grade", member.project, pk=waits.grade_round.pk),
             )
         )
+    if waits.left and waits.left_round:
+        url = path("adjudicate", member.project, pk=waits.left_round.pk)
+        small = "you judged them yourself: tell another lead, or make somebody one"
+        found.append(Row("o", "Grades for another lead", small, waits.left, "", url))
     return found
 
 

@@ -45,4 +45,6 @@ class VersionCommand(BaseCommand):
         try:
             return selectors.version_in(project, match[1], int(match[2]))
         except Http404:
-            raise CommandError(f"There is no version “{name}” in {slug}.", returncode=USAGE) from None
+            there = ", ".join(f"{each.gold_set.slug}/{each.label}" for each in selectors.versions_in(project))
+            said = f"There is no version “{name}” in {slug}. There are: {there or 'none yet'}."
+            raise CommandError(said, returncode=USAGE) from None

@@ -7,11 +7,13 @@ from django import forms
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm
+from apps.common.forms import KaratForm, offer, offer_rows
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
 from apps.queries.selectors import STATES, Filters, choices_in
+
+ANY = ("", "any")
 
 
 class QueryForm(KaratForm):
@@ -43,8 +45,7 @@ class QueryForm(KaratForm):
             given = {name: getattr(query, name) for name in self.base_fields if name != "tags"}
             kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags)})
         super().__init__(*args, **kwargs)
-        source = self.fields["source"]
-        source.queryset = Source.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         if query is not None and query.locked_at is not None:
             for name in WORDS:
                 self.fields[name].disabled = True
@@ -115,19 +116,16 @@ class FilterForm(KaratForm):
     state = forms.ChoiceField(choices=list(STATES.items()), required=False)
     source = forms.ChoiceField(required=False)
     query_type = forms.ChoiceField(label="Type", required=False)
-    difficulty = forms.ChoiceField(required=False, choices=[("", "any"), *Difficulty.choices])
+    difficulty = forms.ChoiceField(required=False, choices=[ANY, *Difficulty.choices])
     domain = forms.ChoiceField(required=False)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         values = choices_in(project)
         sources = Source.objects.filter(project=project).order_by("name").values_list("slug", "name")
-        self._offer("source", list(sources))
+        offer(self, "source", [ANY, *sources])
         for name in ("domain", "query_type"):
-            self._offer(name, [(value, value) for value in values[name]])
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        self.fields[name].choices = [("", "any"), *choices]  # type: ignore[attr-defined]
+            offer(self, name, [ANY, *((value, value) for value in values[name])])
 
     def filters(self) -> Filters:
         self.is_valid()

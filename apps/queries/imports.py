@@ -7,6 +7,7 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.forms import offer
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
 from apps.corpus.importing.kinds import Example, ImportForm, ImportKind, Progress, register
@@ -39,7 +40,7 @@ class QueryImportForm(ImportForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
-        self.fields["source"].choices = [("", "none"), *known]  # type: ignore[attr-defined]
+        offer(self, "source", [("", "none"), *known])
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.queries import actions, board, rules, selectors
@@ -173,7 +173,7 @@ def balance(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _who(request: HttpRequest) -> User:
-    return request.member.user  # type: ignore[attr-defined]
+    return member_of(request).user
 
 
 def _filled(source: Source) -> SourceForm:

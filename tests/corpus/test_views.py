@@ -47,6 +47,38 @@ def test_only_a_lead_is_offered_the_import(client):
     assert reverse("corpus:import-new", args=[project.slug, "corpus"]) not in answer.text
 
 
+def test_a_corpus_without_a_snapshot_leads_to_its_first_one(client):
+    corpus = make_corpus(texts={"b1": "x"})
+    address = reverse("corpus:corpus", args=[corpus.project.slug, corpus.slug]) + "#freeze"
+    listed = reverse("corpus:list", args=[corpus.project.slug])
+
+    before = signed_in(client, corpus.project).get(listed).text
+    make_snapshot(corpus=corpus)
+
+    assert address in before
+    assert address not in client.get(listed).text
+
+
+@pytest.mark.parametrize(
+    ("filename", "form", "said"),
+    [
+        ("blocks.csv", "jsonl", "blocks.csv is named as CSV. Choose CSV"),
+        ("blocks.csv.gz", "beir", "Choose CSV"),
+        ("blocks.jsonl", "csv", "Choose JSONL"),
+        ("blocks.txt", "jsonl", ""),
+        ("corpus.jsonl", "beir", ""),
+    ],
+)
+def test_a_file_named_as_another_form_is_not_read_line_by_line(client, filename, form, said):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = hand_in(client, project, b'{"block_id": "a", "document_id": "d", "text": "x"}', filename, format=form)
+
+    assert answer.status_code == (400 if said else 302)
+    assert said in answer.text
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
     project = make_project()

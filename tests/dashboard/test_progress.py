@@ -173,3 +173,5 @@ class TestSourceMix:
 
         assert found.total == 2
         assert "Interview: 2, 100 %, target 40 %" in found.chart
+        assert "<td>Interview</td>" in found.figures
+        assert '<td class="num">40\N{NO-BREAK SPACE}%</td>' in found.figures

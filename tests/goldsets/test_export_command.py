@@ -53,7 +53,7 @@ def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):
     [
         (["--project", "nowhere"], "There is no project “nowhere”"),
         (["--version", "handbook"], "“handbook” does not name a version. Write it as handbook/v3"),
-        (["--version", "handbook/v9"], "There is no version “handbook/v9”"),
+        (["--version", "handbook/v9"], "There is no version “handbook/v9” in .*There are: handbook/v1"),
         ([], "No version is released yet"),
     ],
 )

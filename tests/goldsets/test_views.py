@@ -76,7 +76,10 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
 
     version.refresh_from_db()
     assert version.state == VersionState.RELEASED
-    assert version.digest in client.get(page.url).content.decode()
+    told = client.get(page.url).content.decode()
+    assert version.digest in told
+    assert f"{version.gold_set.slug}/v1</dd>" in told, "as commands call it"
+    assert f"{reverse('evaluation:overview', args=[bench.project.slug])}?version={version.pk}" in told
 
 
 def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):

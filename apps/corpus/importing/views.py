@@ -4,7 +4,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_view
+from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.inputs import errors_as_csv
@@ -35,7 +35,7 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
                 kind=kind,
                 file=form.cleaned_data["file"],
                 options=form.options(),
-                actor=request.user,  # type: ignore[arg-type]
+                actor=member_of(request).user,
                 at=timezone.now(),
             )
             return redirect("corpus:import", slug=project.slug, pk=item.pk)
@@ -68,7 +68,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 @member_view(Role.LEAD)
 def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    actions.confirm_import(import_id=item.pk, actor=request.user, at=timezone.now())  # type: ignore[arg-type]
+    actions.confirm_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
@@ -76,7 +76,7 @@ def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @member_view(Role.LEAD)
 def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    actions.discard_import(import_id=item.pk, actor=request.user, at=timezone.now())  # type: ignore[arg-type]
+    actions.discard_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
     return redirect("corpus:import-new", slug=project.slug, kind=item.kind)
 
 

@@ -1,0 +1,29 @@
+import json
+
+from django.http import Http404
+
+from apps.common.errors import Refusal
+from apps.common.problems import CONTENT_TYPE, problem_handler
+from apps.dashboard.errors import forbidden, not_found
+
+
+def test_an_address_that_the_api_does_not_know_is_told_as_a_problem(rf):
+    answer = not_found(rf.get("/api/nowhere/"), Http404())
+
+    assert (answer.status_code, answer["Content-Type"]) == (404, CONTENT_TYPE)
+    assert json.loads(answer.content) == {
+        "type": "urn:karat:problem:not_found",
+        "title": "Not found",
+        "status": 404,
+        "detail": "There is nothing here that you can see.",
+        "code": "not_found",
+    }
+
+
+def test_both_ways_to_a_problem_tell_the_same_facts(rf):
+    outside = json.loads(forbidden(rf.get("/api/nowhere/"), Exception()).content)
+    inside = problem_handler(Refusal("Freeze it first.", code="draft"), {})
+
+    assert inside is not None
+    assert inside.data.keys() == outside.keys()
+    assert inside.content_type == CONTENT_TYPE

@@ -1,0 +1,17 @@
+"""The latest gold version in a few lines."""
+
+import pytest
+
+from apps.dashboard import releases
+from apps.goldsets.enums import VersionState
+from tests.goldsets.factories import make_bench, make_version
+
+pytestmark = pytest.mark.django_db
+
+
+def test_one_query_is_told_in_the_singular():
+    version = make_version(VersionState.RELEASED, make_bench(queries=1))
+
+    facts = dict(releases.latest(version.gold_set.project, with_draft=False).facts)
+
+    assert facts["Holds"].startswith("1 query, ")
