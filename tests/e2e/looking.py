@@ -81,6 +81,11 @@ def theme(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
 
+def try_now(page: Page) -> None:
+    """Presses "Try now", seen or not: the page also tries by itself every few seconds, and may have been quicker."""
+    page.get_by_role("button", name="Try now", include_hidden=True).dispatch_event("click")
+
+
 def look_at(page: Page, name: str, *, full: bool = True) -> None:
     """With KARAT_LOOK=1, screenshots light, dark and 390 px wide, as test-results/NAME-light.png and so on."""
     if not os.environ.get("KARAT_LOOK"):

@@ -231,7 +231,7 @@ def test_an_answer_that_got_lost_makes_neither_a_second_draft_nor_a_conflict(ben
     question(bench).blur()
     expect(bench.locator("[data-unsaved]")).to_contain_text("Not saved")
     question(bench).fill("Did it arrive, and this too?")
-    bench.get_by_role("button", name="Try now").click()
+    looking.try_now(bench)
 
     expect(bench.locator("[data-unsaved]")).to_be_hidden()
     expect(bench.locator("[name=seen_version]")).to_have_value("2")

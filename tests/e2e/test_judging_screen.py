@@ -250,7 +250,7 @@ def test_an_answer_lost_on_the_way_back_does_not_double_the_grade(screen, round_
     screen.route("**/judgements/", lose)
     seat = seat_shown(screen)
     screen.keyboard.press("2")
-    screen.get_by_role("button", name="Try now").click()
+    looking.try_now(screen)
 
     sent(screen)
     assert losses == [201]
@@ -266,7 +266,7 @@ def test_grades_wait_for_whoever_was_signed_out(screen, context, live_server, ro
     looking.sign_in(context, live_server.url, mara)
     context.new_page().goto(f"/p/{round_.project.slug}/judging/")
     screen.bring_to_front()
-    screen.get_by_role("button", name="Try now").click()
+    looking.try_now(screen)
 
     sent(screen)
     assert live(round_)[seat] == 2
