@@ -32,9 +32,9 @@ import pytrec_eval
 
 from apps.evaluation import cli
 from apps.evaluation.columns import judged_columns, ranked_columns
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import parse_measures
 from apps.evaluation.scoring import RunScores, score_run
-from apps.evaluation.vocabulary import Vocabulary
 
 MEASURES = parse_measures("nDCG@10 AP RR P@10 Recall@100")
 THEIRS = ["ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100"]

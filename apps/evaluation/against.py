@@ -9,10 +9,10 @@ import numpy as np
 from apps.evaluation.columns import Floats, Ints
 from apps.evaluation.comparing import Row, changes
 from apps.evaluation.measures import Measure
-from apps.evaluation.paired import paired_tests
-from apps.evaluation.power import detectable_difference, queries_needed
 from apps.evaluation.scorecard import BCA, PERCENTILE, Against, Beside, ScoredRun
-from apps.evaluation.significance import Difference, differences, mean_of
+from apps.evaluation.statistics.paired import paired_tests
+from apps.evaluation.statistics.power import detectable_difference, queries_needed
+from apps.evaluation.statistics.significance import Difference, differences, mean_of
 
 
 def set_against(

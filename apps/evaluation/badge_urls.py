@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.evaluation import gate_views
+from apps.evaluation.views import gates
 
 app_name = "badges"
-urlpatterns = [path("badges/<str:token>.svg", gate_views.badge, name="badge")]
+urlpatterns = [path("badges/<str:token>.svg", gates.badge, name="badge")]

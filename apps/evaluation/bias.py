@@ -15,7 +15,7 @@ import numpy as np
 from apps.common.wording import number
 from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.evaluation.measures import Measure, measure_run
-from apps.evaluation.significance import mean_of
+from apps.evaluation.statistics.significance import mean_of
 
 UNJUDGED_AT = (5, 10, 20)
 EQUAL_PLACES = 12

@@ -13,12 +13,12 @@ from typing import Any
 
 from apps.common.arguments import share, whole, whole_from_one
 from apps.common.errors import InputError
+from apps.evaluation.files.score_files import scorecard_of
 from apps.evaluation.layouts import FORMATS
 from apps.evaluation.measures import REGISTRY
 from apps.evaluation.notation import MeasureError
-from apps.evaluation.score_files import scorecard_of
 from apps.evaluation.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard
-from apps.evaluation.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
+from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 EXIT_OK = 0

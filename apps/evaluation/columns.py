@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.packed.ids import Ids
-from apps.evaluation.vocabulary import Vocabulary
+from apps.evaluation.files.vocabulary import Vocabulary
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

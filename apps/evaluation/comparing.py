@@ -10,7 +10,7 @@ import numpy as np
 from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats
 from apps.evaluation.measures import parse_measure
-from apps.evaluation.significance import (
+from apps.evaluation.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     Difference,

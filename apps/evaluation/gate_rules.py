@@ -1,10 +1,10 @@
 """Why a system cannot be held to a rule, or None."""
 
 from apps.evaluation import gating
+from apps.evaluation.enums import STRATA
 from apps.evaluation.measurable import version_measures
 from apps.evaluation.models import Gate
 from apps.evaluation.notation import MeasureError
-from apps.evaluation.pages import STRATA
 from apps.evaluation.rules import SPLITS
 from apps.goldsets.models import GoldSet
 from apps.retrieval.enums import RunState

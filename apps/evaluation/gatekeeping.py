@@ -15,11 +15,10 @@ from apps.audit.actions import record
 from apps.evaluation import gates, gating, rules, selectors
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import FEWEST_IN_STRATUM
-from apps.evaluation.enums import GateState
+from apps.evaluation.enums import STRATA, GateState
 from apps.evaluation.measurable import grades_refusal
 from apps.evaluation.measures import Measure, measure_run
 from apps.evaluation.models import Evaluation, Gate, GateResult
-from apps.evaluation.pages import STRATA
 from apps.evaluation.selectors import Ground
 from apps.goldsets.models import Version
 from apps.jobs.actions import enqueue

@@ -8,9 +8,8 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.evaluation import gating
-from apps.evaluation.enums import GateState
+from apps.evaluation.enums import STRATA, GateState
 from apps.evaluation.models import Badge, Evaluation, Gate, GateResult
-from apps.evaluation.pages import STRATA
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors import scorable_versions
 

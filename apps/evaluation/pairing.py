@@ -12,9 +12,9 @@ from apps.evaluation import comparing, selectors
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import Change, Regressions, Row
 from apps.evaluation.models import Evaluation, RegressionNote
-from apps.evaluation.paired import Paired, paired_tests
-from apps.evaluation.power import detectable_difference, queries_needed
 from apps.evaluation.scorecard import Beside
+from apps.evaluation.statistics.paired import Paired, paired_tests
+from apps.evaluation.statistics.power import detectable_difference, queries_needed
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.evaluation.columns import Floats
-from apps.evaluation.resampling import DEFAULT_SEED, Interval
-from apps.evaluation.significance import mean_of, summaries
+from apps.evaluation.statistics.resampling import DEFAULT_SEED, Interval
+from apps.evaluation.statistics.significance import mean_of, summaries
 from apps.goldsets.splits import VARIANT_OF
 
 KIND = "variant"

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from apps.evaluation.comparing import Change, Row
 from apps.evaluation.measures import Measure
-from apps.evaluation.paired import Paired
-from apps.evaluation.resampling import Interval
 from apps.evaluation.scoring import RunScores
-from apps.evaluation.significance import Summary
+from apps.evaluation.statistics.paired import Paired
+from apps.evaluation.statistics.resampling import Interval
+from apps.evaluation.statistics.significance import Summary
 
 PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 

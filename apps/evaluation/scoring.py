@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.attributes import Attributes
 from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked
+from apps.evaluation.files.attributes import Attributes
 from apps.evaluation.measures import Measure, measure_run
-from apps.evaluation.significance import (
+from apps.evaluation.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     Summary,

@@ -18,7 +18,7 @@ import numpy as np
 from apps.evaluation.bias import EQUAL_PLACES
 from apps.evaluation.columns import Floats, Ints, Judged
 from apps.evaluation.people import Given
-from apps.evaluation.resampling import (
+from apps.evaluation.statistics.resampling import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     MOST_UNDEFINED,

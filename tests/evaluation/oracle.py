@@ -7,9 +7,9 @@ import pytrec_eval
 
 from apps.common.trec import FacetRow
 from apps.evaluation.columns import faceted_columns, judged_columns, ranked_columns
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import measure_run, parse_measure, parse_measures
 from apps.evaluation.notation import split_measures
-from apps.evaluation.vocabulary import Vocabulary
 
 Qrels = dict[str, dict[str, int]]
 Results = dict[str, dict[str, float]]

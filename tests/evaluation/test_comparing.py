@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from apps.evaluation.comparing import Regressions, Row, changes, compare, strata, tally, verdict
-from apps.evaluation.significance import Difference
+from apps.evaluation.statistics.significance import Difference
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}

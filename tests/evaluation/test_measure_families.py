@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from apps.common.trec import FacetRow
-from apps.evaluation.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.evaluation.columns import judged_columns, ranked_columns
+from apps.evaluation.files.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import measure_run, needs_of, parse_measures, refuse_unmet
 from apps.evaluation.notation import MeasureError
-from apps.evaluation.vocabulary import Vocabulary
 from tests.evaluation.oracle import facet_values, values
 
 LIST = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}

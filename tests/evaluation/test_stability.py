@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import kendalltau
 
 from apps.evaluation import stability
-from apps.evaluation.significance import DEFAULT_SEED, summaries
 from apps.evaluation.stability import HIGHER, LOWER, PERSON, RELEASED, Named, grounds_of, order_under, verdict
+from apps.evaluation.statistics.significance import DEFAULT_SEED, summaries
 from tests.evaluation.test_people import ANNA, BERT, CAROL, given, judged
 
 

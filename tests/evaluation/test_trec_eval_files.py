@@ -3,10 +3,10 @@
 import pytest
 
 from apps.evaluation.columns import Ranked, in_rank_order, place_within
+from apps.evaluation.files.trecfiles import load_qrels, load_run
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import measure_run, parse_measures
-from apps.evaluation.significance import mean_of
-from apps.evaluation.trecfiles import load_qrels, load_run
-from apps.evaluation.vocabulary import Vocabulary
+from apps.evaluation.statistics.significance import mean_of
 from tests.evaluation.oracle import shared_data
 
 FILES = shared_data() / "trec_eval"

@@ -14,7 +14,7 @@ from apps.evaluation.measurable import grades_refusal, version_measures
 from apps.evaluation.measures import Measure
 from apps.evaluation.models import Evaluation
 from apps.evaluation.notation import MeasureError
-from apps.evaluation.significance import DEFAULT_SEED
+from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in
 from apps.retrieval.selectors import run_in

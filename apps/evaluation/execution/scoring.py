@@ -9,9 +9,9 @@ from apps.evaluation.execution.common import ground_of
 from apps.evaluation.measures import Measure, measure_run, parse_measures
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.people import Given, shared_rows, sheets_of
-from apps.evaluation.resampling import Interval, people_intervals
 from apps.evaluation.scoring import JUDGED_AT_10, queries_with_relevant
-from apps.evaluation.significance import Summary, mean_of, summaries
+from apps.evaluation.statistics.resampling import Interval, people_intervals
+from apps.evaluation.statistics.significance import Summary, mean_of, summaries
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 

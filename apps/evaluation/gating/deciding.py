@@ -11,7 +11,7 @@ from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats, Ints
 from apps.evaluation.gating.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
 from apps.evaluation.gating.tiers import sample
-from apps.evaluation.significance import DEFAULT_SEED, RESAMPLES, summaries
+from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES, summaries
 
 ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}

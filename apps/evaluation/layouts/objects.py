@@ -7,10 +7,10 @@ from typing import Any
 
 from apps.common.jsontext import figures, written
 from apps.evaluation.comparing import Row
-from apps.evaluation.paired import Statistic
 from apps.evaluation.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
 from apps.evaluation.scoring import conventions
-from apps.evaluation.significance import COMPARED_RESAMPLES, RESAMPLES, Summary
+from apps.evaluation.statistics.paired import Statistic
+from apps.evaluation.statistics.significance import COMPARED_RESAMPLES, RESAMPLES, Summary
 
 
 def as_json(card: Scorecard) -> str:

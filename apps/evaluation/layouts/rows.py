@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from apps.common.csvsafe import safe_cell
 from apps.evaluation.scorecard import Scorecard, ScoredRun
-from apps.evaluation.significance import Summary
+from apps.evaluation.statistics.significance import Summary
 
 COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
 STRATUM_COLUMNS = ["stratum"]

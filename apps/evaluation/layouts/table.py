@@ -10,7 +10,7 @@ from apps.common.wording import number, p_value, signed
 from apps.evaluation.comparing import DROP_BAR
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
-from apps.evaluation.significance import Summary
+from apps.evaluation.statistics.significance import Summary
 
 NOTE_WIDTH = 100
 MOST_FELL = 10

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.attributes import TIMES
 from apps.evaluation.columns import Floats, Ints, Judged, place_within
+from apps.evaluation.files.attributes import TIMES
 from apps.evaluation.measures.entries import GRADES, Entry, Measure
 from apps.evaluation.measures.passes import Pass, ratio
 from apps.evaluation.notation import MeasureError

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from apps.evaluation.attributes import Attributes
 from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
+from apps.evaluation.files.attributes import Attributes
 
 
 class Pass:

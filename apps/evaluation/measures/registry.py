@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from apps.evaluation.attributes import BLOCKS, TIMES, Attributes
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
+from apps.evaluation.files.attributes import BLOCKS, TIMES, Attributes
 from apps.evaluation.measures import facets, graded, incomplete, sets, variety
 from apps.evaluation.measures.entries import FACETS, GRADES, REGISTRY, Measure
 from apps.evaluation.measures.parameters import checked

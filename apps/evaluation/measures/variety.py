@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.attributes import BLOCKS
 from apps.evaluation.columns import BLOCK_BITS, Floats, Ints, pair_keys
+from apps.evaluation.files.attributes import BLOCKS
 from apps.evaluation.measures.entries import Entry, Measure
 from apps.evaluation.measures.passes import Pass, ratio
 from apps.evaluation.notation import MeasureError

@@ -11,6 +11,8 @@ from apps.common.addresses import BadAddress
 from apps.common.digests import digest_of
 from apps.common.errors import InputError
 from apps.evaluation.columns import Judged
+from apps.evaluation.files.trecfiles import load_run
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
 from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.notation import MeasureError
@@ -21,8 +23,6 @@ from apps.evaluation.outside.printing import FORMATS, Sheet
 from apps.evaluation.outside.progress import Progress
 from apps.evaluation.outside.release import Release, read_release
 from apps.evaluation.outside.runs import write_run
-from apps.evaluation.trecfiles import load_run
-from apps.evaluation.vocabulary import Vocabulary
 from apps.goldsets.verify import NotAnExport
 from apps.retrieval.engines.base import BadParameters
 

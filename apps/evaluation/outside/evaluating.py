@@ -9,14 +9,14 @@ import numpy as np
 
 from apps.evaluation.against import set_against
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
+from apps.evaluation.files.strata import Division, stratum_scores
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
 from apps.evaluation.measures import Measure
 from apps.evaluation.outside.answers import Answer
 from apps.evaluation.outside.release import STRATA, Release
 from apps.evaluation.scorecard import Scorecard, ScoredRun
 from apps.evaluation.scoring import queries_with_relevant, score_run
-from apps.evaluation.strata import Division, stratum_scores
-from apps.evaluation.vocabulary import Vocabulary
 
 MILLISECONDS = 1_000
 PERCENTILES = (50, 95, 99)

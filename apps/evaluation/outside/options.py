@@ -10,7 +10,7 @@ from apps.common.arguments import amount, share, whole, whole_from_one
 from apps.evaluation.gating import TIERS
 from apps.evaluation.outside.command import CommandEngine
 from apps.evaluation.outside.printing import FORMATS
-from apps.evaluation.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
+from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.engines.base import BadParameters
 from apps.retrieval.engines.remote import HttpJson, Pace, RemoteEngine
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
 from apps.evaluation.columns import Judged, judged_columns
-from apps.evaluation.vocabulary import Vocabulary
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.goldsets.verify import NotAnExport, verify
 
 STRATA = ("domain", "query_type", "difficulty", "source")

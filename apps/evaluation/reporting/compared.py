@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from apps.common.svg import Estimate
 from apps.common.wording import count, interval, number, p_value, signed
 from apps.evaluation import comparing
+from apps.evaluation.charts.drawing import delta_bars
 from apps.evaluation.comparing import DROP_BAR, Change, Row
-from apps.evaluation.drawing import delta_bars
-from apps.evaluation.paired import Statistic
 from apps.evaluation.reporting.charts import WIDTH, dots
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, interval_head
 from apps.evaluation.scorecard import NONE, Against, Scorecard
+from apps.evaluation.statistics.paired import Statistic
 
 BESIDE_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from apps.evaluation.scorecard import BCA, NONE, Scorecard
 from apps.evaluation.scoring import conventions
-from apps.evaluation.significance import COMPARED_RESAMPLES, RESAMPLES
+from apps.evaluation.statistics.significance import COMPARED_RESAMPLES, RESAMPLES
 
 INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and accelerated (BCa) bootstrap"}
 

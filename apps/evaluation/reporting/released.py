@@ -10,7 +10,7 @@ from apps.evaluation.reporting.document import Block, Document, Facts, Part, Tab
 from apps.evaluation.reporting.means import Mean, means_chart
 from apps.evaluation.reporting.scored import definitions_of
 from apps.evaluation.scoring import conventions
-from apps.evaluation.significance import RESAMPLES
+from apps.evaluation.statistics.significance import RESAMPLES
 
 
 class Board(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from apps.common.wording import number
 from apps.evaluation import comparing
-from apps.evaluation.drawing import stratum_bounds, stratum_dots
+from apps.evaluation.charts.drawing import stratum_bounds, stratum_dots
 from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.compared import difference_parts, lead_of_comparisons
 from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
@@ -14,7 +14,7 @@ from apps.evaluation.reporting.means import PLACES, Mean, interval_head, means_c
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import Scorecard, StratumScores
 from apps.evaluation.scoring import JUDGED_AT_10
-from apps.evaluation.significance import Summary
+from apps.evaluation.statistics.significance import Summary
 
 CODE = frozenset({0})
 

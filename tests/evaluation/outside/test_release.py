@@ -4,8 +4,8 @@ import json
 import pytest
 
 from apps.common.errors import InputError
+from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.outside.release import read_release
-from apps.evaluation.vocabulary import Vocabulary
 from apps.goldsets.formats.content import GradeRow, QueryRow
 from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.verify import NotAnExport

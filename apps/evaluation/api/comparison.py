@@ -1,0 +1,61 @@
+"""Comparisons and the ledger over the API."""
+
+from typing import Any, ClassVar
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.evaluation import actions, rules, selectors, standings
+from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused, Pairing
+from apps.evaluation.serializers.comparison import (
+    ComparisonSerializer,
+    LedgerSerializer,
+    RunNoteSerializer,
+    comparison_facts,
+)
+from apps.retrieval.selectors import run_in
+
+
+class ComparisonDetail(ProjectAPIView):
+    """Two evaluations of one side of a version, measure by measure; no query is named."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="comparisons_read", responses=ComparisonSerializer)
+    def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
+        first, second = (selectors.evaluation_in(self.project, pk) for pk in (baseline, candidate))
+        if reason := rules.comparison_refusal(first, second):
+            raise ComparisonRefused(reason, code="comparison_refused")
+        pairing = Pairing.of(first, second)
+        if not pairing.rows:
+            raise ComparisonRefused(NO_MEASURE, code="no_measure")
+        return Response(ComparisonSerializer(comparison_facts(pairing)).data)
+
+
+class LedgerLine(ProjectAPIView):
+    """The ledger's line of a run: read by members, written by leads and pipelines."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="ledger_read", responses=RunNoteSerializer)
+    def get(self, request: Request, pk: int, **ids: Any) -> Response:
+        run = run_in(self.project, pk)
+        note = standings.notes_of([run]).get(run.pk)
+        if note is None:
+            raise Http404("The ledger has no line on this run yet.")
+        return Response(RunNoteSerializer(note).data)
+
+    @extend_schema(operation_id="ledger_write", request=LedgerSerializer, responses=RunNoteSerializer)
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        run = run_in(self.project, pk)
+        given = LedgerSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        note = actions.write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        return Response(RunNoteSerializer(note).data)

@@ -1,0 +1,66 @@
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.evaluation import actions, selectors
+from apps.evaluation.serializers.evaluations import EvaluationListSerializer, EvaluationSerializer, RequestSerializer
+
+PAGE_SIZE = 50
+LARGEST_KEY = 2**63 - 1
+
+
+class EvaluationList(ProjectAPIView):
+    """Scores, newest first; and asking for more."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(
+        operation_id="evaluations_list",
+        parameters=[OpenApiParameter("before", int, description="`next` of the page before.")],
+        responses=EvaluationListSerializer,
+    )
+    def get(self, request: Request, **ids: Any) -> Response:
+        rows = selectors.evaluations_in(self.project)
+        if before := request.query_params.get("before"):
+            if not (before.isascii() and before.isdecimal()) or int(before) > LARGEST_KEY:
+                raise ValidationError({"before": ["Not the number of a page."]})
+            rows = rows.filter(pk__lt=int(before))
+        found = list(rows[: PAGE_SIZE + 1])
+        page = found[:PAGE_SIZE]
+        more = page[-1].pk if len(found) > PAGE_SIZE else None
+        return Response({"results": EvaluationSerializer(page, many=True).data, "next": more})
+
+    @extend_schema(operation_id="evaluations_request", request=RequestSerializer, responses={202: EvaluationSerializer})
+    def post(self, request: Request, **ids: Any) -> Response:
+        asked = RequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        evaluation = actions.request_evaluation(
+            project=self.project,
+            run_id=values["run"],
+            version_id=values["version"],
+            split=values["split"],
+            measures=values["measures"],
+            seed=values["seed"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(EvaluationSerializer(evaluation).data, status=200 if evaluation.is_scored else 202)
+
+
+class EvaluationDetail(ProjectAPIView):
+    """The scores of one evaluation; no query is named."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="evaluations_read", responses=EvaluationSerializer)
+    def get(self, request: Request, pk: int, **ids: Any) -> Response:
+        return Response(EvaluationSerializer(selectors.evaluation_in(self.project, pk)).data)

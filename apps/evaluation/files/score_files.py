@@ -1,0 +1,178 @@
+"""The scorecard of the files that `karat score` is given."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+from apps.evaluation.against import set_against
+from apps.evaluation.columns import Judged
+from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
+from apps.evaluation.files.inputs import Digests
+from apps.evaluation.files.strata import Division, load_strata, stratum_scores
+from apps.evaluation.files.trecfiles import RunFile, load_qrels, load_run, looks_alike
+from apps.evaluation.files.vocabulary import Vocabulary
+from apps.evaluation.measures import FACETS, GRADES, Measure, needs_of, parse_measure, refuse_unmet
+from apps.evaluation.notation import MeasureError, split_measures
+from apps.evaluation.scorecard import BCA, NONE, Against, Scorecard, ScoredRun, StratumScores, with_distinct_tags
+from apps.evaluation.scoring import queries_with_relevant, score_run
+from apps.evaluation.statistics.significance import Summary
+
+MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
+
+
+class Ground(NamedTuple):
+    """What every run is scored against; `blocks` numbers the blocks where a measure asks more of them than grades."""
+
+    measures: dict[str, Measure]
+    judged: Judged
+    blocks: Vocabulary | None
+    attributes: Attributes
+    divisions: tuple[Division, ...]
+    stratified: Division | None
+
+
+def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
+    """Reads and scores. Raises InputError for a file and MeasureError for options that make no sense."""
+    paths = _run_paths(args)
+    with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
+        ground = _ground(args, remarks)
+        runs = [_scored(path, ground, args, remarks) for path in paths]
+    runs = with_distinct_tags(runs, paths)
+    return Scorecard(
+        measures=ground.measures,
+        queries=ground.judged.queries,
+        with_relevant=queries_with_relevant(ground.judged, args.rel_level),
+        runs=runs,
+        confidence=args.confidence,
+        seed=args.seed,
+        interval=args.ci,
+        with_queries=args.per_query,
+        strata=list(_strata(ground, runs, args)),
+        stratified=ground.stratified.field if ground.stratified else "",
+        comparisons=_comparisons(ground, runs, args) if args.compare else (),
+        inputs=list(digests.taken()),
+    )
+
+
+def _run_paths(args: argparse.Namespace) -> list[str]:
+    """The runs in the order they are told, the baseline first."""
+    paths = list(args.runs)
+    if args.compare:
+        paths = [args.compare, *(path for path in args.runs if path != args.compare)]
+        if len(paths) == 1:
+            raise MeasureError("--compare names the baseline; name another run with --run.")
+    if [args.qrels, *paths].count("-") > 1:
+        raise MeasureError("Only one file can be standard input.")
+    return paths
+
+
+def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Every file that is read, with what it is."""
+    found = [("judgements", args.qrels)]
+    found += [("baseline" if path == args.compare else "run", path) for path in paths]
+    found += [("strata", args.by), ("attributes of blocks", args.blocks)]
+    found += [("attributes of queries", args.query_attributes)]
+    return [(role, path) for role, path in found if path]
+
+
+def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
+    measures = _measures(args.measures, args.rel_level)
+    needs = needs_of(measures.values())
+    blocks = Vocabulary() if args.blocks or FACETS in needs else None
+    judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
+    attributes = Attributes(
+        load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
+        load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
+    )
+    refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
+    divisions: tuple[Division, ...] = ()
+    if args.by:
+        divisions, unjudged = load_strata(args.by, judged.queries)
+        if unjudged:
+            was = "was" if len(unjudged) == 1 else "were"
+            print(f"{args.by}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
+    return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
+
+
+def _measures(text: str, rel: int) -> dict[str, Measure]:
+    """The measures by the name they were asked for, each once."""
+    measures = {name: parse_measure(name, rel=rel) for name in split_measures(text)}
+    if not measures:
+        raise MeasureError("Name at least one measure, such as nDCG@10.")
+    return measures
+
+
+def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:
+    if not args.stratify:
+        return None
+    found = next((division for division in divisions if division.field == args.stratify), None)
+    if found is None:
+        named = ", ".join(division.field for division in divisions)
+        there = f"{args.by} has {named}." if divisions else "Name the file of strata with --by."
+        raise MeasureError(f"--stratify {args.stratify}: there is no such column. {there}")
+    return found
+
+
+def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
+    judged = ground.judged
+    file = load_run(path, judged, ground.blocks)
+    scores = score_run(
+        list(ground.measures.values()),
+        judged,
+        file.ranked,
+        file.ids,
+        confidence=args.confidence,
+        seed=args.seed,
+        with_intervals=args.ci != NONE,
+        attributes=ground.attributes,
+        strata=ground.stratified.numbers if ground.stratified else None,
+    )
+    rows = np.bincount(file.ranked.query, minlength=len(judged.queries))
+    missing = tuple(judged.queries[number] for number in np.flatnonzero(rows == 0).tolist())
+    _remark(file, missing, scores.judged_at_10, remarks)
+    chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
+    return ScoredRun(file.tag, chosen, missing)
+
+
+def _chosen(summary: Summary, kind: str) -> Summary:
+    """The summary with the interval that was asked for in the first place."""
+    return summary._replace(interval=summary.bca) if kind == BCA else summary
+
+
+def _strata(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
+    values = [run.scores.values for run in runs]
+    for division in ground.divisions:
+        for found in stratum_scores(
+            division, values, confidence=args.confidence, seed=args.seed, with_interval=args.ci != NONE
+        ):
+            chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in found.summaries)
+            yield found._replace(summaries=chosen)
+
+
+def _comparisons(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[Against]:
+    return set_against(
+        runs[0],
+        runs[1:],
+        ground.measures,
+        ground.judged.queries,
+        confidence=args.confidence,
+        seed=args.seed,
+        interval=args.ci,
+        strata=ground.stratified.numbers if ground.stratified else None,
+    )
+
+
+def _remark(file: RunFile, missing: Sequence[str], judged_at_10: float | None, remarks: TextIO) -> None:
+    """What a person would want to know about the file before trusting its numbers."""
+    pair = looks_alike(missing, file.unjudged)
+    if pair:
+        alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
+        print(f"{file.path}: {alike}; ids must agree letter by letter.", file=remarks)
+    if judged_at_10 is None:
+        print(f"{file.path}: answers none of the judged queries; every value is 0.", file=remarks)
+    elif judged_at_10 == 0:
+        print(f"{file.path}: no block in the first ten was ever judged; check the block ids.", file=remarks)

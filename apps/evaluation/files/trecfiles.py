@@ -1,0 +1,172 @@
+"""Judgements and runs from TREC files, as columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from apps.common.errors import InputError
+from apps.common.packed.ids import Ids
+from apps.common.packed.words import Bools, Words
+from apps.common.trec import name_of, read_faceted_qrels, read_qrels, read_run
+from apps.common.trecparts import read_qrels_parts, read_run_parts
+from apps.evaluation.columns import Ints, Judged, Ranked, faceted_columns
+from apps.evaluation.files.vocabulary import MarkIndex, Vocabulary
+
+Reader = Callable[[str | Path], Iterator[Any]]
+
+MOST = (1 << 64) - 1
+
+
+class RunFile(NamedTuple):
+    """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
+
+    `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone.
+    """
+
+    path: str
+    tag: str
+    ranked: Ranked
+    ids: Ids
+    unjudged: tuple[str, ...]
+
+
+def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
+    """The judgements of a qrels file. Raises InputError for a malformed or empty file.
+
+    Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): that costs half
+    as much to find again, and does wherever nothing is asked about a block beyond its grades.
+
+    `with_facets` reads the second column as the facet of the query that a row is about, and needs a vocabulary; without
+    it the column is passed over, and a pair may stand in the file only once.
+    """
+    if with_facets:
+        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in read_faceted_qrels(path))
+        judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
+    else:
+        judged = _plain_qrels(path, blocks)
+    if not judged.queries:
+        raise InputError(name_of(path), None, "", "", "holds no judgements.")
+    return judged
+
+
+def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
+    parts = list(read_qrels_parts(path))
+    numbers = Vocabulary()
+    query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
+    ids = Ids.joined(part.blocks for part in parts)
+    queries = tuple(query_id.decode() for query_id in numbers)
+    _refuse_doubles(path, read_qrels, query, ids, queries)
+    grade = np.concatenate([_no_ints(), *(part.grades for part in parts)])
+    if blocks is None:
+        return Judged(queries, query, np.arange(len(ids)), grade, ids=ids)
+    return Judged(queries, query, blocks.numbers_of(ids), grade)
+
+
+def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None) -> RunFile:
+    """The run of a file, named by the tag of its first row, or by the file when it holds no row.
+
+    `blocks` is the vocabulary that the judgements were read with, None where they were read without.
+
+    Raises InputError for a malformed file and for a block that stands twice for a judged query.
+    """
+    parts = list(read_run_parts(path))
+    named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
+    query = _spread(stretch, [part.lengths for part in parts])
+    ids = Ids.joined(part.blocks for part in parts)
+    _refuse_doubles(path, read_run, query, ids, judged.queries)
+    if blocks is None:
+        known, block = _own_ids(judged), _judged_rows(judged, query, ids)
+    else:
+        known, block = blocks.ids, blocks.known(ids)
+    block = np.where(block < 0, np.arange(len(known), len(known) + len(ids)), block)
+    ranked = Ranked(query, block, np.concatenate([np.empty(0), *(part.scores for part in parts)]))
+    if named:
+        is_judged = query >= 0
+        ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
+    tag = parts[0].tag if parts else Path(path).stem
+    return RunFile(str(path), tag, ranked, Ids.joined([known, ids]), named)
+
+
+def _queries_of(stretches: Ids, queries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """The queries that were not judged, by name, and the number of the query of each stretch, -1 for those."""
+    judged = Vocabulary()
+    judged.numbers_of(queries)
+    found = judged.known(stretches)
+    unjudged = {query_id.decode() for query_id in stretches.take(np.flatnonzero(found < 0))}
+    return tuple(sorted(unjudged)), found
+
+
+def _own_ids(judged: Judged) -> Ids:
+    if judged.ids is None:
+        raise ValueError("These judgements were read with a vocabulary: name it.")
+    return judged.ids
+
+
+def _judged_rows(judged: Judged, query: Ints, ids: Ids) -> Ints:
+    """The row of the judgement of each pair, -1 where there is none."""
+    own, size = _own_ids(judged), len(judged.queries)
+
+    def same(rows: Ints, asked: Ints) -> Bools:
+        return (judged.query[rows] == query[asked]) & own.take(rows).same_as(ids.take(asked))
+
+    if "pairs by mark" not in judged.kept:
+        judged.kept["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, size))
+    index: MarkIndex = judged.kept["pairs by mark"]
+    return index.find(_pair_marks(query, ids, size), same)
+
+
+def _pair_marks(query: Ints, ids: Ids, queries: int) -> Words:
+    """A number for each pair, alike for the same pairs and for few others, and growing with the query.
+
+    Rows of a query stand together in files, so what is looked up one after the other lies near.
+    """
+    return query.view(np.uint64) * np.uint64(MOST // max(queries, 1)) + ids.marks // np.uint64(max(queries, 1))
+
+
+def _spread(values: Ints, lengths: Sequence[Ints]) -> Ints:
+    """Each value as often as its stretch is long."""
+    return np.repeat(values, np.concatenate([_no_ints(), *lengths]))
+
+
+def _no_ints() -> Ints:
+    return np.empty(0, dtype=np.int64)
+
+
+def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
+    """Raises InputError where a block stands twice for a judged query."""
+    marks = _pair_marks(query, ids, len(queries))
+    in_order = np.sort(marks)
+    alike = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(alike):
+        return
+    seen = set()
+    for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
+        pair = queries[int(query[row])], ids[row].decode()
+        if pair in seen:
+            _refuse_double(path, read, *pair)
+        seen.add(pair)
+
+
+def _refuse_double(path: str | Path, read: Reader, query_id: str, block_id: str) -> NoReturn:
+    if str(path) != "-":
+        for _ in read(path):
+            pass  # the reader of lines knows which
+    raise InputError(name_of(path), None, "block", block_id, f"'{block_id}' stands twice for query '{query_id}'.")
+
+
+def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
+    """A judged query and one of the run that differ only by case or leading zeros, when there are such."""
+    by_form = {_form(query_id): query_id for query_id in missing}
+    for query_id in unjudged:
+        if _form(query_id) in by_form:
+            return by_form[_form(query_id)], query_id
+    return None
+
+
+def _form(query_id: str) -> str:
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", query_id.casefold())

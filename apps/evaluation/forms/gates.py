@@ -1,0 +1,94 @@
+"""What a lead writes to make a gate."""
+
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation import gating
+from apps.evaluation.enums import STRATA, Tier
+from apps.evaluation.gate_rules import gate_refusal
+from apps.evaluation.gates import slices_of
+from apps.evaluation.rules import SPLIT_WORDS
+from apps.goldsets.models import GoldSet
+from apps.retrieval.selectors import runs_in, system_in, systems_in
+
+AT_LEAST, AT_MOST, NO_WORSE = "at_least", "at_most", "no_worse_than"
+KINDS = {
+    AT_LEAST: "at least the bound",
+    AT_MOST: "at most the bound",
+    NO_WORSE: "no worse than a baseline beyond noise",
+}
+ENDS = {"mean": "by the figure itself", "interval": "by the end of its interval that is harder to meet"}
+FIELDS = {"at_least": "bound", "at_most": "bound", "margin": "bound", "no_worse_than": "kind", "slice": "slice"}
+
+
+class GateForm(KaratForm):
+    """One rule, the system it holds, and the side of the gold set it looks at."""
+
+    name = forms.CharField(max_length=gating.LONGEST_NAME, help_text="As it stands in lists, such as “Good enough”.")
+    system = forms.TypedChoiceField(coerce=int)
+    figure = forms.CharField(
+        max_length=80,
+        help_text="A measure such as nDCG@10 or Judged@10; or latency_p50, latency_p95, latency_p99 (milliseconds); "
+        "or cost (of 1,000 queries).",
+    )
+    kind = forms.ChoiceField(label="Is to be", choices=list(KINDS.items()))
+    bound = forms.FloatField(
+        required=False,
+        help_text="Beside a baseline: the largest drop that is borne. Left empty there, a run is worse when the whole "
+        "interval of the difference says so.",
+    )
+    on = forms.ChoiceField(label="A bound is met", choices=list(ENDS.items()))
+    baseline = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
+    slice = forms.ChoiceField(label="Queries", required=False)
+    split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
+    tier = forms.ChoiceField(choices=Tier.choices, initial=Tier.FULL)
+
+    def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.gold_set = gold_set
+        runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
+        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
+        offer(self, "baseline", [("", "none"), *runs])
+        offer(self, "slice", [("", "every query"), *_slices(gold_set)])
+        self.fields["figure"].widget.attrs["class"] = "input id"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The rule as `gating.rule_of` reads it."""
+        values = self.cleaned_data
+        facts: dict[str, Any] = {"name": values["name"], "figure": values["figure"], "tier": values["tier"]}
+        if values["kind"] == NO_WORSE:
+            facts |= {"no_worse_than": gating.BASELINE, "margin": values["bound"]}
+        else:
+            facts |= {values["kind"]: values["bound"], "on": values["on"]}
+        if values["slice"]:
+            field, _, value = values["slice"].partition("=")
+            facts["slice"] = {"field": field, "value": value}
+        return facts
+
+    def clean_bound(self) -> float | None:
+        if self.cleaned_data["bound"] is None and self.cleaned_data.get("kind") != NO_WORSE:
+            raise forms.ValidationError("Write the number that the figure is held to.")
+        return self.cleaned_data["bound"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if self.errors:
+            return values
+        try:
+            rule = gating.rule_of(self.facts)
+        except gating.RuleError as fault:
+            self.add_error(FIELDS.get(fault.key, fault.key), str(fault))
+            return values
+        project = self.gold_set.project
+        baseline = next((run for run in runs_in(project) if run.pk == values["baseline"]), None)
+        system = system_in(project, values["system"])
+        if reason := gate_refusal(self.gold_set, system, rule, values["split"], baseline):
+            self.add_error(None, reason)
+        return values
+
+
+def _slices(gold_set: GoldSet) -> list[tuple[str, str]]:
+    return [(f"{field}={value}", f"{STRATA[field]}: {value}") for field, value in slices_of(gold_set)]

@@ -1,0 +1,178 @@
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation.actions import DEFAULT_MEASURES
+from apps.evaluation.actions.ledger import LONGEST_COMMIT
+from apps.evaluation.measurable import names_for_versions, version_measures
+from apps.evaluation.models import RegressionNote, RunNote
+from apps.evaluation.negatives import Choice
+from apps.evaluation.notation import MeasureError
+from apps.evaluation.provenance import has_finders
+from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS, SPLIT_WORDS
+from apps.evaluation.selectors import scorable_runs
+from apps.evaluation.statistics.significance import DEFAULT_SEED
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
+from apps.retrieval.enums import SystemKind
+from apps.retrieval.models import Run
+
+USUAL_DEPTH = 10
+LARGEST_SEED = 2**31 - 1
+KNOWN_MEASURES = f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
+
+
+def _known_measures(text: str) -> str:
+    try:
+        version_measures(text)
+    except MeasureError as fault:
+        raise forms.ValidationError(str(fault)) from fault
+    return text
+
+
+def _named(runs: Iterable[Run]) -> list[tuple[int, str]]:
+    return [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
+
+
+class RunsForm(KaratForm):
+    """Complete runs, and by which measures to look at them on which side of a version."""
+
+    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = scorable_runs(version)
+        offer(self, "runs", _named(self.known))
+        self.fields["measures"].widget.attrs["class"] = "input id"
+
+    def clean_measures(self) -> str:
+        return _known_measures(self.cleaned_data["measures"])
+
+
+class ScoreForm(RunsForm):
+    """Which runs to score on a version, and with what."""
+
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["split"].initial = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
+
+
+class BiasForm(RunsForm):
+    """Which runs to compare with each system left out."""
+
+    measures = forms.CharField(
+        max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also weighs what to judge first."
+    )
+    depth = forms.IntegerField(
+        min_value=0,
+        max_value=DEEPEST_REPORT,
+        label="Who brought a pair in",
+        help_text="0: the runs that the pools of this version's rounds name. Any other number: every run that ranks "
+        "the pair so high, for grades whose pools are not known.",
+    )
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known]
+        self.fields["depth"].initial = 0 if has_finders(version) else USUAL_DEPTH
+
+
+class StabilityForm(RunsForm):
+    """Which runs to order under each person's grades."""
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known[:MOST_RUNS]]
+
+
+class FirstForm(KaratForm):
+    """How many unjudged blocks to judge first."""
+
+    most = forms.IntegerField(min_value=1, max_value=MOST_FIRST, label="Blocks")
+
+
+class NegativesForm(KaratForm):
+    """Which negatives to propose for a version's queries."""
+
+    run = forms.TypedChoiceField(coerce=int, label="Baseline")
+    hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones a query")
+    easy = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=5, label="Easy ones a query")
+    depth = forms.IntegerField(min_value=1, max_value=DEEPEST_REPORT, initial=100, label="Ranks that count as high")
+    seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=DEFAULT_SEED)
+    split = forms.ChoiceField()
+
+    def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
+        offer(self, "run", _named(runs))
+        self.fields["run"].initial = runs[0].pk if runs else None
+        sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
+        offer(self, "split", sides.items())
+        self.fields["split"].required = not is_lead
+        self.fields["split"].initial = Split.DEV.value
+
+    @property
+    def choice(self) -> Choice:
+        values = self.cleaned_data
+        return Choice(values["hard"], values["easy"], values["depth"], values["seed"])
+
+
+class PairForm(KaratForm):
+    """The two evaluations of a comparison."""
+
+    baseline = forms.IntegerField(min_value=1)
+    candidate = forms.IntegerField(min_value=1)
+
+
+class DropForm(KaratForm):
+    """What becomes of a query that fell."""
+
+    measure = forms.CharField(max_length=80)
+    query = forms.CharField(max_length=200)
+    decision = forms.ChoiceField(choices=RegressionNote.Decision.choices)
+    explanation = forms.CharField(max_length=2_000, required=False)
+
+
+class RestForm(KaratForm):
+    """The side on which all runs are scored."""
+
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+
+
+class LedgerForm(KaratForm):
+    """What the ledger says of a run. Before anybody wrote in it, what was noted when the run was made."""
+
+    tried = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What was tried"
+    )
+    commit = forms.CharField(max_length=LONGEST_COMMIT, required=False)
+    configuration = forms.CharField(
+        max_length=8_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What the system does not say of itself: flags, versions of models, the machine.",
+    )
+    cost = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label="Cost of 1,000 queries",
+        help_text="In one currency for all runs of the project.",
+    )
+    verdict = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What came of it"
+    )
+
+    def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
+        given = {"tried": run.note, "commit": run.commit}
+        if note is not None:
+            given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
+        super().__init__(*args, initial=given, **kwargs)
+        self.fields["commit"].widget.attrs["class"] = "input id"

@@ -1,0 +1,317 @@
+"""What leaderboard, trend and cost pages show, gathered from stored scores."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from django.utils.timezone import localtime
+
+from apps.evaluation import selectors, standings
+from apps.evaluation.charts import boards as board_charts
+from apps.evaluation.charts import scores as charts
+from apps.evaluation.charts.boards import Milestone, Moment, Worth
+from apps.evaluation.comparing import is_lower_better
+from apps.evaluation.models import Evaluation, RunNote, Score
+from apps.evaluation.pages.sheets import conventions_of
+from apps.evaluation.selectors import Standing
+from apps.evaluation.statistics import pareto, placing
+from apps.evaluation.statistics.placing import Place
+from apps.goldsets.models import Version
+from apps.retrieval.models import Run
+
+
+class BoardRow(NamedTuple):
+    """A run on a leaderboard as it is drawn; `place` is None where the main measure was not scored."""
+
+    standing: Standing
+    main: Score | None
+    place: Place | None
+    drawing: str
+    others: list[Score | None]
+
+    @property
+    def judged_between(self) -> tuple[float, float] | None:
+        return interval_of(self.standing.judged) if self.standing.judged else None
+
+
+@dataclass
+class Board:
+    """The runs of one side of a version, best first by the main measure."""
+
+    measures: list[str]
+    standings: list[Standing]
+
+    @property
+    def main(self) -> str:
+        return self.measures[0]
+
+    @cached_property
+    def bounds(self) -> charts.Bounds:
+        ends = [end for score in self._mains for end in (score.ci_low, score.mean, score.ci_high) if end is not None]
+        return charts.bounds_of(ends)
+
+    @cached_property
+    def _mains(self) -> list[Score]:
+        return [standing.scores[self.main] for standing in self.standings if self.main in standing.scores]
+
+    @cached_property
+    def _places(self) -> dict[int, Place]:
+        scored = [score for score in self._mains if score.mean is not None]
+        ends = [_turned(interval_of(score)) if self._is_lower_better else interval_of(score) for score in scored]
+        return dict(zip((score.pk for score in scored), placing.places(ends), strict=True))
+
+    @property
+    def _is_lower_better(self) -> bool:
+        return is_lower_better(self.main)
+
+    @property
+    def edge(self) -> float | None:
+        """The worse end of the best run's interval: what reaches it is tied with the best."""
+        if not self._mains:
+            return None
+        return self._mains[0].ci_high if self._is_lower_better else self._mains[0].ci_low
+
+    @property
+    def tied_with_best(self) -> int:
+        return sum(place.best == 1 for place in self._places.values()) - 1
+
+    @property
+    def head(self) -> str:
+        return charts.head_cell(self.bounds)
+
+    @property
+    def rows(self) -> list[BoardRow]:
+        return [self._row(standing) for standing in self.standings]
+
+    def _row(self, standing: Standing) -> BoardRow:
+        main = standing.scores.get(self.main)
+        place = self._places.get(main.pk) if main else None
+        drawing = ""
+        if main and place:
+            drawing = board_charts.place_cell(standing.run.tag, main, place, self.bounds, self.edge)
+        return BoardRow(standing, main, place, drawing, [standing.scores.get(name) for name in self.measures[1:]])
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(self.measures)
+
+
+def board(evaluations: Iterable[Evaluation], first: str) -> Board | None:
+    measures, found = selectors.standings(evaluations, first)
+    return Board(measures, found) if found else None
+
+
+def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The interval of the negative value, so that more is better."""
+    return (-ends[1], -ends[0]) if ends else None
+
+
+def interval_of(score: Score) -> tuple[float, float] | None:
+    return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
+
+
+class TrendRow(NamedTuple):
+    """One run of a trend."""
+
+    standing: Standing
+    score: Score
+    made_at: datetime
+    note: RunNote | None
+
+
+@dataclass
+class Trend:
+    """Every run that could be scored on one side of a version, in the order they were made."""
+
+    version: Version
+    split: str
+    asked: str = ""
+
+    @cached_property
+    def field(self) -> standings.Field:
+        return standings.field_of(self.version, self.split, self.asked)
+
+    @cached_property
+    def rows(self) -> list[TrendRow]:
+        notes = standings.notes_of(standing.run for standing in self.field.standings)
+        rows = [
+            TrendRow(standing, standing.scores[self.field.main], made_at(standing.run), notes.get(standing.run.pk))
+            for standing in self.field.standings
+            if standing.scores[self.field.main].mean is not None
+        ]
+        return sorted(rows, key=lambda row: (row.made_at, row.standing.run.pk))
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        return standings.versions_of(self.version.gold_set)
+
+    @cached_property
+    def unscored(self) -> list[Run]:
+        """Runs that could stand on the line but have no such score yet."""
+        return standings.unscored_on(self.version, self.split, self.measures)
+
+    @cached_property
+    def measures(self) -> list[str]:
+        return self.field.measures or standings.measures_asked(self.version, self.split)
+
+    @cached_property
+    def elsewhere(self) -> list[Run]:
+        """The newest runs on other texts, which no grade of this version says anything about."""
+        return list(standings.runs_elsewhere(self.version)[: standings.ELSEWHERE])
+
+    @property
+    def elsewhere_count(self) -> int:
+        shown = len(self.elsewhere)
+        return shown if shown < standings.ELSEWHERE else standings.runs_elsewhere(self.version).count()
+
+    @property
+    def drawing(self) -> str:
+        moments = [_moment(row) for row in self.rows]
+        milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
+        return board_charts.trend(self.field.main, moments, milestones)
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of([self.field.main])
+
+
+def made_at(run: Run) -> datetime:
+    """In the zone that pages tell time in."""
+    return localtime(run.completed_at or run.created_at)
+
+
+def published_at(version: Version) -> datetime | None:
+    """When it was released; for one that was never released, when it was frozen."""
+    at = version.released_at or version.frozen_at
+    return localtime(at) if at else None
+
+
+def _moment(row: TrendRow) -> Moment:
+    assert row.score.mean is not None
+    run = row.standing.run
+    return Moment(run.system.name, run.tag, row.made_at, row.score.mean, interval_of(row.score), row.score.n)
+
+
+class Latency(NamedTuple):
+    """Milliseconds that a query of a run took; None where nobody measured it."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(run.latency.get("p50"), run.latency.get("p95"), run.latency.get("p99"))
+
+
+def latency_places(taken: Iterable[float | None]) -> int:
+    """How many decimal places tell these milliseconds apart, the same for all of them."""
+    quickest = min((one for one in taken if one is not None), default=0.0)
+    return 2 if quickest < 1 else 1 if quickest < 100 else 0
+
+
+class CostRow(NamedTuple):
+    """A run with what it costs; None where nobody has measured or said it."""
+
+    standing: Standing
+    score: Score
+    latency: Latency
+    cost: Decimal | None
+    is_fast_enough: bool
+    is_cheap_enough: bool
+
+
+@dataclass
+class Costs:
+    """Quality against latency and cost on one side of a version, best first."""
+
+    field: standings.Field
+
+    @cached_property
+    def rows(self) -> list[CostRow]:
+        scored = [one for one in self.field.standings if one.scores[self.field.main].mean is not None]
+        notes = standings.notes_of(standing.run for standing in scored)
+        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in scored]
+        sign = -1.0 if is_lower_better(self.field.main) else 1.0
+        quality = [sign * (one.scores[self.field.main].mean or 0.0) for one in scored]
+        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in scored])
+        cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
+        return [
+            CostRow(one, one.scores[self.field.main], Latency.of(one.run), cost, is_fast, is_cheap)
+            for one, cost, is_fast, is_cheap in zip(scored, costs, fast, cheap, strict=True)
+        ]
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(row.latency.p50 for row in self.rows)
+
+    @property
+    def without_latency(self) -> list[str]:
+        return [row.standing.run.tag for row in self.rows if row.latency.p95 is None]
+
+    @property
+    def without_cost(self) -> list[str]:
+        return [row.standing.run.tag for row in self.rows if row.cost is None]
+
+    @property
+    def by_latency(self) -> str:
+        """Empty when no run has a latency."""
+        worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
+        return board_charts.cost_quality(self.field.main, "p95 latency in ms", worth) if worth else ""
+
+    @property
+    def by_cost(self) -> str:
+        """Empty when no run has a cost."""
+        worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
+        return board_charts.cost_quality(self.field.main, "cost of 1,000 queries", worth) if worth else ""
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of([self.field.main])
+
+
+def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
+    assert row.score.mean is not None
+    return Worth(row.standing.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
+
+
+class LedgerRow(NamedTuple):
+    """A run, what was noted of it, and its main score where it has one."""
+
+    run: Run
+    note: RunNote | None
+    score: Score | None
+
+    @property
+    def tried(self) -> str:
+        """What the ledger says; before anybody wrote in it, what was noted when the run was made."""
+        return self.note.tried if self.note else self.run.note
+
+    @property
+    def commit(self) -> str:
+        return self.note.commit if self.note else self.run.commit
+
+
+@dataclass
+class Ledger:
+    """Some runs with their lines, and the scores of one side of a version."""
+
+    runs: list[Run]
+    field: standings.Field
+
+    @property
+    def main(self) -> str:
+        return self.field.main
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(Latency.of(run).p95 for run in self.runs)
+
+    @property
+    def rows(self) -> list[LedgerRow]:
+        notes = standings.notes_of(self.runs)
+        scores = {one.run.pk: one.scores[self.main] for one in self.field.standings}
+        return [LedgerRow(run, notes.get(run.pk), scores.get(run.pk)) for run in self.runs]

@@ -1,0 +1,142 @@
+"""The reports of an evaluation and of a comparison, as far as a person may see them.
+
+Made from what is stored, so that the same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from apps.evaluation import rules
+from apps.evaluation.against import set_against
+from apps.evaluation.files.strata import Division, stratum_scores
+from apps.evaluation.measures import Measure, parse_measure
+from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.pages.comparison import Comparison
+from apps.evaluation.pages.sheets import Sheet
+from apps.evaluation.pages.strata import fields_of, stratum_of
+from apps.evaluation.reporting.document import Document
+from apps.evaluation.reporting.gates import gates_parts
+from apps.evaluation.reporting.scored import scored_document
+from apps.evaluation.scorecard import Scorecard, ScoredRun, StratumScores
+from apps.evaluation.scoring import RunScores
+from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE, Summary
+
+Facts = list[tuple[str, str]]
+
+
+def evaluation_report(sheet: Sheet) -> Document:
+    """One run on one side of a version: means, strata, every query that may be seen."""
+    evaluation = sheet.evaluation
+    measures = _measures(evaluation.measures)
+    run = _scored(evaluation.run.tag, sheet, list(measures))
+    card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
+    title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground(evaluation)}"
+    document = scored_document(card, title=title, about=_sealed(sheet), basis=_basis([evaluation]))
+    results = evaluation.gate_results.select_related("gate").order_by("gate__name", "pk")
+    gates = [(result.gate.name, result.get_state_display(), result.words) for result in results]
+    return document._replace(parts=[*gates_parts(gates), *document.parts])
+
+
+def comparison_report(found: Comparison) -> Document:
+    """A candidate against a baseline: verdict, differences, what fell and what was decided about it."""
+    sheets = (found.baseline, found.candidate)
+    names = [found.measure, *(row.measure for row in found.rows if row.measure != found.measure)]
+    measures = _measures(names)
+    runs = [_scored(name, sheet, names) for name, sheet in zip(found.names, sheets, strict=True)]
+    card = _card(found.candidate, measures, runs)
+    (against,) = set_against(runs[0], runs[1:], measures, card.queries, confidence=card.confidence, seed=card.seed)
+    told = against._replace(notes=_decisions(found))
+    card = card._replace(comparisons=[told], strata=list(_strata(found.candidate, runs)))
+    evaluation = found.candidate.evaluation
+    about = [f"Closed by {found.closed.measure}: {found.closed.verdict}"] if found.closed else []
+    title = f"{found.names[1]} against {found.names[0]} on {_ground(evaluation)}"
+    about += _sealed(found.candidate)
+    return scored_document(card, title=title, about=about, basis=_basis([sheet.evaluation for sheet in sheets]))
+
+
+def _measures(names: Sequence[str]) -> dict[str, Measure]:
+    return {name: parse_measure(name) for name in names}
+
+
+def _scored(tag: str, sheet: Sheet, names: Sequence[str]) -> ScoredRun:
+    counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
+    found = RunScores(
+        values=np.column_stack([sheet.values[name] for name in names]),
+        summaries=[summary_of(score) for score in scores],
+        judged_at_10=sheet.judged.mean if sheet.judged else None,
+        answered=counts["in_run"],
+        missing=counts["missing"],
+    )
+    people = [ends_of(score.people_low, score.people_high) for score in scores]
+    judged = summary_of(sheet.judged) if sheet.judged else None
+    return ScoredRun(tag, found, people=people if any(people) else (), judged=judged)
+
+
+def summary_of(score: Score) -> Summary:
+    """A stored score as it was computed."""
+    return Summary(score.mean, ends_of(score.ci_low, score.ci_high), score.n, ends_of(score.bca_low, score.bca_high))
+
+
+def ends_of(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The ends of a stored interval; None when there is none."""
+    return None if low is None or high is None else (low, high)
+
+
+def _card(sheet: Sheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
+    evaluation = sheet.evaluation
+    return Scorecard(
+        measures=measures,
+        queries=tuple(evaluation.query_ids),
+        with_relevant=evaluation.counts["with_relevant"],
+        runs=runs,
+        confidence=DEFAULT_CONFIDENCE,
+        seed=evaluation.seed,
+        told=sheet.visible,
+    )
+
+
+def _strata(sheet: Sheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
+    """Every way in which the queries fall into strata, as on the pages."""
+    values = [run.scores.values for run in runs]
+    for field, words in fields_of(sheet.queries).items():
+        division = Division(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
+        seed = sheet.evaluation.seed
+        yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, seed=seed, with_interval=True)
+
+
+def _decisions(found: Comparison) -> dict[tuple[str, str], str]:
+    """What was decided about every fall of this pair, by measure and query."""
+    notes = RegressionNote.objects.filter(
+        baseline=found.baseline.evaluation, candidate=found.candidate.evaluation
+    ).order_by("pk")
+    return {
+        (note.measure, note.query_id_text): ": ".join(filter(None, [note.get_decision_display(), note.explanation]))
+        for note in notes
+    }
+
+
+def _sealed(sheet: Sheet) -> list[str]:
+    return [rules.SEALED] if sheet.hidden_count else []
+
+
+def _ground(evaluation: Evaluation) -> str:
+    version = evaluation.version
+    return f"{version.gold_set.name} {version.label}, {rules.SPLIT_WORDS[evaluation.split]}"
+
+
+def _basis(evaluations: Sequence[Evaluation]) -> Facts:
+    version = evaluations[0].version
+    facts = [
+        ("Gold set", f"{version.gold_set.name} {version.label}"),
+        ("Digest of the version", version.digest),
+        ("Side", rules.SPLIT_WORDS[evaluations[0].split]),
+        ("Snapshot", version.snapshot.name),
+        ("Digest of the snapshot", version.snapshot.digest),
+    ]
+    for evaluation in evaluations:
+        run = evaluation.run
+        facts.append((f"Run {run.tag}", f"{run.system.name}, rankings {run.digest}"))
+    return [*facts, ("Made with", f"Karat {version.manifest['software']['version']}")]

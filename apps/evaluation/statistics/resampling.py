@@ -1,0 +1,180 @@
+"""Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, what they add.
+
+One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`): the
+same values and seed give the same bytes on any number of threads. Intervals of few queries are read a little further
+out (`apps.common.intervals.widened`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
+An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
+Application, 1997 (strata).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.exact import on_grid
+from apps.common.intervals import widened
+from apps.common.seeds import DEFAULT_SEED
+from apps.evaluation.statistics.leaning import Leaning, leaning_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Interval = tuple[float, float]
+
+RESAMPLES = 1_000
+DEFAULT_CONFIDENCE = 0.95
+CELLS_AT_ONCE = 500_000
+MOST_UNDEFINED = 0.5
+
+NORMAL = NormalDist()
+
+
+def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints | None = None) -> Floats:
+    """Means of each column of a (queries, columns) array over queries drawn with replacement.
+
+    The answer has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
+    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values have to be finite, and
+    there has to be at least one row. No mean lies beyond the values of its column, by rounding neither.
+    """
+    n = len(values)
+    centre = np.array([math.fsum(column) / n for column in values.T])
+    order = np.arange(n) if strata is None else np.argsort(strata, kind="stable")
+    whole, scale = on_grid((values - centre)[order], n)
+    means = np.empty((resamples, values.shape[1]))
+    for first, times in _times_drawn(n, seed, resamples, None if strata is None else strata[order]):
+        means[first : first + len(times)] = (times @ whole) / (n * scale)
+    return np.clip(means + centre, values.min(axis=0), values.max(axis=0))
+
+
+def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iterator[tuple[int, Floats]]:
+    """How often each query is drawn: the number of the first draw, and some draws by queries, as doubles.
+
+    `strata`, where given, is sorted.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    low, high = (0, n) if strata is None else _ends(strata)
+    step = max(1, CELLS_AT_ONCE // n)
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        drawn = random.integers(low, high, size=(rows, n), dtype=np.uint32)
+        drawn += (np.arange(rows, dtype=np.uint32) * np.uint32(n))[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
+        yield first, times.astype(np.float64)
+
+
+def _ends(strata: Ints) -> tuple[Ints, Ints]:
+    """First place and the place after the last of each row's stratum; the rows stand by stratum."""
+    _, first, member, size = np.unique(strata, return_index=True, return_inverse=True, return_counts=True)
+    return first[member], (first + size)[member]
+
+
+def reading_share(n: int, confidence: float, strata: Ints | None = None) -> float:
+    """The confidence at which to read the draws of n queries: widened, by the strata that have two queries or more."""
+    if strata is None:
+        return widened(confidence, n)
+    sizes = np.unique(strata, return_counts=True)[1]
+    sizes = sizes[sizes > 1]
+    return widened(confidence, int(sizes.sum()), len(sizes))
+
+
+def percentile_interval(means: Floats, share: float) -> Interval:
+    """The middle share of one column of resampled means. NaN is left out; there has to be another value."""
+    tail = (1.0 - share) / 2.0
+    low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def bca_interval(values: Floats, means: Floats, share: float, strata: Ints | None = None) -> Interval:
+    """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
+
+    `values` are the queries' values, `means` their resampled means. Draws that equal the mean count half as below
+    it. Values that are all the same have an interval without width.
+    """
+    residuals = values - _centres(values, strata)
+    spread = float((residuals**2).sum())
+    if spread == 0.0:
+        return percentile_interval(means, share)
+    mean = values.mean()
+    slack = 1e-12 * float(np.abs(residuals).max())
+    below = float((means < mean - slack).mean() + 0.5 * (np.abs(means - mean) <= slack).mean())
+    if not 0.0 < below < 1.0:
+        return percentile_interval(means, share)
+    bias = NORMAL.inv_cdf(below)
+    acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)
+    tail = (1.0 - share) / 2.0
+    ends = [_corrected(end, bias, acceleration) for end in (tail, 1.0 - tail)]
+    low, high = np.quantile(means, ends)
+    return float(low), float(high)
+
+
+def _centres(values: Floats, strata: Ints | None) -> Floats:
+    """For each value the mean of its stratum; the mean of all without strata."""
+    if strata is None:
+        return np.full(len(values), values.mean())
+    _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
+    return (np.bincount(member, weights=values) / size)[member]
+
+
+def _corrected(end: float, bias: float, acceleration: float) -> float:
+    """The share of draws below an end of a BCa interval, from that of a percentile interval."""
+    if not 0.0 < end < 1.0:
+        return end
+    z = bias + NORMAL.inv_cdf(end)
+    return NORMAL.cdf(bias + z / (1.0 - acceleration * z))
+
+
+def people_intervals(
+    sheets: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    resamples: int = RESAMPLES,
+) -> list[Interval | None]:
+    """Intervals of means over queries and the people who judged, one for each column.
+
+    `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
+    that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
+    drawn as for the interval without people; people, who are few, are not drawn: what they add is computed and put
+    to either end (`leaning.Leaning.reach`). A lenient person moves all queries together, as in life. People who agree
+    in everything leave the interval of the queries.
+
+    A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
+    """
+    tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
+    found: list[Interval | None] = [None] * len(tables)
+    for n in {table.leaning.queries for table in tables if table}:
+        alike = {place: table for place, table in enumerate(tables) if table and table.leaning.queries == n}
+        columns = [table.sums for table in alike.values()] + [table.counts for table in alike.values()]
+        drawn = resampled_means(np.column_stack(columns), seed=seed, resamples=resamples)
+        means = drawn[:, : len(alike)] / drawn[:, len(alike) :]
+        for (place, table), column in zip(alike.items(), means.T, strict=True):
+            low, high = percentile_interval(column, widened(confidence, n))
+            below, above = table.leaning.reach(-low, confidence), table.leaning.reach(high, confidence)
+            found[place] = table.centre - below, table.centre + above
+    return found
+
+
+class _Table(NamedTuple):
+    """A mean of scores by person and query; `sums` (from the mean) and `counts` are those of its queries."""
+
+    centre: float
+    sums: Floats
+    counts: Ints
+    leaning: Leaning
+
+
+def _table_of(sheet: Floats) -> _Table | None:
+    has = ~np.isnan(sheet)
+    people, queries = has.any(axis=1), has.any(axis=0)
+    sheet, has = sheet[people][:, queries], has[people][:, queries]
+    leaning = leaning_of(sheet, has) if min(sheet.shape) > 1 else None
+    if leaning is None:
+        return None
+    counts = has.sum(axis=0)
+    centre = math.fsum(sheet[has]) / int(counts.sum())
+    return _Table(centre, np.where(has, sheet - centre, 0.0).sum(axis=0), counts, leaning)

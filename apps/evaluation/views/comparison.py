@@ -1,0 +1,186 @@
+"""Pages of two runs side by side: the comparison, its drops, one query in both rankings."""
+
+import csv
+from typing import TypedDict
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.common.csvsafe import safe_cell
+from apps.evaluation import actions, comparing, rules, selectors
+from apps.evaluation.enums import STRATA
+from apps.evaluation.forms.requests import DropForm, PairForm
+from apps.evaluation.models import Evaluation
+from apps.evaluation.pages.comparison import Comparison, SideBySide
+from apps.evaluation.pages.sheets import Sheet
+from apps.evaluation.pages.strata import strata_context
+from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused
+from apps.evaluation.views.evaluation import SECTION, log_look
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
+from apps.retrieval.models import Pool
+
+
+@require_safe
+@member_view()
+def pick(request: HttpRequest, project: Project) -> HttpResponse:
+    """The form of two runs leads to their comparison."""
+    form = PairForm(request.GET)
+    if not form.is_valid():
+        raise ComparisonRefused("Choose a baseline and a candidate.", code="pair_missing")
+    return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
+
+
+def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
+    """The two by the measure that the request names. Raises ComparisonRefused."""
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    return comparison_of(member_of(request), baseline, candidate, measure)
+
+
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> Comparison:
+    """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
+    first, second = (selectors.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    if reason := rules.comparison_refusal(first, second):
+        raise ComparisonRefused(reason, code="comparison_refused")
+    found = Comparison(Sheet(first, member), Sheet(second, member), measure)
+    if found.headline is None:
+        raise ComparisonRefused(NO_MEASURE, code="no_measure")
+    return found
+
+
+@require_safe
+@member_view()
+def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Two runs: verdict, measures, every query, drops to explain, strata."""
+    found = comparison_asked(request, project, baseline, candidate)
+    log_look(found.candidate, "comparison by query")
+    evaluation = found.candidate.evaluation
+    context = {
+        **SECTION,
+        "found": found,
+        "evaluation": evaluation,
+        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "sealed": rules.SEALED if found.candidate.hidden_count else "",
+        "decides": not found.closed and rules.decision_refusal(member_of(request), evaluation.split) is None,
+        "tally": comparing.tally(found.changes),
+        **strata_context(
+            request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
+        ),
+    }
+    return render(request, "evaluation/compare.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
+    found = comparison_asked(request, project, baseline, candidate)
+    form = DropForm(request.POST)
+    if not form.is_valid():
+        raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
+    values = form.cleaned_data
+    actions.decide_drop(
+        baseline=found.baseline.evaluation,
+        candidate=found.candidate.evaluation,
+        measure=values["measure"],
+        query_id=values["query"],
+        decision=values["decision"],
+        explanation=values["explanation"],
+        member=member_of(request),
+        at=timezone.now(),
+    )
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': values['measure']})}#drops")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Put the verdict on record, every drop explained."""
+    found = comparison_asked(request, project, baseline, candidate)
+    actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
+    messages.success(request, f"Closed by {found.measure}. The verdict is on record.")
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """A pool of the pairs whose grades were called wrong, and on to the plan of its round."""
+    found = comparison_asked(request, project, baseline, candidate)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
+
+
+@require_POST
+@member_view(Role.LEAD)
+def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """A pool of what nobody judged in a query's two first tens, and on to the plan of its round."""
+    found = comparison_asked(request, project, baseline, candidate)
+    query = selectors.version_query_in(found.candidate.evaluation.version, pk)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
+
+
+class Pair(TypedDict):
+    baseline: Evaluation
+    candidate: Evaluation
+
+
+def _pair_of(found: Comparison) -> Pair:
+    return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
+
+
+def _to_round(project: Project, pool: Pool) -> HttpResponse:
+    return redirect(f"{reverse('judging:new_round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
+
+
+@require_safe
+@member_view()
+def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """One query: both rankings side by side, with the released grades."""
+    found = comparison_asked(request, project, baseline, candidate)
+    query = selectors.version_query_in(found.candidate.evaluation.version, pk)
+    if query.outside_id not in found.candidate.evaluation.query_ids:
+        raise Http404("No such query in this comparison.")
+    member = member_of(request)
+    if not rules.sees_split(member, query.split):
+        raise ComparisonRefused(rules.SEALED, code="sealed")
+    snapshot = found.candidate.evaluation.version.snapshot
+    if reason := rules.ranking_refusal(member.user, query.query_id, snapshot):
+        raise ComparisonRefused(reason, code="pairs_open")
+    if query.split == Split.TEST:
+        version = found.candidate.evaluation.version
+        log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
+    tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
+    context = {**SECTION, "found": found, "query": query, "side": SideBySide(found, query), "tags": tags}
+    return render(request, "evaluation/query.html", context)
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Every visible query with both values of every measure, as CSV."""
+    found = comparison_asked(request, project, baseline, candidate)
+    log_look(found.candidate, "comparison as CSV")
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
+    writer = csv.writer(answer, lineterminator="\n")
+    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
+    sheets = (found.baseline, found.candidate)
+    for place, query in enumerate(found.candidate.queries):
+        if found.candidate.visible[place]:
+            for row in found.rows:
+                left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
+                writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
+    return answer

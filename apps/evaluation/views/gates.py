@@ -1,0 +1,139 @@
+"""Pages of gates: how they stand, what each said of every run, and the picture for elsewhere."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.digests import sha256_hex
+from apps.evaluation import actions, gates, rules
+from apps.evaluation.charts import scores as charts
+from apps.evaluation.charts.badge import badge as drawn
+from apps.evaluation.forms.gates import GateForm
+from apps.evaluation.models import Badge, Gate
+from apps.evaluation.pages import gates as gate_pages
+from apps.goldsets.enums import Split
+from apps.goldsets.selectors import gold_set_in, gold_sets_of
+from apps.jobs.mailing import absolute
+
+SECTION = {"section": "Runs"}
+RESULTS_A_PAGE = 50
+BADGE_LASTS = 60
+
+
+@require_safe
+@member_view()
+def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """How every system stands on every gold set."""
+    rows = gates.held(gates.gates_in(project))
+    context = {**SECTION, "sets": gate_pages.by_set(gold_sets_of(project), rows), "splits": rules.SPLIT_WORDS}
+    return render(request, "evaluation/gates.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    chosen = gold_set_in(project, gold_set)
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    form = GateForm(request.POST or None, gold_set=chosen, initial=start)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        gate = actions.create_gate(
+            gold_set=chosen,
+            system_id=values["system"],
+            facts=form.facts,
+            split=values["split"],
+            baseline_id=values["baseline"],
+            actor=member_of(request).user,
+            at=timezone.now(),
+        )
+        messages.success(
+            request, f"{gate.name} holds {gate.system.name} from now on. What was scored before is looked at."
+        )
+        return redirect("evaluation:gate", slug=project.slug, pk=gate.pk)
+    context = {**SECTION, "gold_set": chosen, "form": form}
+    return render(request, "evaluation/gate_form.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view()
+def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One gate: its rule, how it stands, everything it said, and the badge of its system."""
+    gate = gates.gate_in(project, pk)
+    page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
+    results = list(page.object_list)
+    bounds = gate_pages.history_bounds(results)
+    context = {
+        **SECTION,
+        "row": gates.held([gate])[0],
+        "page": page,
+        "history": [(result, gate_pages.history_cell(result, bounds)) for result in results],
+        "head": charts.head_cell(bounds),
+        "split_words": rules.SPLIT_WORDS[gate.split],
+        "retire_url": reverse("evaluation:retire-gate", args=[project.slug, gate.pk]),
+        "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),
+    }
+    return render(request, "evaluation/gate.html", context)
+
+
+def _badge_context(badge: Badge | None) -> dict[str, Any] | None:
+    if badge is None:
+        return None
+    path = reverse("badges:badge", args=[badge.token])
+    return {"path": path, "address": absolute(path)}
+
+
+@require_POST
+@member_view(Role.LEAD)
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{gate.name} holds nothing any more. What it said stays.")
+    return redirect("evaluation:gates", slug=project.slug)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def make_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = gates.gate_in(project, pk)
+    actions.make_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    return _back(gate)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def revoke_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = gates.gate_in(project, pk)
+    actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, "The badge is revoked. Its address leads nowhere now.")
+    return _back(gate)
+
+
+def _back(gate: Gate) -> HttpResponse:
+    return redirect("evaluation:gate", slug=gate.gold_set.project.slug, pk=gate.pk)
+
+
+def _drawing(token: str) -> str:
+    return drawn([row.state for row in gates.behind(gates.badge_at(token))])
+
+
+def _etag(request: HttpRequest, token: str) -> str:
+    return f'"{sha256_hex(_drawing(token).encode())[:32]}"'
+
+
+@require_safe
+@condition(etag_func=_etag)
+def badge(request: HttpRequest, token: str) -> HttpResponse:
+    """The picture at a public address. It may be shown by any page and kept for a minute."""
+    answer = HttpResponse(_drawing(token), content_type="image/svg+xml; charset=utf-8")
+    answer["Cache-Control"] = f"public, max-age={BADGE_LASTS}"
+    answer["Content-Security-Policy"] = "default-src 'none'"
+    answer["X-Robots-Tag"] = "noindex"
+    return answer

@@ -1,0 +1,147 @@
+from datetime import timedelta
+
+import pytest
+
+from apps.accounts.actions import create_token
+from apps.accounts.enums import Role, Scope
+from apps.evaluation.models import Evaluation
+from apps.jobs.testing import run_jobs
+from tests.evaluation.factories import ask, make_scene, score
+from tests.factories import AT, make_member
+
+pytestmark = pytest.mark.django_db
+MONTHS = timedelta(days=365)
+
+
+def address(scene, *parts) -> str:
+    return "/".join(["/api/v1/projects", scene.project.slug, "evaluation", *map(str, parts), ""])
+
+
+def request_body(scene, **values) -> dict:
+    return {"run": scene.runs["better"].pk, "version": scene.version.pk, "measures": "AP RR", **values}
+
+
+def post(client, scene, **values):
+    return client.post(address(scene), request_body(scene, **values), content_type="application/json")
+
+
+def test_a_lead_asks_for_scores_and_reads_them(client):
+    scene = make_scene()
+    client.force_login(scene.lead)
+
+    asked = post(client, scene, split="dev")
+    run_jobs()
+    found = client.get(address(scene, asked.json()["id"]))
+
+    assert asked.status_code == 202
+    assert asked.json()["scores"] == []
+    assert [row["measure"] for row in found.json()["scores"]] == ["AP", "RR", "Judged@10"]
+    assert found.json()["version_digest"] == scene.version.digest
+
+
+def test_asking_again_answers_200_with_the_same_evaluation(client):
+    scene = make_scene()
+    evaluation = score(scene, "better", measures="AP RR")
+    client.force_login(scene.lead)
+
+    again = post(client, scene)
+
+    assert (again.status_code, again.json()["id"]) == (200, evaluation.pk)
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "code"),
+    [
+        ({"measures": "NDGC@10"}, 409, "bad_measure"),
+        ({"measures": "alpha_nDCG@10"}, 409, "bad_measure"),
+        ({"split": "train"}, 400, "invalid"),
+        ({"run": "x"}, 400, "invalid"),
+        ({"run": 10**6}, 404, "not_found"),
+        ({"version": 10**6}, 404, "not_found"),
+        ({"seed": -1}, 400, "invalid"),
+    ],
+)
+def test_a_wrong_request_is_a_problem(client, values, status, code):
+    scene = make_scene()
+    client.force_login(scene.lead)
+
+    response = post(client, scene, **values)
+
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert not Evaluation.objects.exists()
+
+
+def test_no_query_is_named(client):
+    scene = make_scene()
+    evaluation = score(scene, "better")
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    for found in (client.get(address(scene)), client.get(address(scene, evaluation.pk))):
+        assert found.status_code == 200
+        assert "Q01" not in found.content.decode()
+
+
+def test_the_list_is_newest_first_and_goes_on(client, monkeypatch):
+    monkeypatch.setattr("apps.evaluation.api.evaluations.PAGE_SIZE", 1)
+    scene = make_scene()
+    first, second = score(scene, "base"), score(scene, "better")
+    client.force_login(scene.lead)
+
+    page = client.get(address(scene)).json()
+    rest = client.get(address(scene), {"before": page["next"]}).json()
+
+    assert [row["id"] for row in page["results"]] == [second.pk]
+    assert [row["id"] for row in rest["results"]] == [first.pk]
+    assert rest["next"] is None
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "٣", "9" * 30])
+def test_a_page_that_is_no_number_is_a_problem(client, before):
+    scene = make_scene()
+    client.force_login(scene.lead)
+
+    assert client.get(address(scene), {"before": before}).status_code == 400
+
+
+def test_the_list_asks_the_database_as_often_for_one_as_for_three(client, django_assert_max_num_queries):
+    scene = make_scene()
+    client.force_login(scene.lead)
+    counts = []
+    for wanted in (["AP"], ["RR", "P@5"]):
+        for name in wanted:
+            score(scene, "base", measures=name)
+        with django_assert_max_num_queries(50) as seen:
+            client.get(address(scene))
+        counts.append(len(seen))
+
+    assert counts[0] == counts[1]
+
+
+def test_only_leads_ask(client):
+    scene = make_scene()
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    assert post(client, scene).status_code == 403
+
+
+def test_another_projects_evaluation_is_not_found(client):
+    scene, other = make_scene(), make_scene()
+    strange = ask(other, "base")
+    client.force_login(scene.lead)
+
+    assert client.get(address(scene, strange.pk)).status_code == 404
+
+
+def test_a_token_needs_the_scope(client):
+    scene = make_scene()
+    headers = {}
+    for scope in (Scope.RUNS_READ, Scope.RUNS_WRITE):
+        made = create_token(project=scene.project, user=scene.lead, name=scope, scopes=[scope], at=AT, lasts=MONTHS)
+        headers[scope] = {"Authorization": f"Bearer {made[1]}"}
+    body = request_body(scene)
+
+    read = client.get(address(scene), headers=headers[Scope.RUNS_WRITE])
+    write = client.post(address(scene), body, content_type="application/json", headers=headers[Scope.RUNS_READ])
+
+    assert (read.status_code, write.status_code) == (403, 403)
+    assert client.get(address(scene), headers=headers[Scope.RUNS_READ]).status_code == 200

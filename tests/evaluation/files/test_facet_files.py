@@ -1,0 +1,50 @@
+import pytest
+
+from apps.common.errors import InputError
+from apps.common.trec import FacetRow, read_faceted_qrels
+from apps.evaluation.files.trecfiles import load_qrels
+from apps.evaluation.files.vocabulary import Vocabulary
+
+
+def written(tmp_path, text):
+    path = tmp_path / "qrels.txt"
+    path.write_text(text)
+    return path
+
+
+def test_the_second_column_is_the_facet(tmp_path):
+    path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n# a remark\nQ2 f1 B8 -1\n")
+
+    assert list(read_faceted_qrels(path)) == [
+        FacetRow("Q1", "f1", "B7", 1),
+        FacetRow("Q1", "f2", "B7", 0),
+        FacetRow("Q2", "f1", "B8", -1),
+    ]
+
+
+def test_a_pair_stands_once_for_each_facet(tmp_path):
+    path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\nQ1 f1 B7 2\n")
+
+    with pytest.raises(InputError, match="line 3, block: 'B7' stands twice for query 'Q1', first in line 1"):
+        list(read_faceted_qrels(path))
+
+
+def test_facets_are_numbered_and_a_pair_has_its_best_grade(tmp_path):
+    blocks = Vocabulary()
+
+    judged = load_qrels(written(tmp_path, "Q2 a B7 0\nQ1 b B8 1\nQ2 b B7 3\nQ2 b B8 -1\n"), blocks, with_facets=True)
+
+    assert judged.queries == ("Q2", "Q1")
+    rows = zip(judged.query.tolist(), judged.block.tolist(), judged.grade.tolist(), strict=True)
+    assert list(rows) == [(0, 0, 3), (0, 1, -1), (1, 1, 1)]
+    assert judged.facets is not None
+    assert [column.tolist() for column in judged.facets] == [[0, 1, 0, 0], [0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 3, -1]]
+
+
+def test_a_file_with_one_word_in_the_column_tells_no_facets_apart(tmp_path):
+    assert load_qrels(written(tmp_path, "Q1 0 B7 1\nQ2 0 B7 1\n"), Vocabulary(), with_facets=True).facets is None
+
+
+def test_without_facets_a_pair_stands_once(tmp_path):
+    with pytest.raises(InputError, match="'B7' stands twice"):
+        load_qrels(written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n"), Vocabulary())

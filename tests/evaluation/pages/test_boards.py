@@ -1,0 +1,243 @@
+"""Leaderboard with ties, trend, quality against cost, and the ledger."""
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.evaluation.actions import write_ledger
+from apps.evaluation.models import Evaluation, RunNote
+from apps.evaluation.pages.boards import Costs, Trend
+from apps.evaluation.standings import field_of
+from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
+from tests.evaluation.pages.test_ledger import next_version
+from tests.factories import AT, make_member, make_project
+from tests.retrieval.factories import make_run, make_snapshot
+
+pytestmark = pytest.mark.django_db
+PAGES = ("trend", "costs", "ledger")
+
+
+@pytest.fixture
+def scene():
+    return make_scene(queries=6, test_share=0.0)
+
+
+@pytest.fixture
+def scored(scene):
+    """ "better" is ahead of "base" on every query, so that their intervals lie apart."""
+    for tag in ("base", "better"):
+        score(scene, tag, measures="nDCG@10 RR")
+    return scene
+
+
+def url(scene, name, *args):
+    return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def read(client, scene, name, *args, user=None, **query) -> str:
+    client.force_login(user or scene.lead)
+    response = client.get(url(scene, name, *args), query)
+    assert response.status_code == 200
+    return words(response)
+
+
+def write(scene, tag, **said):
+    return write_ledger(run=scene.runs[tag], actor=scene.lead, at=AT, **said)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_project_without_version_and_run_is_told_what_to_do(client, page):
+    project = make_project()
+    client.force_login(make_member(project, Role.VIEWER))
+
+    said = words(client.get(reverse(f"evaluation:{page}", args=[project.slug])))
+
+    assert ("No run yet." if page == "ledger" else "No version to score against") in said
+
+
+@pytest.mark.parametrize("page", ["trend", "costs"])
+def test_a_version_without_scores_says_so(client, scene, page):
+    assert "No run has been scored on the dev split of v1 yet." in read(client, scene, page)
+
+
+def test_runs_apart_hold_one_place_each(client, scored):
+    said = read(client, scored, "overview")
+
+    assert "the best stands alone" in said
+    assert "tied</small>" not in said
+
+
+def test_the_share_judged_stands_with_its_interval(client, scored):
+    assert "75 %<small>75 to 75 %</small>" in read(client, scored, "overview")
+
+
+def test_a_tie_is_told_beside_both_runs(client, scored):
+    scored.runs["third"] = add_run(scored, "third", dict.fromkeys([f"Q{n:02}" for n in range(1, 7)], GOOD))
+    score(scored, "third", measures="nDCG@10 RR")
+
+    said = read(client, scored, "overview")
+
+    assert said.count("1 to 2<small>tied</small>") == 2
+    assert "1 run is tied with the best" in said
+
+
+def test_a_trend_stands_in_the_order_runs_were_made(scored):
+    found = Trend(scored.version, "")
+
+    assert [row.standing.run.tag for row in found.rows] == ["base", "better"]
+    assert found.unscored == []
+
+
+def test_a_trend_draws_every_published_version(client, scored):
+    version = next_version(scored)
+
+    found = Trend(version, "")
+
+    assert [one.label for one in found.versions] == ["v1", "v2"]
+    assert "v1, v2" in Trend(scored.version, "").drawing or ">v1</text>" in Trend(scored.version, "").drawing
+
+
+def test_a_trend_of_another_measure(client, scored):
+    assert "RR over time" in read(client, scored, "trend", measure="RR")
+
+
+def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
+    score(scene, "base", measures="RR")
+    assert "Score 1 run on v1" in read(client, scene, "trend")
+
+    response = client.post(url(scene, "score-rest", scene.version.pk), {"split": ""})
+
+    assert response.status_code == 302
+    assert Evaluation.objects.get(run=scene.runs["better"]).measures == ["RR"]
+    assert "Not on the line yet" not in read(client, scene, "trend")
+
+
+def test_a_viewer_reads_what_a_trend_lacks_but_asks_for_nothing(client, scene):
+    score(scene, "base")
+
+    said = read(client, scene, "trend", user=make_member(scene.project, Role.VIEWER))
+
+    assert "Leads ask for scores." in said
+
+
+def test_runs_on_other_texts_are_named_as_not_comparable(client, scored):
+    other = make_snapshot(scored.project, {"a": "Other text", "z": "More"})
+    add_run(scored, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
+
+    said = read(client, scored, "trend")
+
+    assert "1 run on other texts" in said
+    assert ">strange</a>" in said
+
+
+def test_latency_and_cost_mark_a_front_each(scored):
+    engine = make_run(scored.project, scored.snapshot)
+    scored.runs[engine.tag] = engine
+    score(scored, engine.tag, measures="nDCG@10 RR")
+    write(scored, "base", cost=Decimal("0.5"))
+    write(scored, "better", cost=Decimal("2"))
+
+    rows = {row.standing.run.tag: row for row in Costs(field_of(scored.version, "")).rows}
+
+    assert (rows["base"].is_cheap_enough, rows["better"].is_cheap_enough) == (True, True)
+    assert rows[engine.tag].is_fast_enough
+    assert not rows["better"].is_fast_enough
+
+
+def test_a_run_that_is_worse_and_dearer_is_off_the_front(scored):
+    write(scored, "base", cost=Decimal("3"))
+    write(scored, "better", cost=Decimal("2"))
+
+    found = Costs(field_of(scored.version, ""))
+
+    assert [row.is_cheap_enough for row in found.rows] == [True, False]
+    assert found.by_latency == ""
+    assert "on the Pareto front" in found.by_cost
+
+
+def test_the_page_names_what_has_no_price(client, scored):
+    write(scored, "better", cost=Decimal("2"))
+
+    said = read(client, scored, "costs")
+
+    assert "No run has a latency." in said
+    assert "Without a cost: base." in said
+
+
+def test_the_ledger_shows_runs_with_their_lines_and_scores(client, scored):
+    write(scored, "better", tried="Longer blocks", commit="a1b2c3", verdict="Kept", cost=Decimal("1.25"))
+
+    said = read(client, scored, "ledger", user=make_member(scored.project, Role.VIEWER))
+
+    for part in ("Longer blocks", "a1b2c3", "Kept", "1.25", "n 6"):
+        assert part in said
+    assert ">Write</a>" not in said
+
+
+def test_a_lead_writes_a_line(client, scored):
+    run = scored.runs["base"]
+    assert "Ledger of" in read(client, scored, "ledger-note", run.pk)
+
+    response = client.post(url(scored, "ledger-note", run.pk), {"tried": "Stemming", "cost": "0.75"})
+
+    assert response.status_code == 302
+    assert (RunNote.objects.get().tried, RunNote.objects.get().cost) == ("Stemming", Decimal("0.75"))
+
+
+def test_a_line_starts_from_what_was_noted_when_the_run_was_made(client, scene):
+    run = make_run(scene.project, scene.snapshot, note="First try", commit="c0ffee")
+
+    said = read(client, scene, "ledger-note", run.pk)
+
+    assert "First try</textarea>" in said
+    assert 'value="c0ffee"' in said
+
+
+def test_a_cost_below_zero_is_said_beside_its_field(client, scored):
+    client.force_login(scored.lead)
+
+    response = client.post(url(scored, "ledger-note", scored.runs["base"].pk), {"cost": "-1"})
+
+    assert response.status_code == 400
+    assert "greater than or equal to 0" in words(response)
+
+
+def test_a_run_of_another_project_has_no_line_here(client, scored):
+    strange = make_scene(queries=1, test_share=0.0)
+    client.force_login(scored.lead)
+
+    assert client.get(url(scored, "ledger-note", strange.runs["base"].pk)).status_code == 404
+
+
+@pytest.mark.parametrize("page", ["overview", *PAGES])
+def test_a_page_asks_the_database_as_often_for_one_run_as_for_four(client, django_assert_max_num_queries, page):
+    scene = make_scene(queries=4, test_share=0.0)
+    client.force_login(scene.lead)
+
+    def count() -> int:
+        client.get(url(scene, page))
+        with django_assert_max_num_queries(60) as seen:
+            assert client.get(url(scene, page)).status_code == 200
+        return len(seen)
+
+    score(scene, "base")
+    write(scene, "base", tried="x", cost=Decimal("1"))
+    score(scene, "better")
+    before = count()
+    other = make_snapshot(scene.project, {"a": "Other text"})
+    add_run(scene, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
+    one_elsewhere = count()
+    for number, results in enumerate((GOOD, BAD)):
+        scene.runs[f"n{number}"] = add_run(scene, f"n{number}", {"Q01": {**results, "d": number + 1.5}})
+        score(scene, f"n{number}")
+        write(scene, f"n{number}", tried="x", cost=Decimal("1"))
+        add_run(scene, f"strange{number}", {"Q01": {"a": number + 2.0}}, snapshot=other)
+
+    assert count() == one_elsewhere
+    assert one_elsewhere - before <= 1
