@@ -86,9 +86,9 @@ PURE = [
     "retrieval/sampling.py",
     "review/outcome.py",
     "review/visibility.py",
-    "triples/checks.py",
+    "triples/checks",
     "triples/formats",
-    "triples/tokens.py",
+    "triples/tokens",
 ]
 
 

@@ -1,0 +1,84 @@
+"""What a check says: its level, its sentence, and which answer belongs to it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from zlib import crc32
+
+STOP, WARN, PASS = "stop", "warn", "pass"
+
+# Every check that can warn, by its code, as the settings page names it. A lead may make each of them stop.
+CAN_WARN = {
+    "figures": "An acronym of the answer is not in the evidence",
+    "longer": "The answer says more than its evidence",
+    "copied": "Part of the question is copied from a block",
+    "duplicate": "Nearly the same question exists",
+    "other_block": "Another block may answer as well",
+}
+ALWAYS_STOPS = (
+    "A part is missing, or no evidence is marked",
+    "The evidence does not lie in the pinned text",
+    "A number, unit, version or date of the answer is not in the evidence",
+    "Four fifths of the question are copied from a block",
+)
+
+
+class Check(NamedTuple):
+    """`code` is stable; `sentence` is for people; `detail` says what was compared, when that helps.
+
+    `quote` is something somebody wrote (a question that exists already), `ref` names what the check is about (a
+    triple, a block, a figure), `block` the id of a block to open, `of` the expected block that was looked at, `where`
+    the same when there are several and it has to be said. `said` and `meant` are a figure as the answer has it and as
+    the evidence has it. `answer` is what the author said to a warning.
+    """
+
+    level: str
+    code: str
+    sentence: str
+    detail: str = ""
+    quote: str = ""
+    ref: str = ""
+    said: str = ""
+    meant: str = ""
+    block: int | None = None
+    where: str = ""
+    answer: str = ""
+    of: str = ""
+
+    @property
+    def key(self) -> str:
+        """What an answer is given to: the same check about the same thing. A new thing asks anew.
+
+        The block is part of it even while it is the only one: a second one must not take the answer away.
+        """
+        return ":".join(part for part in (self.code, self.ref, self.of) if part)
+
+    def answer_in(self, answers: Mapping[str, str]) -> str:
+        """What was said to it. Drafts of before named the block only when there were several."""
+        if self.key in answers or self.where:
+            return answers.get(self.key, "").strip()
+        return answers.get(self._replace(of="").key, "").strip()
+
+    @property
+    def slug(self) -> str:
+        """The key as an element's id can hold it."""
+        return f"{self.code}-{crc32(self.key.encode()):08x}"
+
+    @property
+    def is_missing(self) -> bool:
+        """Something is not there yet: it stops, but nobody did anything wrong."""
+        return self.code.startswith("no_")
+
+    @property
+    def asks(self) -> bool:
+        """The author has to say why it is all right, and has not."""
+        return self.level == WARN and not self.answer
+
+    @property
+    def added(self) -> str:
+        """What the evidence has behind the figure as the answer has it: "-GCM" for AES-256 and AES-256-GCM."""
+        return self.meant.removeprefix(self.said) if self.said and self.meant.startswith(self.said) else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: "1 word", "0 words"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
