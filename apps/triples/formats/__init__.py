@@ -9,7 +9,9 @@ from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
 from apps.triples.formats import jsonl, yaml
-from apps.triples.formats.entry import Entry, Record, as_values, entry_of
+from apps.triples.formats.entry import Entry, Record
+from apps.triples.formats.reading import entry_of
+from apps.triples.formats.values import as_values
 
 FORMATS = {"jsonl": "JSONL, one entry a line", "yaml": "YAML, a list of entries"}
 _READERS: dict[str, Callable[[Source, ErrorList], Iterator[Record]]] = {"jsonl": jsonl.read, "yaml": yaml.read}
