@@ -14,7 +14,7 @@ Map = tuple[tuple[int | str, float], ...]
 Value = int | float | str | bool | Map
 
 MAX_TEXT = 200
-SHAPE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>[^@()]*))?", re.S)
+SHAPE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_.-]*)(?:\((?P<params>.*)\))?(?:@(?P<cutoff>[^@()]*))?", re.S)
 PARAMETER = re.compile(
     r"\s*(?P<key>[a-z_]+)\s*=\s*"
     r"(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|\{(?P<map>[^{}]*)\}|(?P<bare>[^,'\"{}\s]+))\s*(?:,|\Z)"

@@ -163,7 +163,7 @@ def test_objects_of_another_project_are_not_found():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"measures": "NDGC@10"}, "'NDGC@10' is not a measure Karat knows; nearest: nDCG, TD_nDCG."),
+        ({"measures": "NDGC@10"}, "'NDGC@10' is not a measure Karat knows; nearest: nDCG@10, TD_nDCG(rate=0.01)@10."),
         ({"split": "train"}, "There is no split called train; choose dev, test, or neither for both."),
     ],
 )

@@ -215,7 +215,7 @@ def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, s
 def test_an_unknown_measure_is_exit_code_two(files, capsys):
     assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10") == 2
 
-    assert capsys.readouterr().err.startswith("karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG")
+    assert capsys.readouterr().err.startswith("karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG@10,")
 
 
 def test_only_one_file_can_be_standard_input(files, capsys):

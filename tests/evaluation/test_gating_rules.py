@@ -9,7 +9,7 @@ from apps.evaluation.measures import Measure
 FILE = """
 [[gate]]
 name = "Good enough"
-figure = "ndcg@10"
+figure = "NDCG@10"
 at_least = 0.45
 on = "interval"
 
@@ -40,7 +40,7 @@ def written(tmp_path, text: str):
 
 
 def test_rules_are_read_in_the_order_of_the_file(tmp_path):
-    path = written(tmp_path, FILE.replace("ndcg@10", "NDCG@10"))
+    path = written(tmp_path, FILE)
 
     rules = read_rules(path)
 
@@ -60,7 +60,7 @@ def test_rules_are_read_in_the_order_of_the_file(tmp_path):
 
 
 def test_facts_read_back_to_the_same_rule(tmp_path):
-    for rule in read_rules(written(tmp_path, FILE.replace("ndcg@10", "nDCG@10"))):
+    for rule in read_rules(written(tmp_path, FILE.replace("NDCG@10", "nDCG@10"))):
         assert rule_of(as_facts(rule)) == rule
 
 

@@ -66,6 +66,66 @@ def test_a_measure_is_written_as_it_was_read(text):
     assert str(parse_measure(text)) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("ndcg@10", Measure("nDCG", 10)),
+        ("mrr@10", Measure("RR", 10)),
+        ("map", Measure("AP")),
+        ("bpref", Measure("Bpref")),
+        ("INFAP", Measure("infAP")),
+        ("err_ia@5", Measure("ERR_IA", 5)),
+        ("p(rel=2)@5", Measure("P", 5, rel=2)),
+    ],
+)
+def test_a_name_may_stand_in_another_case(text, measure):
+    assert parse_measure(text) == measure
+
+
+def test_no_two_measures_differ_in_case_alone():
+    names = {(entry.name, name.lower()) for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
+
+    assert len(names) == len({lower for _, lower in names})
+
+
+@pytest.mark.parametrize(
+    ("text", "here"),
+    [
+        ("ndcg_cut_10", "nDCG@10"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("map_cut_100", "AP@100"),
+        ("recip_rank", "RR"),
+        ("P_5", "P@5"),
+        ("P.5", "P@5"),
+        ("recall_100", "Recall@100"),
+        ("success_1", "Success@1"),
+        ("set_P", "SetP"),
+        ("set_recall", "SetR"),
+        ("set_F", "SetF"),
+        ("alpha-nDCG@20", "alpha_nDCG@20"),
+        ("ERR-IA@10", "ERR_IA@10"),
+        ("r-precision", "Rprec"),
+        ("hit_rate@10", "Success@10"),
+        ("hit_rate", "Success@10"),
+        ("ndcg_burges@5", "nDCG(dcg='exp-log2')@5"),
+        ("ndcg10", "nDCG@10"),
+        ("prec(rel=2)@5", "P(rel=2)@5"),
+    ],
+)
+def test_a_name_of_another_tool_is_answered_with_the_one_here(text, here):
+    with pytest.raises(MeasureError) as caught:
+        parse_measure(text)
+
+    assert str(caught.value) == f"'{text}' is not a measure Karat knows; here it is {here}."
+    assert str(parse_measure(here)) == here
+
+
+@pytest.mark.parametrize("text", ["gm_map", "num_rel", "rbp.95", "iprec_at_recall_0.00", "relative_P_5"])
+def test_a_measure_of_another_tool_that_is_not_here_is_not_taken_for_one_that_is(text):
+    with pytest.raises(MeasureError, match=r"knows; (nearest|known): "):
+        parse_measure(text)
+
+
 def test_every_entry_of_the_registry_survives_writing_and_reading():
     for entry in REGISTRY.values():
         assert parse_measure(str(entry.example)) == entry.example
@@ -74,9 +134,11 @@ def test_every_entry_of_the_registry_survives_writing_and_reading():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("NDGC@10", "'NDGC@10' is not a measure Karat knows; nearest: nDCG, TD_nDCG."),
-        ("precison@5", "'precison@5' is not a measure Karat knows; nearest: P, Rprec."),
-        ("rr", "'rr' is not a measure Karat knows; nearest: RR, ERR."),
+        ("NDGC@10", "'NDGC@10' is not a measure Karat knows; nearest: nDCG@10, TD_nDCG(rate=0.01)@10."),
+        ("precison@5", "'precison@5' is not a measure Karat knows; nearest: P@5, Rprec."),
+        ("Recal(rel=2)@50", "'Recal(rel=2)@50' is not a measure Karat knows; nearest: Recall(rel=2)@50, STREC(rel=2)@50."),
+        ("nDGC(dcg='ln')", "'nDGC(dcg='ln')' is not a measure Karat knows; nearest: nDCG, TD_nDCG(rate=0.01)."),
+        ("p", "p needs a cutoff, such as P@10."),
         ("P", "P needs a cutoff, such as P@10."),
         ("Rprec@5", "Rprec takes no cutoff."),
         ("P@0", "The cutoff of 'P@0' is not a whole number from 1."),

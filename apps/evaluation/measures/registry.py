@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
 from apps.evaluation.files.attributes import BLOCKS, TIMES, Attributes
 from apps.evaluation.measures import facets, graded, incomplete, sets, variety
-from apps.evaluation.measures.entries import FACETS, GRADES, REGISTRY, Measure
+from apps.evaluation.measures.elsewhere import ELSEWHERE, forms_of
+from apps.evaluation.measures.entries import FACETS, GRADES, REGISTRY, Entry, Measure
 from apps.evaluation.measures.parameters import checked
 from apps.evaluation.measures.passes import Pass
-from apps.evaluation.notation import MeasureError, Value, split_measures, take_apart
+from apps.evaluation.notation import MeasureError, Value, Written, split_measures, take_apart
 
 NEED_WORDS = {
     GRADES: "grades",
@@ -25,18 +27,20 @@ NEED_WORDS = {
 REGISTRY.update(
     (entry.name, entry) for family in (sets, incomplete, graded, facets, variety) for entry in family.ENTRIES
 )
-_NAMES = {name: entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
+_NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 
 
 def parse_measure(text: str, *, rel: int = 1) -> Measure:
-    """The measure that the text names; `rel` holds where the text names no level of its own.
+    """The measure that the text names, in whatever case; `rel` holds where the text names no level of its own.
 
-    Raises MeasureError with the nearest names for an unknown one, and with what is wrong for any other fault.
+    Raises MeasureError with the nearest measures for an unknown name, with the measure that is meant for a name of
+    another tool, and with what is wrong for any other fault.
     """
-    name, parameters, cutoff = take_apart(text)
-    entry = _NAMES.get(name)
+    written = take_apart(text)
+    name, parameters, cutoff = written
+    entry = _NAMES.get(name.lower())
     if entry is None:
-        raise MeasureError(f"'{text.strip()}' is not a measure Karat knows; {_nearest(name)}.")
+        raise MeasureError(f"'{text.strip()}' is not a measure Karat knows; {_meant(written) or _nearest(written)}.")
     if entry.cutoff == "needed" and cutoff is None:
         raise MeasureError(f"{name} needs a cutoff, such as {entry.example}.")
     if entry.cutoff == "none" and cutoff is not None:
@@ -90,8 +94,32 @@ def measure_run(
     return np.column_stack(columns) if columns else np.empty((run.size, 0))
 
 
-def _nearest(name: str) -> str:
-    by_lower = {known.lower(): entry.name for known, entry in _NAMES.items()}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-    names = list(dict.fromkeys(by_lower[match] for match in close))
-    return f"nearest: {', '.join(names)}" if names else f"known: {', '.join(REGISTRY)}"
+def _meant(written: Written) -> str:
+    """What a name of another tool is here; empty when no tool is known to have it."""
+    for base, cutoff in forms_of(written.name):
+        text = ELSEWHERE.get(base, base)
+        here = take_apart(text)
+        entry = _NAMES.get(here.name.lower())
+        if entry is not None:
+            asked = Written(entry.name, here.parameters | written.parameters, written.cutoff or cutoff)
+            return f"here it is {_suggested(entry, asked)}"
+    return ""
+
+
+def _nearest(written: Written) -> str:
+    close = difflib.get_close_matches(written.name.lower(), _NAMES, n=3, cutoff=0.5)
+    entries = list(dict.fromkeys(_NAMES[match].name for match in close))
+    if not entries:
+        return f"known: {', '.join(REGISTRY)}"
+    return f"nearest: {', '.join(str(_suggested(REGISTRY[name], written)) for name in entries)}"
+
+
+def _suggested(entry: Entry, written: Written) -> Measure:
+    """The measure of this entry with what somebody wrote beside another name, as far as it takes that."""
+    given = {}
+    for key in entry.takes & written.parameters.keys():
+        with suppress(MeasureError):
+            given[key] = checked(entry.name, key, written.parameters[key])
+    usual = entry.example.cutoff if entry.cutoff == "needed" else None
+    cutoff = None if entry.cutoff == "none" else written.cutoff or usual
+    return Measure(entry.name, cutoff, **{**entry.sample, **given})

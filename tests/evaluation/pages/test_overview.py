@@ -106,7 +106,7 @@ def test_a_wrong_measure_is_said_beside_its_field(client, scene):
     )
 
     assert response.status_code == 400
-    assert "&#x27;NDGC@10&#x27; is not a measure Karat knows; nearest: nDCG, TD_nDCG." in words(response)
+    assert "&#x27;NDGC@10&#x27; is not a measure Karat knows; nearest: nDCG@10, TD_nDCG(" in words(response)
 
 
 def test_a_run_on_another_snapshot_cannot_be_chosen(client, scene):
