@@ -14,6 +14,7 @@ class Scope(models.TextChoices):
     """What a token may do; a token never does more than its owner may."""
 
     CORPUS_READ = "corpus:read", "read snapshots, blocks and queries"
+    CORPUS_WRITE = "corpus:write", "freeze snapshots and set the sources of queries"
     RUNS_READ = "runs:read", "read runs, pools and scores"
     RUNS_WRITE = "runs:write", "push runs and ask for scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"

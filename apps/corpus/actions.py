@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils.text import slugify
@@ -11,24 +12,33 @@ from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
-from apps.corpus import freezing, rules, search, snapshots
-from apps.corpus.enums import ImportMode
+from apps.corpus import rules, search, snapshots
+from apps.corpus.enums import FREEZE, ImportMode
+from apps.corpus.freezing import FreezeRefused, freeze_snapshot, locked
 from apps.corpus.importing.plans import Plan
 from apps.corpus.ingest import take_blocks
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
 from apps.corpus.readers import BlockRow
+from apps.corpus.selectors import latest_snapshot
+from apps.jobs.actions import enqueue
+from apps.jobs.models import Job
+
+FREEZE_AT_ONCE_BLOCKS = 10_000
 
 
 class CorpusRefused(Refusal):
-    """A corpus cannot be made."""
-
-
-class FreezeRefused(Refusal):
-    """There is nothing new to freeze."""
+    """A corpus cannot be made, or takes nothing in for now."""
 
 
 class RedactionRefused(Refusal):
     """A text cannot be redacted, or not again."""
+
+
+class Asked(NamedTuple):
+    """What asking for a freeze came to: the snapshot, or the job that will make it."""
+
+    snapshot: Snapshot | None
+    job: Job | None
 
 
 @transaction.atomic
@@ -65,7 +75,9 @@ def import_blocks(
     With mode `replace` the file is the whole corpus, and blocks it does not name are gone from it (snapshots keep
     them); with `merge` they stay. Raises InputErrors. A file that changes nothing leaves no trace.
     """
-    corpus = Corpus.objects.select_for_update().get(pk=corpus_id)
+    corpus = locked(corpus_id)
+    if reason := rules.busy_refusal(corpus):
+        raise CorpusRefused(reason, code="corpus_freezing")
     plan = take_blocks(corpus=corpus, rows=rows, source=source, errors=errors, mode=mode, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
@@ -76,30 +88,22 @@ def import_blocks(
 
 
 @transaction.atomic
-def freeze_snapshot(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> Snapshot:
-    """Freeze the corpus as it is now: which version of which block, for good.
-
-    Refuses an empty corpus, and one that equals an earlier snapshot.
-    """
-    corpus = Corpus.objects.select_for_update().get(pk=corpus_id)
-    measured = snapshots.measure(corpus)
-    same = Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first()
-    if reason := rules.freeze_refusal(snapshots.pending(corpus, None), same):
+def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> Asked:
+    """Freeze a small corpus at once, and have a job freeze a large one. Asked twice, it is the same job."""
+    corpus = locked(corpus_id)
+    if corpus.is_being_frozen:
+        return Asked(None, corpus.freeze_job)
+    latest = latest_snapshot(corpus)
+    pending = snapshots.pending(corpus, latest)
+    if pending.blocks <= FREEZE_AT_ONCE_BLOCKS:
+        return Asked(freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at, name=name), None)
+    if reason := rules.freeze_refusal(pending, latest if pending.is_nothing else None):
         raise FreezeRefused(reason, code="nothing_to_freeze")
-    number = corpus.snapshots.count() + 1
-    snapshot = snapshots.write_snapshot(
-        corpus=corpus,
-        measured=measured,
-        number=number,
-        name=name.strip() or f"{corpus.name} {number}",
-        actor=actor,
-        at=at,
-    )
-    search.index_snapshot(snapshot)
-    after = {"digest": snapshot.digest, "blocks": snapshot.block_count, "corpus": corpus.slug}
-    record(project=corpus.project, actor=actor, action="snapshot.frozen", obj=snapshot, after=after, at=at)
-    freezing.announce(snapshot, actor, at)
-    return snapshot
+    params = {"corpus_id": corpus.pk, "name": name}
+    title = f"Freeze {corpus.name}"[:200]
+    corpus.freeze_job = enqueue(kind=FREEZE, params=params, project=corpus.project, actor=actor, at=at, title=title)
+    corpus.save(update_fields=["freeze_job"])
+    return Asked(None, corpus.freeze_job)
 
 
 @transaction.atomic

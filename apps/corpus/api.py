@@ -1,17 +1,21 @@
 from typing import ClassVar
 
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
-from apps.accounts.enums import Scope
+from apps.accounts.enums import Role, Scope
 from apps.common.paging import cut, only_known, whole
-from apps.corpus import selectors
+from apps.corpus import actions, selectors
 from apps.corpus.search import search_blocks
 from apps.corpus.serializers import (
     BlockPageSerializer,
     BlockSerializer,
+    FreezeSerializer,
+    FrozenSerializer,
     SnapshotPageSerializer,
     SnapshotSerializer,
 )
@@ -25,10 +29,10 @@ FOUND = 100
 
 
 class SnapshotList(ProjectAPIView):
-    """The frozen snapshots of the project, oldest first."""
+    """The frozen snapshots of the project, oldest first. Leads freeze another one here."""
 
-    roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -36,6 +40,37 @@ class SnapshotList(ProjectAPIView):
         rows = selectors.snapshots_in(self.project).order_by("pk")
         page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
         return Response({"results": SnapshotSerializer(page.rows, many=True).data, "next": page.next})
+
+    @extend_schema(
+        operation_id="snapshots_freeze",
+        request=FreezeSerializer,
+        responses={201: FrozenSerializer, 202: FrozenSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Freeze a corpus as it is now; a large one is answered with 202 and the job that does it."""
+        said = FreezeSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        corpus = selectors.corpora_in(self.project).filter(slug=said.validated_data["corpus"]).first()
+        if corpus is None:
+            raise ValidationError({"corpus": ["No corpus is called that."]})
+        asked = actions.request_freeze(
+            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=said.validated_data["name"]
+        )
+        return Response(FrozenSerializer(asked).data, status=202 if asked.snapshot is None else 201)
+
+
+class FreezeDetail(ProjectAPIView):
+    """A freeze that a job does, and what became of it."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(operation_id="snapshots_freeze_read", responses=FrozenSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        job = selectors.freeze_in(self.project, pk)
+        found = (job.result or {}).get("snapshot_id")
+        snapshot = selectors.snapshot_in(self.project, found) if found else None
+        return Response(FrozenSerializer({"snapshot": snapshot, "job": job}).data)
 
 
 class SnapshotDetail(ProjectAPIView):

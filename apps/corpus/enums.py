@@ -1,5 +1,8 @@
 from django.db import models
 
+FREEZE = "corpus.freeze"
+"""The kind of job that freezes a large corpus."""
+
 
 class ImportState(models.TextChoices):
     """How far a file has come. Ready, faulty and applying wait; applied, failed and discarded are ends."""

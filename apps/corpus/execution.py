@@ -1,13 +1,16 @@
-"""The slow half of imports: files too large to be read, or taken in, while a person waits for the page."""
+"""The slow half: files too large to be read or taken in, and corpora too large to be frozen, while a person waits."""
 
 from datetime import datetime
 from typing import Any
 
 from apps.common.errors import InputErrors
-from apps.corpus.enums import ImportState
+from apps.corpus.enums import FREEZE, ImportState
+from apps.corpus.freezing import freeze_snapshot
 from apps.corpus.importing import steps
 from apps.corpus.importing.reading import preview
-from apps.corpus.models import Import
+from apps.corpus.models import Corpus, Import
+from apps.corpus.search import index_part, parts_of
+from apps.corpus.snapshots import current_blocks
 from apps.jobs.context import JobContext
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -50,6 +53,29 @@ def apply_import(ctx: JobContext) -> dict[str, Any] | None:
         with ctx.finish() as result:
             steps.note_faults(import_id=item.pk, errors=errors)
             result.update(errors=len(errors.errors))
+    return None
+
+
+@job_kind(FREEZE, title="Freeze a snapshot")
+def freeze_corpus(ctx: JobContext) -> dict[str, Any] | None:
+    """Make the texts of the corpus `corpus_id` searchable part by part, then freeze it in one short commit.
+
+    Texts that are searchable and stand in no snapshot are found by nobody, so a job that ends between leaves nothing.
+    """
+    corpus = Corpus.objects.get(pk=ctx.params["corpus_id"])
+    assert ctx.actor is not None  # a person, or a token of one, asked for it
+    total, done = current_blocks(corpus).count(), 0
+    for part in parts_of(corpus):
+        with ctx.chunk(f"words:{part.first}") as fresh:
+            if fresh:
+                index_part(part)
+        done += part.blocks
+        ctx.progress(done, total, "blocks can be searched")
+    with ctx.finish() as result:
+        snapshot = freeze_snapshot(
+            corpus_id=corpus.pk, actor=ctx.actor, at=ctx.at, name=ctx.params["name"], job_id=ctx.job_id
+        )
+        result.update(snapshot_id=snapshot.pk, blocks=snapshot.block_count)
     return None
 
 

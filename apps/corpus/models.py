@@ -16,6 +16,9 @@ class Corpus(models.Model):
     language = models.CharField(max_length=12, default="en")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
+    freeze_job = models.ForeignKey(
+        Job, models.PROTECT, null=True, related_name="+", help_text="The job that was asked last to freeze it."
+    )
 
     class Meta:
         verbose_name_plural = "corpora"
@@ -23,6 +26,11 @@ class Corpus(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_being_frozen(self) -> bool:
+        """Whether a job is to freeze it. Select `freeze_job` with it."""
+        return self.freeze_job is not None and not self.freeze_job.is_ended
 
 
 class Document(models.Model):

@@ -1,6 +1,6 @@
 """Why an act on a corpus is refused, in a sentence; None when it is not."""
 
-from apps.corpus.models import BlockVersion, Snapshot
+from apps.corpus.models import BlockVersion, Corpus, Snapshot
 from apps.corpus.snapshots import Pending
 
 
@@ -10,6 +10,16 @@ def freeze_refusal(pending: Pending, same: Snapshot | None) -> str | None:
         return "There is nothing to freeze: the corpus has no blocks. Import some first."
     if same is not None:
         return f"Nothing to freeze: the corpus is exactly snapshot {same.number}, {same.name}."
+    return None
+
+
+def busy_refusal(corpus: Corpus, job_id: int | None = None) -> str | None:
+    """Why a corpus can neither change nor be frozen now: what was asked to be frozen is what is frozen.
+
+    `job_id` is the job that asks, when it is one.
+    """
+    if corpus.is_being_frozen and corpus.freeze_job_id != job_id:
+        return f"{corpus.name} is being frozen. Wait until its job is done, or cancel the job first."
     return None
 
 

@@ -1,19 +1,51 @@
 """Live search over the texts of a snapshot: FTS5 on SQLite, full text on PostgreSQL.
 
 It serves people who look for a block; runs that are scored come from the engines. Versions enter the index when
-a snapshot is frozen. The words people type are data: they are quoted one by one, whatever signs stand among them.
+a snapshot is frozen, or just before. The words people type are data: they are quoted one by one, whatever signs
+stand among them.
 """
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from django.db import connection
 
-from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
+from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
 
 MAX_WORDS = 24
+PART = 5_000
 MAX_INDEXED = 400_000
 LANGUAGE = "english"
 _WORD = re.compile(r"\w+")
+
+
+class Part(NamedTuple):
+    """Some blocks of a corpus that are current, by their keys: from `first` to `last`, `blocks` in number."""
+
+    corpus_id: int
+    first: int
+    last: int
+    blocks: int
+
+
+def parts_of(corpus: Corpus) -> Iterator[Part]:
+    """All that is current in the corpus, part by part, in the order of keys: the same parts while nobody imports."""
+    keys = Block.objects.filter(corpus=corpus, current__isnull=False).order_by("pk").values_list("pk", flat=True)
+    last = 0
+    while part := list(keys.filter(pk__gt=last)[:PART]):
+        last = part[-1]
+        yield Part(corpus.pk, part[0], last, len(part))
+
+
+def index_part(part: Part) -> None:
+    """Put those texts of a part that are not yet in the index there. Call in a transaction."""
+    missing = (
+        "SELECT b.current_id FROM corpus_block b"
+        " LEFT JOIN corpus_searched s ON s.version_id = b.current_id"
+        " WHERE b.corpus_id = %s AND b.id BETWEEN %s AND %s AND b.current_id IS NOT NULL AND s.version_id IS NULL"
+    )
+    _index(missing, [part.corpus_id, part.first, part.last])
 
 
 def index_snapshot(snapshot: Snapshot) -> None:
@@ -23,6 +55,11 @@ def index_snapshot(snapshot: Snapshot) -> None:
         " LEFT JOIN corpus_searched s ON s.version_id = e.version_id"
         " WHERE e.snapshot_id = %s AND s.version_id IS NULL"
     )
+    _index(missing, [snapshot.pk])
+
+
+def _index(missing: str, named: list[int]) -> None:
+    """Take in the versions that the statement `missing` finds."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             words = (
@@ -32,15 +69,15 @@ def index_snapshot(snapshot: Snapshot) -> None:
             cursor.execute(
                 f"INSERT INTO corpus_searched (version_id, words) SELECT v.id, {words}"
                 f" FROM corpus_blockversion v WHERE v.id IN ({missing})",
-                [snapshot.pk],
+                named,
             )
             return
         cursor.execute(
             "INSERT INTO corpus_search (rowid, title, text) SELECT v.id, v.title, v.text"
             f" FROM corpus_blockversion v WHERE v.id IN ({missing})",
-            [snapshot.pk],
+            named,
         )
-        cursor.execute(f"INSERT INTO corpus_searched (version_id) {missing}", [snapshot.pk])
+        cursor.execute(f"INSERT INTO corpus_searched (version_id) {missing}", named)
 
 
 def forget_version(version: BlockVersion) -> None:

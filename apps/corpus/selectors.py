@@ -4,7 +4,9 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
+from apps.jobs.models import Job
 
 
 def corpora_in(project: Project) -> QuerySet[Corpus]:
@@ -13,9 +15,17 @@ def corpora_in(project: Project) -> QuerySet[Corpus]:
 
 def corpus_in(project: Project, slug: str) -> Corpus:
     try:
-        return Corpus.objects.get(project=project, slug=slug)
+        return Corpus.objects.select_related("freeze_job").get(project=project, slug=slug)
     except Corpus.DoesNotExist:
         raise Http404("No such corpus.") from None
+
+
+def freeze_in(project: Project, pk: int) -> Job:
+    """A job of the project that freezes a corpus, or froze it."""
+    job = Job.objects.filter(project=project, kind=FREEZE, pk=pk).first()
+    if job is None:
+        raise Http404("No such freeze.")
+    return job
 
 
 def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:

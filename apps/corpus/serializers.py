@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.jobs.serializers import JobSerializer
 
 
 class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
@@ -46,6 +47,20 @@ class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
             "redaction_reason",
         )
         read_only_fields = fields
+
+
+class FreezeSerializer(serializers.Serializer):
+    """Which corpus to freeze, by its slug, and what to call the snapshot."""
+
+    corpus = serializers.CharField(max_length=60)
+    name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
+
+
+class FrozenSerializer(serializers.Serializer):
+    """What became of a freeze: the snapshot once it is there, and the job that makes it when the corpus is large."""
+
+    snapshot = SnapshotSerializer(allow_null=True)
+    job = JobSerializer(allow_null=True)
 
 
 class SnapshotPageSerializer(serializers.Serializer):

@@ -5,6 +5,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -12,7 +13,10 @@ from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus import actions, history, rules, selectors, snapshots
+from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.search import search_blocks
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
 
 SECTION = "Corpus"
 PAGE_SIZE = 25
@@ -42,6 +46,7 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
         "corpus": corpus,
         "snapshots": held,
         "latest": latest,
+        "job": _freeze_job(corpus, latest),
         "pending": pending,
         "freeze_refusal": rules.freeze_refusal(pending, latest if pending.is_nothing else None),
         "find": find,
@@ -55,12 +60,14 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
 @member_view(Role.LEAD)
 def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
     corpus = selectors.corpus_in(project, corpus_slug)
-    snapshot = actions.freeze_snapshot(
+    snapshot, _ = actions.request_freeze(
         corpus_id=corpus.pk,
         actor=member_of(request).user,
         at=timezone.now(),
         name=request.POST.get("name", "")[:120],
     )
+    if snapshot is None:
+        return redirect(f"{reverse('corpus:corpus', args=[project.slug, corpus.slug])}#freeze")
     messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} blocks.")
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 
@@ -127,6 +134,14 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         at=timezone.now(),
     )
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)
+
+
+def _freeze_job(corpus: Corpus, latest: Snapshot | None) -> Job | None:
+    """The job that is to freeze the corpus, or that ended without a snapshot and was not made good since."""
+    job = corpus.freeze_job
+    if job is None or job.state == JobState.DONE:
+        return None
+    return None if job.is_ended and latest and latest.frozen_at > job.created_at else job
 
 
 def _page(request: HttpRequest, rows: QuerySet, size: int = PAGE_SIZE) -> Page:

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
-from apps.corpus.actions import create_corpus, freeze_snapshot, import_blocks
+from apps.corpus.actions import create_corpus, import_blocks
+from apps.corpus.freezing import freeze_snapshot
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.readers import read_blocks
 from apps.dashboard.demo import material

@@ -2,10 +2,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 from django.utils import timezone
 
-from apps.corpus.actions import freeze_snapshot
+from apps.corpus.freezing import freeze_snapshot
 from apps.corpus.importing.commands import BAD_INPUT, ProjectCommand
+from apps.corpus.search import index_part, parts_of
 from apps.corpus.selectors import corpora_in
 
 
@@ -25,9 +27,11 @@ class Command(ProjectCommand):
             known = ", ".join(corpora.values_list("slug", flat=True)) or "none yet"
             said = f"There is no corpus {options['corpus']} in {project.name}. There are: {known}."
             raise CommandError(said, returncode=BAD_INPUT)
-        snapshot = freeze_snapshot(
-            corpus_id=corpus.pk, actor=self.actor(project, options), at=timezone.now(), name=options["name"]
-        )
+        actor = self.actor(project, options)
+        for part in parts_of(corpus):  # one by one, so that others may write in between
+            with transaction.atomic():
+                index_part(part)
+        snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=timezone.now(), name=options["name"])
         blocks, documents = snapshot.block_count, snapshot.document_count
         counts = f"{_many(blocks, 'block')} in {_many(documents, 'document')}"
         self.stdout.write(

@@ -1,0 +1,63 @@
+"""Killing the worker in the middle of a freeze leaves nothing half frozen."""
+
+from pathlib import Path
+
+import pytest
+import redis
+from django.db import connection
+from django.utils import timezone
+
+from apps.corpus import actions, search
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.jobs.models import Job, JobChunk
+from tests.corpus.factories import make_corpus, make_snapshot
+from tests.factories import lead_of
+from tests.jobs.workers import REDIS, Workers, wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+BLOCKS = 20_000
+
+
+@pytest.fixture
+def workers(tmp_path: Path):
+    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
+    broker = "filesystem://"
+    if connection.vendor == "postgresql":
+        broker = REDIS
+        try:
+            redis.Redis.from_url(REDIS).flushdb()
+        except redis.ConnectionError:
+            pytest.skip(f"no Redis at {REDIS}")
+    crew = Workers(tmp_path, broker)
+    yield crew
+    crew.stop()
+
+
+def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
+    texts = {f"b{number:05}": f"Sentence number {number} about keys. " * 20 for number in range(BLOCKS)}
+    corpus = make_corpus(texts=texts)
+    asked = actions.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
+
+    for attempt in (1, 2):
+        worker = workers.start(concurrency=1)
+        wait_until(lambda attempt=attempt: is_reading(asked.job, attempt), "the reading")
+        workers.kill(worker)
+        assert not Snapshot.objects.exists()
+        assert not SnapshotBlock.objects.exists()
+    workers.start(concurrency=1)
+    wait_until(lambda: Job.objects.get(pk=asked.job.pk).is_ended, "the end of the job")
+    workers.stop()
+
+    job, snapshot = Job.objects.get(pk=asked.job.pk), Snapshot.objects.get()
+    control = make_snapshot(corpus=make_corpus(corpus.project, texts))
+    assert (job.state, job.attempt, job.result["snapshot_id"]) == ("done", 3, snapshot.pk)
+    assert (snapshot.digest, snapshot.entries.count()) == (control.digest, BLOCKS)
+    assert JobChunk.objects.filter(job=job).count() == BLOCKS // search.PART
+    assert [entry.block.outside_id for entry in search.search_blocks(snapshot, "19999")] == ["b19999"]
+
+
+def is_reading(job, attempt):
+    row = Job.objects.get(pk=job.pk)
+    assert row.state != "done", "the kill came too late"
+    return (row.state, row.attempt) == ("running", attempt) and JobChunk.objects.filter(job=job).count() >= attempt
