@@ -109,12 +109,13 @@ def read_csv(
     source: Source,
     errors: ErrorList,
     *,
-    required: Iterable[str],
+    required: Iterable[str | tuple[str, ...]],
     known: Iterable[str] | None = None,
     delimiter: str = ",",
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """(line the record starts on, cells by column). The first line names the columns.
 
+    A column that goes by several names is required as all of them; the file has exactly one, and it keeps that.
     A missing, doubled or, when `known` is given, unknown column is raised: the whole file would be misread.
     Cells that were made formula-safe on export are restored.
     """
@@ -212,7 +213,7 @@ class _RecordFeed:
 
 
 def _checked_header(
-    source: Source, line: int, cells: list[str], required: Iterable[str], known: Iterable[str] | None
+    source: Source, line: int, cells: list[str], required: Iterable[str | tuple[str, ...]], known: Iterable[str] | None
 ) -> list[str]:
     header = [cell.strip() for cell in cells]
     if len(header) > source.caps.columns:
@@ -220,16 +221,29 @@ def _checked_header(
     doubled = [name for place, name in enumerate(header) if name in header[:place]]
     if doubled:
         raise source.error(line, doubled[0], "", "two columns have this name")
-    missing = [name for name in required if name not in header]
-    if missing:
-        said = f"this column is missing; the file has {', '.join(header)[:200]}"
-        raise source.error(line, missing[0], "", said)
+    _refuse_missing(source, line, header, [(name,) if isinstance(name, str) else name for name in required])
     if known is not None:
         names = list(known)
         unknown = [name for name in header if name not in names]
         if unknown:
             raise source.error(line, unknown[0], "", f"unknown column; known are {', '.join(names)}")
     return header
+
+
+def _refuse_missing(source: Source, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
+    """Raise one mistake that names every missing column, the names that were looked for, and the heading found."""
+    for names in required:
+        found = [name for name in names if name in header]
+        if len(found) > 1:
+            raise source.error(line, found[1], "", f"{found[0]} and {found[1]} mean the same; keep one of them")
+    missing = [names for names in required if not set(names) & set(header)]
+    if not missing:
+        return
+    said = "this column is missing" if len(missing) == 1 else "these columns are missing"
+    for names in missing:
+        said += f"; looked for {', '.join(names)}" if len(names) > 1 else ""
+    said += f"; the file has {', '.join(header)[:200]}"
+    raise source.error(line, ", ".join(names[0] for names in missing), "", said)
 
 
 def _no_doubles(pairs: list[tuple[str, object]]) -> dict:

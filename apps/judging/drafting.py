@@ -74,10 +74,10 @@ class _Reader:
 
     def __init__(self, project: Project, snapshot: Snapshot, source: Source, columns: Columns) -> None:
         self.project = project
-        self.names = ("query_id", "doc_id")
+        self.query_column = "query_id"
         self.by_text = False
         if isinstance(columns, RatingColumns):
-            self.names, self.by_text = (columns.query, columns.doc_id), columns.by_text
+            self.query_column, self.by_text = columns.query, columns.by_text
         self.snapshot = snapshot
         self.source = source
         self.errors = ErrorList()
@@ -116,12 +116,11 @@ class _Reader:
 
     def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
         self.unknown += 1
-        query_column, doc_column = self.names
         if query is None:
             which = "is what two queries ask; name the queries by id" if row.query_id in self.doubtful else ""
-            self._fault(row, query_column, row.query_id, which or "is no query of this project", spoils=False)
+            self._fault(row, self.query_column, row.query_id, which or "is no query of this project", spoils=False)
         if version is None:
-            self._fault(row, doc_column, row.doc_id, "is no block of this snapshot", spoils=False)
+            self._fault(row, row.doc_column, row.doc_id, "is no block of this snapshot", spoils=False)
 
     def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
         """Name a mistake once for its line, however many raters the line holds."""

@@ -34,7 +34,7 @@ class JudgementImportForm(ImportForm):
         max_length=2_000,
         help_text=(
             f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}; name one skip to pass it over. Of"
-            " ratings, when not query_id, doc_id, annotator, grade: query=query_text, docid=doc_id, first=rater,"
+            " ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id, first=rater,"
             " second=rater, agreed=final."
         ),
     )

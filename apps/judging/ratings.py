@@ -18,6 +18,10 @@ MOST_RATERS = 50
 Grade = Callable[[Fields, str], int | None]
 
 
+BLOCK_NAMES = ("block_id", "block", "doc_id", "doc", "docno", "docid")
+"""What the column of the block is called: Karat's word first, then the field's."""
+
+
 class RatingColumns(NamedTuple):
     """Which column of the file holds what. `raters` maps columns to names; empty where each row is one rating."""
 
@@ -31,9 +35,14 @@ class RatingColumns(NamedTuple):
     notes: str
 
     @property
-    def required(self) -> list[str]:
+    def block_names(self) -> tuple[str, ...]:
+        """What the column of the block may be called: as it was named, or by any of its names when none was."""
+        return BLOCK_NAMES if self is USUAL else (self.doc_id,)
+
+    @property
+    def required(self) -> list[str | tuple[str, ...]]:
         """Every column that was named and so has to be there."""
-        named = (self.query, self.doc_id, self.annotator, self.grade, self.final, self.notes)
+        named = (self.query, self.block_names, self.annotator, self.grade, self.final, self.notes)
         return [*(name for name in named if name), *self.raters]
 
 
@@ -47,6 +56,7 @@ class Rating(NamedTuple):
     grade: int | None
     final: int | None
     notes: str
+    doc_column: str
 
 
 USUAL = RatingColumns("query_id", False, "doc_id", {}, "annotator", "grade", "", "")
@@ -64,6 +74,7 @@ def parse_rating_columns(text: str) -> RatingColumns:
     for part in text.split(","):
         column, equals, role = (piece.strip() for piece in part.rpartition("="))
         role, _, name = (piece.strip() for piece in role.partition(":"))
+        role = "doc_id" if role in BLOCK_NAMES else role
         if not equals or not column or role not in ROLES or (name and role != "rater"):
             known = ", ".join(sorted(ROLES))
             raise ValueError(f"'{part.strip()}' is not of the form column=role; roles are {known}, and rater:name")
@@ -117,7 +128,7 @@ def read_ratings(source: Source, errors: ErrorList, *, columns: RatingColumns, g
                 first = first_lines.setdefault((*pair, rating.rater), line)
                 if first != line:
                     said = f"{rating.rater} rates the pair twice for query {rating.query}, first in line {first}"
-                    raise fields.wrong(columns.doc_id, said)
+                    raise fields.wrong(rating.doc_column, said)
                 if finals.setdefault(pair, rating.final) != rating.final:
                     raise fields.wrong(columns.final, f"the pair has another final grade before line {line}")
         except InputError as error:
@@ -128,7 +139,8 @@ def read_ratings(source: Source, errors: ErrorList, *, columns: RatingColumns, g
 
 def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
     read_query = fields.text(columns.query, required=True) if columns.by_text else fields.outside_id(columns.query)
-    doc_id = fields.outside_id(columns.doc_id)
+    block = next(name for name in columns.block_names if name in fields.values)
+    doc_id = fields.outside_id(block)
     final = grade(fields, columns.final) if _is_filled(fields, columns.final) else None
     notes = fields.text(columns.notes) if columns.notes else ""
     if columns.raters:
@@ -137,9 +149,9 @@ def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
         fields.text(columns.grade, required=True)
         cells = [(fields.text(columns.annotator, required=True, limit=NAME_LENGTH).strip(), columns.grade)]
     if not cells:
-        raise fields.wrong(columns.doc_id, "nobody rated this pair")
+        raise fields.wrong(block, "nobody rated this pair")
     return [
-        Rating(fields.line, read_query.strip(), doc_id, name, grade(fields, column), final, notes)
+        Rating(fields.line, read_query.strip(), doc_id, name, grade(fields, column), final, notes, block)
         for name, column in cells
     ]
 

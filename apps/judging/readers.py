@@ -13,18 +13,18 @@ from apps.common.errors import InputError
 from apps.common.fields import Fields
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source, read_csv, read_lines
-from apps.judging.ratings import Rating, RatingColumns, parse_rating_columns, read_ratings
+from apps.judging.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
 RATINGS = "ratings"
 FORMATS = {
     "qrels": "TREC qrels, or other columns divided by blanks",
-    "csv": "CSV (query_id, query_text, doc_id, doc_title, grade, split, notes)",
+    "csv": "CSV (query_id, query_text, block_id, doc_title, grade, split, notes)",
     RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
 }
 QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
 COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
-FLAT_REQUIRED = ("query_id", "doc_id", "grade")
-FLAT_KNOWN = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
+NEEDED = ("query_id", "doc_id", "grade")
+FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "split", "notes")
 SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
 
@@ -35,6 +35,7 @@ class JudgementRow(NamedTuple):
     """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out.
 
     `query_id` is the query's text where the columns say so. `rater` and `final` are of files with several raters.
+    `doc_column` is what the file calls the column of the block.
     """
 
     line: int
@@ -47,6 +48,7 @@ class JudgementRow(NamedTuple):
     notes: str = ""
     rater: str = ""
     final: int | None = None
+    doc_column: str = "doc_id"
 
 
 Columns = Sequence[str] | RatingColumns
@@ -76,12 +78,12 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """`query_id doc_id grade` as column names. Raises ValueError with a sentence."""
-    names = tuple(text.replace(",", " ").split())
+    """`query_id block_id grade` as column names, the block's by any of its names. Raises ValueError with a sentence."""
+    names = tuple("doc_id" if name in BLOCK_NAMES else name for name in text.replace(",", " ").split())
     unknown = [name for name in names if name not in COLUMN_NAMES]
     if unknown:
         raise ValueError(f"'{unknown[0]}' is no column; known are {', '.join(sorted(COLUMN_NAMES))}")
-    for name in FLAT_REQUIRED:
+    for name in NEEDED:
         if names.count(name) != 1:
             raise ValueError(f"the columns must name {name} once")
     return names
@@ -112,7 +114,9 @@ def read_judgements(
             row = _row(fields, grades)
             first = first_lines.setdefault((row.query_id, row.doc_id), line)
             if first != line:
-                raise fields.wrong("doc_id", f"the pair stands twice for query {row.query_id}, first in line {first}")
+                raise fields.wrong(
+                    row.doc_column, f"the pair stands twice for query {row.query_id}, first in line {first}"
+                )
         except InputError as error:
             errors.add(error)
             continue
@@ -132,19 +136,21 @@ def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> 
 
 
 def _read_flat(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
-    return read_csv(source, errors, required=FLAT_REQUIRED, known=FLAT_KNOWN)
+    return read_csv(source, errors, required=("query_id", BLOCK_NAMES, "grade"), known=FLAT_KNOWN)
 
 
 def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
+    column = next(name for name in BLOCK_NAMES if name in fields.values)
     return JudgementRow(
         line=fields.line,
         query_id=fields.outside_id("query_id"),
-        doc_id=fields.outside_id("doc_id"),
+        doc_id=fields.outside_id(column),
         grade=_grade(fields, grades),
         query_text=fields.text("query_text"),
         doc_title=fields.text("doc_title"),
         split=fields.word("split"),
         notes=fields.text("notes"),
+        doc_column=column,
     )
 
 
@@ -157,6 +163,7 @@ def _rated(rating: Rating) -> JudgementRow:
         notes=rating.notes,
         rater=rating.rater,
         final=rating.final,
+        doc_column=rating.doc_column,
     )
 
 

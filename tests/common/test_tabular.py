@@ -112,6 +112,43 @@ def test_csv_restores_cells_made_safe_on_export():
     assert csv_rows(b"a\n'=1+1\n") == [(2, {"a": "=1+1"})]
 
 
+def test_all_missing_columns_are_named_at_once_with_the_heading_that_was_found():
+    errors = ErrorList()
+    source = Source("f.csv", io.BytesIO(b"id,body\n1,2\n"))
+
+    with pytest.raises(InputError) as caught:
+        list(read_csv(source, errors, required=["block_id", "document_id", "text"]))
+
+    assert caught.value.field == "block_id, document_id, text"
+    assert caught.value.message == "these columns are missing; the file has id, body"
+
+
+NAMES = ("block_id", "block", "docno")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_several_names_is_read_under_the_one_it_has(name):
+    source = Source("f.csv", io.BytesIO(f"{name},g\nb1,2\n".encode()))
+
+    assert list(read_csv(source, ErrorList(), required=[NAMES, "g"])) == [(2, {name: "b1", "g": "2"})]
+
+
+@pytest.mark.parametrize(
+    ("heading", "field", "message"),
+    [
+        ("id,g", "block_id", "this column is missing; looked for block_id, block, docno; the file has id, g"),
+        ("docno,block,g", "docno", "block and docno mean the same; keep one of them"),
+    ],
+)
+def test_a_column_of_several_names_is_there_once(heading, field, message):
+    source = Source("f.csv", io.BytesIO(f"{heading}\n1,2,3\n".encode()))
+
+    with pytest.raises(InputError) as caught:
+        list(read_csv(source, ErrorList(), required=[NAMES, "g"]))
+
+    assert (caught.value.field, caught.value.message) == (field, message)
+
+
 def test_a_row_of_another_width_is_listed_and_reading_goes_on():
     errors = ErrorList()
 

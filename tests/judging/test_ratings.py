@@ -311,3 +311,12 @@ def test_the_ratings_of_chorus_come_in_with_their_finals_and_agreement():
     assert len(votes) - len(majority) == 124
     assert all(pair.grade is not None for pair in resolved)
     assert round(grade_agreement(project).overall.value, 4) == 0.7695
+
+
+def test_the_block_of_ratings_goes_by_any_of_its_names():
+    usual, _ = rows_of("query_id,block,annotator,grade\nQ1,d1,a,0\nQ1,d1,b,3\n", "")
+    named, _ = rows_of("q,b,x,y\nQ1,d1,0,3\n", "q=query_id, b=block_id, x=rater:a, y=rater:b")
+
+    assert [(r.query_id, r.doc_id, r.rater, r.grade) for r in usual] == [
+        (r.query_id, r.doc_id, r.rater, r.grade) for r in named
+    ]

@@ -75,7 +75,7 @@ def test_the_flat_layout_needs_its_columns():
     with pytest.raises(InputError) as caught:
         read("query,docid,rating\nq,a,1\n", format="csv")
 
-    assert (caught.value.line, caught.value.field) == (1, "query_id")
+    assert (caught.value.line, caught.value.field) == (1, "query_id, grade")
 
 
 @pytest.mark.parametrize("text", ["1", "1=x", "=3", "1=2,1=3", "1=skip,", "1=2.5"])
@@ -106,3 +106,25 @@ def test_cranfield_codes_turned_round(shared_data):
 
     assert not errors
     assert collections.Counter(row.grade for row in rows) == {4: 128, 3: 387, 2: 734, 1: 363, None: 225}
+
+
+@pytest.mark.parametrize("name", ["block_id", "block", "doc_id", "doc", "docno", "docid"])
+def test_a_flat_file_calls_the_block_as_people_do(name):
+    rows, errors = read(f"query_id,{name},grade\nq,a,1\nq,a,2\n", format="csv")
+
+    assert [(row.doc_id, row.grade, row.doc_column) for row in rows] == [("a", 1, name)]
+    assert [error.field for error in errors] == [name]
+
+
+def test_a_flat_file_without_a_block_says_which_names_were_looked_for():
+    with pytest.raises(InputError) as caught:
+        read("query_id,passage\nq,a\n", format="csv")
+
+    assert caught.value.field == "block_id, grade"
+    assert (
+        "looked for block_id, block, doc_id, doc, docno, docid; the file has query_id, passage" in caught.value.message
+    )
+
+
+def test_columns_divided_by_blanks_may_call_the_block_as_people_do():
+    assert parse_columns("query_id block grade") == ("query_id", "doc_id", "grade")
