@@ -81,7 +81,7 @@ class SettingsForm(KaratForm):
         label="Drop that needs an explanation",
         min_value=0.01,
         max_value=1,
-        help_text="Fall of a query’s nDCG from which a comparison asks for a decision.",
+        help_text="How far a query has to fall, by the measure compared, before a comparison asks what happened.",
     )
     lit_terms = forms.BooleanField(
         label="Light the query’s words while judging",

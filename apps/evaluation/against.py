@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.evaluation.columns import Floats, Ints
-from apps.evaluation.comparing import Row, changes
+from apps.evaluation.comparing import DROP_BAR, Row, changes
 from apps.evaluation.measures import Measure
 from apps.evaluation.scorecard import BCA, PERCENTILE, Against, Beside, ScoredRun
 from apps.evaluation.statistics.paired import paired_tests
@@ -25,17 +25,19 @@ def set_against(
     seed: int,
     interval: str = PERCENTILE,
     strata: Ints | None = None,
+    bar: float = DROP_BAR,
 ) -> list[Against]:
     """Each candidate against the baseline, p corrected over all measures of all candidates.
 
     The columns of the runs' values stand in the order of `measures`, the rows in that of `queries`. A measure without
     a value for some query of the pair is left out of that pair. `interval` is one of `scorecard.INTERVALS`; `strata`
-    are as in `significance.differences`. Where a lower value is better, `better` and `worse` count accordingly.
+    are as in `significance.differences`. Where a lower value is better, `better` and `worse` count accordingly. A query
+    that got worse by more than `bar` fell.
     """
     shared = [_shared(baseline, run, measures) for run in candidates]
     pairs = [(run, place) for run, places in zip(candidates, shared, strict=True) for place in places.values()]
     if not pairs or not len(queries):
-        return [Against(baseline.tag, run.tag, (), {}, tuple(measures)) for run in candidates]
+        return [Against(baseline.tag, run.tag, (), {}, tuple(measures), bar=bar) for run in candidates]
     left = np.column_stack([baseline.scores.values[:, place] for _, place in pairs])
     right = np.column_stack([run.scores.values[:, place] for run, place in pairs])
     told = [
@@ -43,7 +45,7 @@ def set_against(
     ]
     pieces = iter(zip(told, _beside(right - left, confidence, seed), strict=True))
     return [
-        _against(baseline, run, {name: next(pieces) for name in places}, measures, queries)
+        _against(baseline, run, {name: next(pieces) for name in places}, measures, queries, bar)
         for run, places in zip(candidates, shared, strict=True)
     ]
 
@@ -74,6 +76,7 @@ def _against(
     found: Mapping[str, tuple[Difference, Beside]],
     measures: Mapping[str, Measure],
     queries: Sequence[str],
+    bar: float,
 ) -> Against:
     rows, fell = [], {}
     for place, (name, measure) in enumerate(measures.items()):
@@ -83,7 +86,8 @@ def _against(
             if is_lower_better:
                 difference = difference._replace(better=difference.worse, worse=difference.better)
             rows.append(Row(name, mean_of(left) or 0.0, mean_of(right) or 0.0, difference, is_lower_better))
-            found_changes = changes(queries, left, right, is_lower_better=is_lower_better)
+            found_changes = changes(queries, left, right, is_lower_better=is_lower_better, bar=bar)
             fell[name] = [change for change in found_changes if change.is_drop]
     left_out = tuple(name for name in measures if name not in found)
-    return Against(baseline.tag, run.tag, rows, fell, left_out, beside={name: one for name, (_, one) in found.items()})
+    beside = {name: one for name, (_, one) in found.items()}
+    return Against(baseline.tag, run.tag, rows, fell, left_out, beside=beside, bar=bar)

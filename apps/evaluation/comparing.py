@@ -53,13 +53,14 @@ class Row(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One query of a comparison; `place` is its row in the values."""
+    """One query of a comparison; `place` is its row in the values, `bar` the fall beyond which it is a drop."""
 
     query_id: str
     place: int
     baseline: float
     candidate: float
     is_lower_better: bool = False
+    bar: float = DROP_BAR
 
     @property
     def change(self) -> float:
@@ -73,7 +74,7 @@ class Change(NamedTuple):
     @property
     def is_drop(self) -> bool:
         """Whether it got worse by more than the bar and needs an explanation."""
-        return self.gain < -DROP_BAR - ROUNDING
+        return self.gain < -self.bar - ROUNDING
 
 
 def compare(
@@ -113,11 +114,16 @@ def is_lower_better(measure: str) -> bool:
 
 
 def changes(
-    query_ids: Sequence[str], baseline: Floats, candidate: Floats, *, is_lower_better: bool = False
+    query_ids: Sequence[str],
+    baseline: Floats,
+    candidate: Floats,
+    *,
+    is_lower_better: bool = False,
+    bar: float = DROP_BAR,
 ) -> list[Change]:
     """Every query, worst first; equal ones by id."""
     rows = [
-        Change(query_id, place, float(baseline[place]), float(candidate[place]), is_lower_better)
+        Change(query_id, place, float(baseline[place]), float(candidate[place]), is_lower_better, bar)
         for place, query_id in enumerate(query_ids)
     ]
     return sorted(rows, key=lambda row: (round(row.gain, 12), row.query_id))

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from apps.accounts.policies import policy
 from apps.common.errors import Refusal
 from apps.evaluation import comparing, selectors
 from apps.evaluation.columns import Floats
@@ -53,6 +54,11 @@ class Pairing:
         """The measures of both, in the candidate's order."""
         return comparing.compare(self.candidate.measures, *self.values, seed=self.candidate.seed)
 
+    @property
+    def bar(self) -> float:
+        """The fall beyond which the project wants a drop explained."""
+        return float(policy(self.candidate.project, "regression_bar"))
+
     def row_of(self, measure: str) -> Row | None:
         return next((row for row in self.rows if row.measure == measure), None)
 
@@ -60,7 +66,7 @@ class Pairing:
         """Every query, worst first."""
         left, right = (values[measure] for values in self.values)
         turned = comparing.is_lower_better(measure)
-        return comparing.changes(self.candidate.query_ids, left, right, is_lower_better=turned)
+        return comparing.changes(self.candidate.query_ids, left, right, is_lower_better=turned, bar=self.bar)
 
     def drops(self, measure: str) -> list[Change]:
         """The queries that got worse by more than the bar, worst first."""

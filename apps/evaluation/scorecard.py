@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from apps.evaluation.comparing import Change, Row
+from apps.evaluation.comparing import DROP_BAR, Change, Row
 from apps.evaluation.measures import Measure
 from apps.evaluation.scoring import RunScores
 from apps.evaluation.statistics.paired import Paired
@@ -62,7 +62,7 @@ class Beside(NamedTuple):
 
 
 class Against(NamedTuple):
-    """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond the bar, worst first.
+    """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond `bar`, worst first.
 
     `left_out` are measures without a value for some query of either run: they have no paired difference. `notes` are
     what was decided about a fall, by measure and query; None where nobody is asked to. `beside` is by measure.
@@ -75,6 +75,7 @@ class Against(NamedTuple):
     left_out: tuple[str, ...] = ()
     notes: Mapping[tuple[str, str], str] | None = None
     beside: Mapping[str, Beside] = {}
+    bar: float = DROP_BAR
 
 
 class Scorecard(NamedTuple):

@@ -39,7 +39,7 @@ AnyReport = TypeVar("AnyReport", BiasReport, StabilityReport)
 def evaluations_in(project: Project) -> QuerySet[Evaluation]:
     """The project's evaluations, newest first, with their scores but without values by query."""
     found = Evaluation.objects.filter(project=project).select_related(
-        "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
+        "project", "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
     )
     scores = Score.objects.defer("values").order_by("order")
     return found.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")

@@ -40,6 +40,12 @@ def test_a_fall_of_exactly_the_bar_is_no_drop():
     assert {row.query_id: row.is_drop for row in rows} == {"A": False, "B": True}
 
 
+def test_the_bar_is_the_projects_own():
+    rows = changes(["A", "B"], np.array([0.3, 0.4]), np.array([0.2, 0.2]), bar=0.15)
+
+    assert {row.query_id: row.is_drop for row in rows} == {"A": False, "B": True}
+
+
 def test_better_equal_and_worse_are_counted():
     assert tally(changes(IDS, LEFT["nDCG@10"], RIGHT["nDCG@10"])) == (2, 1, 1)
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.common.svg import Scale, axis, clip, drawing, scale, tag, text, ticks, title
+from apps.common.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
 from apps.common.wording import count, interval, number, signed
-from apps.evaluation.comparing import DROP_BAR, Change, Stratum, tally
+from apps.evaluation.comparing import Change, Stratum, tally
 
 CELL_WIDTH, INSET = 300, 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
@@ -36,11 +36,12 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
 def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WIDTH) -> str:
     """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
     left = 44.0
-    spread = bounds_of([row.change for row in rows] + [-DROP_BAR, DROP_BAR])
+    bar = bar_of(rows)
+    spread = bounds_of([row.change for row in rows] + [-bar, bar])
     place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
     step = min(WIDEST_BAR, (width - left) / max(1, len(rows)))
     right = max(left + step * len(rows), LEAST_DELTAS)
-    parts = [*_delta_grid(spread, place, left, right, bar_of(rows))]
+    parts = [*_delta_grid(spread, place, left, right, bar)]
     parts += [_delta_bar(row, place, left + step * at, step) for at, row in enumerate(rows)]
     parts += _drop_names(rows, place, left, step)
     parts.append(tag("path", class_="zero", d=f"M{left:.1f} {place(0):.1f}H{right:.1f}"))
@@ -51,7 +52,7 @@ def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WI
 
 def bar_of(rows: Sequence[Change]) -> float:
     """The change beyond which a query needs an explanation: a fall, or a rise where a lower value is better."""
-    return DROP_BAR if rows and rows[0].is_lower_better else -DROP_BAR
+    return rows[0].bar if rows[0].is_lower_better else -rows[0].bar
 
 
 def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: float) -> list[str]:
@@ -59,14 +60,14 @@ def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: fl
     for value in ticks(spread.low, spread.high, 5):
         if value:
             parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
-        words = signed(value, 1) if value else "0"
+        words = f"+{plain(value)}" if value > 0 else plain(value)
         parts.append(text(left - 8, place(value) + 4, words, anchor="end"))
     y = place(bar)
     parts.append(tag("path", class_="limit", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
     if bar > 0:
-        words, below = f"a rise above {number(bar, 1)} needs an explanation", y - 6
+        words, below = f"a rise above {plain(bar)} needs an explanation", y - 6
     else:
-        words, below = f"a drop below {number(bar, 1)} needs an explanation", max(y + 16, place(0) + 34)
+        words, below = f"a drop below {plain(bar)} needs an explanation", max(y + 16, place(0) + 34)
     parts.append(text(right, below, words, anchor="end", class_="halo"))
     return parts
 

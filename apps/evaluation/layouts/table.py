@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from apps.common.wording import number, p_value, signed
-from apps.evaluation.comparing import DROP_BAR
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
 from apps.evaluation.statistics.significance import Summary
@@ -90,7 +89,7 @@ def _comparison(card: Scorecard, against: Against) -> Iterator[str]:
     if fell:
         listed = ", ".join(f"{one.query_id} {signed(one.change)}" for one in fell[:MOST_FELL])
         more = f", and {len(fell) - MOST_FELL:,} more" if len(fell) > MOST_FELL else ""
-        said = f"Fell by more than {DROP_BAR:g} {against.rows[0].measure}: {listed}{more}."
+        said = f"Fell by more than {against.bar:g} {against.rows[0].measure}: {listed}{more}."
         yield textwrap.fill(said, NOTE_WIDTH)
 
 

@@ -8,7 +8,7 @@ from apps.common.svg import Estimate
 from apps.common.wording import count, interval, number, p_value, signed
 from apps.evaluation import comparing
 from apps.evaluation.charts.drawing import delta_bars
-from apps.evaluation.comparing import DROP_BAR, Change, Row
+from apps.evaluation.comparing import Change, Row
 from apps.evaluation.reporting.charts import WIDTH, dots
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, interval_head
@@ -134,7 +134,7 @@ def _queries_part(card: Scorecard, against: Against) -> Part:
     is_lower_better = card.measures[measure].entry.is_lower_better
     found = [
         change
-        for change in comparing.changes(card.queries, left, right, is_lower_better=is_lower_better)
+        for change in comparing.changes(card.queries, left, right, is_lower_better=is_lower_better, bar=against.bar)
         if change.place in told
     ]
     name = f"Difference in {measure} by query, {against.candidate} minus {against.baseline}"
@@ -164,11 +164,11 @@ def _fell_part(card: Scorecard, against: Against) -> Part:
     ]
     title = f"Regressions of {against.candidate}"
     if not rows:
-        return Part(title, [Words(f"No query fell by more than {DROP_BAR:g} on any measure.")])
+        return Part(title, [Words(f"No query fell by more than {against.bar:g} on any measure.")])
     head = ["Measure", "Query", against.baseline, against.candidate, "Difference"]
     head += [] if against.notes is None else ["Decision"]
     table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
-    return Part(title, [table], note=f"queries that fell by more than {DROP_BAR:g}")
+    return Part(title, [table], note=f"queries that fell by more than {against.bar:g}")
 
 
 def _decision(against: Against, measure: str, change: Change) -> list[str]:

@@ -18,9 +18,10 @@ def classes(drawing: str, name: str) -> int:
     return sum(name in (element.get("class") or "").split() for element in parsed(drawing).iter())
 
 
-def some_changes(count: int, *, id_of=lambda n: f"Q{n:03}"):
+def some_changes(count: int, *, id_of=lambda n: f"Q{n:03}", most=0.5, **options):
     baseline = np.full(count, 0.5)
-    return changes([id_of(n) for n in range(count)], baseline, np.linspace(0.0, 1.0, count))
+    values = np.linspace(0.5 - most, 0.5 + most, count)
+    return changes([id_of(n) for n in range(count)], baseline, values, **options)
 
 
 def test_every_query_has_a_bar_and_the_worst_is_named():
@@ -30,6 +31,19 @@ def test_every_query_has_a_bar_and_the_worst_is_named():
     assert classes(drawing, "even") == 1
     assert classes(drawing, "up") == 20
     assert "Q000" in re.findall(r'class="flagtext halo"[^>]*>([^<]+)<', drawing)
+
+
+def test_the_bar_is_drawn_where_the_project_has_set_it():
+    drawing = charts.deltas("AP", some_changes(9, bar=0.25))
+
+    assert "a drop below −0.25 needs an explanation" in drawing
+
+
+def test_small_differences_have_numbers_of_their_own_beside_the_axis():
+    drawing = charts.deltas("AP", some_changes(9, most=0.02))
+
+    beside = re.findall(r'text-anchor="end"[^>]*>([+−]?[\d.]+)<', drawing)
+    assert len(beside) == len(set(beside)) > 2
 
 
 def test_one_query_and_two_thousand_can_be_drawn():
