@@ -181,7 +181,7 @@ def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries
     mara = people_of(round_)[0]
     for seat in claim_seats(round_=round_, annotator=mara, n=4, at=AT):
         give(seat, mara, active_ms=60_000)
-    monkeypatch.setattr("apps.judging.selectors.progress.LOOK", 5)
+    monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 5)
 
     with django_assert_num_queries(6) as asked:
         assert own_progress(round_, mara) == (4, 27, 60_000)
@@ -200,8 +200,8 @@ def test_whoever_has_done_their_share_goes_on_as_long_as_there_are_pairs(monkeyp
         give(seat, mara)
 
     assert own_progress(round_, mara)[:2] == (6, 9)
-    monkeypatch.setattr("apps.judging.selectors.progress.LOOK", 2)
-    monkeypatch.setattr("apps.judging.selectors.progress.MOST_EXTRA", 1)
+    monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 2)
+    monkeypatch.setattr("apps.judging.selectors.own_share.MOST_EXTRA", 1)
     assert own_progress(round_, mara)[:2] == (6, 7)
 
 

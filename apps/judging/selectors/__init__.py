@@ -2,6 +2,7 @@
 
 from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, check_results, repeats, steadiness
 from apps.judging.selectors.keys import chosen_keys, keys_for
+from apps.judging.selectors.own_share import OwnProgress, own_progress, recent_pairs
 from apps.judging.selectors.pairs import (
     LabelMatrix,
     Pair,
@@ -17,22 +18,14 @@ from apps.judging.selectors.pairs import (
     resolved_pairs,
 )
 from apps.judging.selectors.progress import (
-    OwnProgress,
     PersonProgress,
     QueryProgress,
-    RoundSummary,
     Totals,
-    Waiting,
     by_person,
     by_query,
     held_now,
-    own_progress,
-    recent_pairs,
-    round_summaries,
-    rounds_to_adjudicate,
     stuck,
     totals,
-    waiting_for,
 )
 from apps.judging.selectors.reading import Reading, earlier_seats, reading, readings
 from apps.judging.selectors.rounds import (
@@ -49,6 +42,8 @@ from apps.judging.selectors.rounds import (
     rounds_of,
     seat_in,
 )
+from apps.judging.selectors.summaries import RoundSummary, round_summaries
+from apps.judging.selectors.waiting import Waiting, rounds_to_adjudicate, waiting_for
 
 __all__ = [
     "CheckResult",

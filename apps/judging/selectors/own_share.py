@@ -1,0 +1,96 @@
+"""How far an annotator is in a round: their share, what is left of it, and what they did last."""
+
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from apps.accounts.models import User
+from apps.judging.enums import SeatState
+from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
+from apps.judging.planned import gate, seats_at_opening
+from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.plans import query_in_remit
+from apps.judging.selectors.progress import minutes
+from apps.retrieval.models import PoolQuery
+
+MOST_EXTRA = 200
+LOOK = 2 * MOST_EXTRA
+PACE_OF = 200
+
+
+class OwnProgress(NamedTuple):
+    """An annotator's own work in a round; `total` is their share of it, or what they can still be given."""
+
+    done: int
+    total: int
+    mean_ms: float | None
+
+    @property
+    def to_go(self) -> int:
+        """Pairs still to be graded."""
+        return self.total - self.done
+
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"; empty while nothing was timed."""
+        return minutes(self.mean_ms)
+
+
+def own_progress(round_: Round, annotator: User) -> OwnProgress:
+    """An annotator's own work. The goal is an even share of the round and what is reserved for them.
+
+    The goal shrinks to what they can still be given when that is less, and whoever has reached it is shown up to 200
+    pairs more. Nothing is counted further ahead, so that the page takes no longer in a larger round.
+    """
+    mine = Seat.objects.filter(round=round_, annotator=annotator)
+    done = mine.filter(state=SeatState.DONE).count()
+    reserved = Seat.objects.filter(round=round_, reserved_for=annotator).count()
+    goal = max(0, even_share(round_) + reserved - done)
+    left = _left_for(round_, annotator)
+    to_go = goal or MOST_EXTRA if left is None else min(goal or left, left)
+    return OwnProgress(done, done + to_go, _usual_time(round_, annotator))
+
+
+def even_share(round_: Round) -> int:
+    """What each person would judge if all judged as much of what the round opened with."""
+    opened_with = seats_at_opening(round_)
+    if opened_with is None:
+        opened_with = Seat.objects.filter(round=round_, reserved_for=None).count()
+    people = RoundAnnotator.objects.filter(round=round_).count() or 1
+    return -(-opened_with // people)
+
+
+def _left_for(round_: Round, annotator: User) -> int | None:
+    """Count the pairs this person holds or can still be given; None where there are more than is looked at."""
+    place = RoundAnnotator.objects.filter(round=round_, annotator=annotator).first()
+    if place is None:
+        return 0
+    seats = Seat.objects.filter(round=round_)
+    taken = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
+    ready = seats.filter(state=SeatState.OPEN)
+    if (pilot := gate(round_)) is not None:
+        ready = ready.filter(query__in=pilot)
+    if place.only is not None:
+        within = PoolQuery.objects.filter(query_in_remit(place.only), pool=round_.pool_id)
+        ready = ready.filter(query__in=within.values("query"))
+    free = ready.filter(~Exists(taken), reserved_for=None).order_by("query_id").values_list("entry_id", flat=True)
+    found = list(free.filter(query_id__gte=place.cursor)[:LOOK])
+    found += free.filter(query_id__lt=place.cursor)[: LOOK - len(found)]
+    if len(found) >= LOOK:
+        return None
+    held = seats.filter(annotator=annotator, state=SeatState.LEASED).count()
+    return len(set(found)) + held + ready.filter(reserved_for=annotator).count()
+
+
+def _usual_time(round_: Round, annotator: User) -> float | None:
+    """The mean time of the last 200 pairs that were timed."""
+    mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
+    last = mine.order_by("-given_at", "-pk").values_list("active_ms", flat=True)[:PACE_OF]
+    times = [time for time in last if time is not None]
+    return sum(times) / len(times) if times else None
+
+
+def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:
+    """The last pairs this person graded, latest first: what undo can reach."""
+    mine = live_judgements(round_).filter(annotator=annotator)
+    return list(mine.select_related("entry__query", "seat").order_by("-given_at", "-pk")[:n])

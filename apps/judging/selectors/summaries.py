@@ -1,0 +1,39 @@
+"""The rounds of a project, each with its seats counted."""
+
+from typing import NamedTuple
+
+from django.db.models import Count, QuerySet
+
+from apps.accounts.models import Project
+from apps.judging.enums import SeatState
+from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.selectors.progress import seats_told
+from apps.judging.selectors.rounds import rounds_in
+
+
+class RoundSummary(NamedTuple):
+    """A round in the list, with its seats counted."""
+
+    round: Round
+    planned: int
+    done: int
+    people: int
+
+
+def round_summaries(project: Project) -> list[RoundSummary]:
+    """Every round of the project, newest first, in a fixed number of statements."""
+    rounds = list(rounds_in(project))
+    seats = Seat.objects.filter(round__in=rounds)
+    told = {round_.pk: seats_told(round_) for round_ in rounds}
+    every = _by_round(seats.filter(round__in=[pk for pk, number in told.items() if number is None]))
+    reserved = _by_round(seats.filter(reserved_for__isnull=False))
+    done = _by_round(seats.filter(state=SeatState.DONE))
+    people = _by_round(RoundAnnotator.objects.filter(round__in=rounds))
+    planned = {pk: every.get(pk, 0) if number is None else number + reserved.get(pk, 0) for pk, number in told.items()}
+    return [
+        RoundSummary(round_, planned[round_.pk], done.get(round_.pk, 0), people.get(round_.pk, 0)) for round_ in rounds
+    ]
+
+
+def _by_round(rows: QuerySet) -> dict[int, int]:
+    return dict(rows.values_list("round").annotate(n=Count("pk")).order_by())
