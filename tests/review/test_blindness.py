@@ -103,7 +103,7 @@ def seat(project, triple, reviewer, place):
 
 
 def crawls_by_what_was_said(client, project, triple, first) -> dict[str, dict]:
-    crawl(client, project)
+    """The same walk after each thing that may have been said. What a walk itself leaves behind is rewound with it."""
     crawls = {}
     for name, say in SAID.items():
         try:
