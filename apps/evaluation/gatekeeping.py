@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import numpy as np
-from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.accounts.selectors import members_of
 from apps.audit.actions import record
-from apps.evaluation import gates, gating, rules, selectors
+from apps.corpus.models import Snapshot
+from apps.evaluation import gate_telling, gates, gating, rules, selectors
 from apps.evaluation.columns import Floats
 from apps.evaluation.comparing import FEWEST_IN_STRATUM
 from apps.evaluation.enums import STRATA, GateState
@@ -22,12 +19,8 @@ from apps.evaluation.models import Evaluation, Gate, GateResult
 from apps.evaluation.selectors import Ground
 from apps.goldsets.models import Version
 from apps.jobs.actions import enqueue
-from apps.jobs.mailing import absolute
-from apps.jobs.notifications import notify
-from apps.jobs.webhooks import post_to_webhooks
 from apps.retrieval.models import Ranking, Run
 
-CHANGED = "gate.changed"
 KIND = "evaluation.gate"
 LONGEST_WORDS = 400
 
@@ -76,25 +69,33 @@ class _Table:
 
 def _verdict(gate: Gate, evaluation: Evaluation, evidence: gating.Evidence, table: _Table) -> gating.Verdict:
     rule = gates.rule_of(gate)
-    if reason := _reason_against(gate, rule, evaluation):
-        return gating.Verdict(gating.UNKNOWN, None, gating.bound_of(rule), f"Not known: {reason}")
+    if against := _gap(gate, rule, evaluation):
+        return gating.not_known(rule, *against)
     if gate.baseline is not None:
         evidence = evidence._replace(baseline=table.values_of(gate.baseline))
     verdict = gating.decide(rule, evidence)
     if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
         # As on the pages of scores: the mean of so few would tell what single queries score, the sealed ones too.
-        reason = f"{rule.slice} has fewer than {FEWEST_IN_STRATUM} queries here, and a slice is told from those on."
-        return gating.Verdict(gating.UNKNOWN, None, verdict.bound, f"Not known: {reason}")
+        few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
+        return gating.not_known(rule, gating.FEW_QUERIES, f"{few}, and a slice is told from those on.")
     return verdict
 
 
-def _reason_against(gate: Gate, rule: gating.Rule, evaluation: Evaluation) -> str | None:
+def _gap(gate: Gate, rule: gating.Rule, evaluation: Evaluation) -> tuple[str, str] | None:
     """Why this version cannot answer the gate: the baseline ranked other texts, the grades are off the scale."""
-    if gate.baseline is not None:
-        reason = rules.request_refusal(gate.baseline, evaluation.version, evaluation.split)
-        if reason is not None:
-            return reason
-    return grades_refusal([rule.measure], evaluation.version) if rule.measure else None
+    version, baseline = evaluation.version, gate.baseline
+    if baseline is not None and baseline.snapshot_id != version.snapshot_id:
+        ranked, graded = _named(baseline.snapshot), _named(version.snapshot)
+        return gating.OTHER_TEXTS, f"the baseline {baseline.tag} ranked {ranked}, and {version.label} grades {graded}."
+    if baseline is not None and (reason := rules.request_refusal(baseline, version, evaluation.split)):
+        return gating.NO_BASELINE, reason
+    if rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
+        return gating.OFF_SCALE, reason
+    return None
+
+
+def _named(snapshot: Snapshot) -> str:
+    return f"{snapshot.corpus.slug}@{snapshot.number}"
 
 
 def _latencies(run: Run, ground: Ground) -> Floats:
@@ -130,6 +131,10 @@ def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, tells: bool 
             defaults={
                 "state": verdict.state,
                 "value": verdict.value,
+                "ci_low": verdict.interval[0] if verdict.interval else None,
+                "ci_high": verdict.interval[1] if verdict.interval else None,
+                "n": verdict.n if verdict.value is not None else None,
+                "gap": verdict.gap or None,
                 "bound": verdict.bound,
                 "words": _shortened(verdict.words),
                 "decided_at": at,
@@ -173,7 +178,7 @@ def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: 
     record(
         project=gate.gold_set.project,
         actor=None,
-        action=CHANGED,
+        action=gate_telling.CHANGED,
         obj=gate,
         before={"state": before} if before else None,
         after={"state": result.state, "run": result.evaluation.run.tag, "words": result.words},
@@ -181,32 +186,4 @@ def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: 
     )
     is_news = before is not None or result.state == GateState.FAILED
     if tells and is_news:
-        _tell(gate, before, result, at)
-
-
-# Telling -----------------------------------------------------------------------------------------------------------
-
-
-def _tell(gate: Gate, before: str | None, result: GateResult, at: datetime) -> None:
-    project, evaluation = gate.gold_set.project, result.evaluation
-    path = reverse("evaluation:gate", args=[project.slug, gate.pk])
-    was = f", it was {GateState(before).label}" if before else ""
-    sentence = f"Gate {gate.name} of {gate.system.name}: {result.get_state_display()}{was}. {result.words}"
-    for lead in members_of(project, Role.LEAD):
-        key = f"gate:{gate.pk}:{result.pk}"
-        notify(person=lead, project=project, kind="gate", sentence=sentence, path=path, key=key, at=at)
-    facts: dict[str, Any] = {
-        "gate": {"id": gate.pk, "name": gate.name, "tier": gate.tier, "rule": gate.rule},
-        "gold_set": gate.gold_set.slug,
-        "version": evaluation.version.number,
-        "split": evaluation.split,
-        "system": gate.system.name,
-        "run": evaluation.run.tag,
-        "from": before,
-        "to": result.state,
-        "value": result.value,
-        "bound": result.bound,
-        "words": result.words,
-        "url": absolute(path),
-    }
-    post_to_webhooks(project=project, event=CHANGED, facts=facts, at=at)
+        gate_telling.tell(gate, before, result, at)

@@ -69,7 +69,7 @@ class Score(models.Model):
     ci_high = models.FloatField(null=True)
     bca_low = models.FloatField(null=True, help_text="The same interval, bias-corrected and accelerated.")
     bca_high = models.FloatField(null=True)
-    people_low = models.FloatField(null=True, help_text="Interval that also resamples the annotators' grades.")
+    people_low = models.FloatField(null=True, help_text="Interval over people too: what their leanings add.")
     people_high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
     values = models.BinaryField()
@@ -180,12 +180,20 @@ class Gate(models.Model):
 
 
 class GateResult(models.Model):
-    """What a gate said of one evaluation. Never changes. `words` is the sentence for people."""
+    """What a gate said of one evaluation. Never changes. `words` is the sentence for people.
+
+    Value, interval and n are what it decided on; the interval is empty where the figure has none. Where nothing could
+    be decided `gap` is the word for why, one of `gating.GAPS`. Results from before 0005 have neither interval nor n.
+    """
 
     gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
     evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="gate_results")
     state = models.CharField(max_length=8, choices=GateState.choices)
     value = models.FloatField(null=True)
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField(null=True, help_text="Queries that the value is of.")
+    gap = models.CharField(max_length=16, null=True)  # noqa: DJ001 - a filled default would rebuild the table
     bound = models.FloatField(null=True)
     words = models.CharField(max_length=400)
     decided_at = models.DateTimeField()

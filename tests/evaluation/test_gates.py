@@ -63,11 +63,22 @@ def test_a_score_is_held_to_the_gates_of_its_system(scene):
     score(scene, "base")
 
     result = GateResult.objects.get()
-    low = gates.held([gate])[0].result
-    assert (result.gate, result.state, result.bound, result.decided_at) == (gate, "failed", 0.9, result.decided_at)
-    assert result.words == low.words
+    assert (result.gate, result.state, result.bound, result.gap) == (gate, "failed", 0.9, None)
+    assert gates.held([gate])[0].result == result
     assert result.words.startswith("nDCG@10 is 0.")
     assert result.words.endswith("n = 8; the gate asks for at least 0.9.")
+
+
+def test_what_a_gate_decided_on_is_kept_with_its_interval_and_n(scene):
+    gate = hold(scene)
+    evaluation = score(scene, "base")
+
+    (decided,) = [verdict for _, verdict in gatekeeping.decide_on(evaluation, [gate])]
+    kept = GateResult.objects.get()
+
+    assert decided.interval is not None
+    assert (kept.value, (kept.ci_low, kept.ci_high), kept.n) == (decided.value, decided.interval, 8)
+    assert f"95 % interval {kept.ci_low:.4f} to {kept.ci_high:.4f}, n = 8" in kept.words
 
 
 def test_a_gate_of_another_system_side_or_gold_set_says_nothing(scene):
@@ -139,13 +150,15 @@ def test_only_a_change_of_state_is_told(scene):
     told = Notification.objects.order_by("pk")
     assert [row.person for row in told] == [scene.lead, scene.lead]
     system = gate.system.name
-    assert told[0].sentence.startswith(f"Gate Good enough of {system}: failed. nDCG@10 is ")
-    assert told[1].sentence.startswith(f"Gate Good enough of {system}: passed, it was failed. nDCG@10 is 1.0000")
+    where = "on Handbook v1, dev and test together: nDCG@10 is "
+    assert told[0].sentence.startswith(f"Gate Good enough: failed. Run {system} {where}")
+    assert told[1].sentence.startswith(f"Gate Good enough: passed, it was failed. Run fine of {system} {where}1.0000")
     assert told[1].path.endswith(f"/evaluation/gates/{gate.pk}/")
     first, second = (row.payload["body"] for row in Outbox.objects.filter(kind="webhook").order_by("pk"))
     assert (first["from"], first["to"], second["from"], second["to"]) == (None, "failed", "failed", "passed")
     assert (second["event"], second["run"], second["gate"]["rule"]["at_least"]) == ("gate.changed", "fine", 0.9)
     assert second["url"].endswith(told[1].path)
+    assert (second["value"], second["ci_low"], second["ci_high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
     assert Event.objects.filter(action="gate.changed").count() == 2
 
 
@@ -187,8 +200,10 @@ def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scen
     score(scene, "better")
 
     result = gates.held([gate])[0].result
-    assert (result.state, result.value) == ("unknown", None)
-    assert result.words.startswith("Not known: domain = access has fewer than 5 queries here")
+    assert (result.state, result.value, result.n, result.gap) == ("unknown", None, None, "few_queries")
+    assert result.words == (
+        "Not known: fewer than 5 queries where domain = access have a figure here, and a slice is told from those on."
+    )
 
 
 def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
@@ -221,7 +236,7 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
     run_jobs()
 
     assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate asks for at most 2."
-    assert Notification.objects.get().sentence.endswith("the gate asks for at most 2.")
+    assert "is 2.50; the gate asks for at most 2." in Notification.objects.get().sentence
 
 
 def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from apps.evaluation import enums
 from apps.evaluation.gating import (
     FAILED,
+    GAPS,
     PASSED,
     STATES,
     TIERS,
@@ -92,29 +93,41 @@ def test_queries_without_a_value_are_left_out_and_the_n_says_so():
 
 
 @pytest.mark.parametrize(
-    ("rule", "changes", "says"),
+    ("rule", "changes", "gap", "says"),
     [
-        (threshold(), {"values": {}}, "nDCG@10 was not computed."),
-        (threshold(), {"query_ids": [], "values": {"nDCG@10": np.empty(0)}}, "there is no query."),
-        (threshold(), {"values": {"nDCG@10": np.full(8, np.nan)}}, "nDCG@10 has no value for any query."),
-        (threshold(on="interval"), {"query_ids": ["Q"], "values": {"nDCG@10": np.ones(1)}}, "too few for an interval"),
-        (threshold(slice={"field": "domain", "value": "tax"}), {}, "no query carries domain; here there is no field."),
+        (threshold(), {"values": {}}, "no_values", "nDCG@10 was not computed."),
+        (threshold(), {"query_ids": [], "values": {"nDCG@10": np.empty(0)}}, "no_queries", "there is no query."),
+        (threshold(), {"values": {"nDCG@10": np.full(8, np.nan)}}, "no_values", "nDCG@10 has no value for any query."),
+        (
+            threshold(on="interval"),
+            {"query_ids": ["Q"], "values": {"nDCG@10": np.ones(1)}},
+            "few_queries",
+            "too few for an interval",
+        ),
+        (
+            threshold(slice={"field": "domain", "value": "tax"}),
+            {},
+            "no_queries",
+            "no query carries domain; here there is no field.",
+        ),
         (
             threshold(slice={"field": "domain", "value": "tax"}),
             {"strata": {"domain": ["law"] * 8}},
+            "no_queries",
             "there is no query where domain = tax.",
         ),
-        (against_baseline(), {}, "there is no baseline"),
-        (against_baseline(), {"baseline": {}}, "nDCG@10 of the baseline was not computed."),
-        (against_baseline(), {"baseline": {"nDCG@10": np.full(8, np.nan)}}, "fewer than two queries"),
-        (threshold(figure="cost", at_least=None, at_most=1), {}, "nobody has said"),
-        (threshold(figure="latency_p95", at_least=None, at_most=1), {}, "carries no times."),
+        (against_baseline(), {}, "no_baseline", "there is no baseline"),
+        (against_baseline(), {"baseline": {}}, "no_baseline", "nDCG@10 of the baseline was not computed."),
+        (against_baseline(), {"baseline": {"nDCG@10": np.full(8, np.nan)}}, "few_queries", "fewer than two queries"),
+        (threshold(figure="cost", at_least=None, at_most=1), {}, "no_cost", "nobody has said"),
+        (threshold(figure="latency_p95", at_least=None, at_most=1), {}, "no_times", "carries no times."),
     ],
 )
-def test_what_cannot_be_decided_is_not_known_and_says_why(rule, changes, says):
+def test_what_cannot_be_decided_is_not_known_and_says_why(rule, changes, gap, says):
     verdict = decide(rule, evidence(**changes))
 
-    assert (verdict.state, verdict.value) == (UNKNOWN, None)
+    assert (verdict.state, verdict.value, verdict.gap) == (UNKNOWN, None, gap)
+    assert gap in GAPS
     assert verdict.words.startswith("Not known: ")
     assert says in verdict.words
 

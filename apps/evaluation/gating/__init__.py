@@ -4,8 +4,20 @@ A rule is a value (`rule`), read from a TOML file and written to one (`files`), 
 wrote, and decided on plain arrays (`deciding`). `karat eval` and the app say the same sentence about the same evidence.
 """
 
-from apps.evaluation.gating.deciding import Evidence, Verdict, bound_of, decide, figure_words, worst, worst_state
+from apps.evaluation.gating.deciding import (
+    Evidence,
+    Verdict,
+    bound_of,
+    decide,
+    figure_words,
+    not_known,
+    told,
+    unit,
+    worst,
+    worst_state,
+)
 from apps.evaluation.gating.files import LONGEST_FILE, as_toml, parse_rules, read_rules
+from apps.evaluation.gating.gaps import FEW_QUERIES, GAPS, NO_BASELINE, OFF_SCALE, OTHER_TEXTS
 from apps.evaluation.gating.rule import (
     BASELINE,
     COST,
@@ -30,9 +42,14 @@ __all__ = [
     "BASELINE",
     "COST",
     "FAILED",
+    "FEW_QUERIES",
+    "GAPS",
     "LATENCIES",
     "LONGEST_FILE",
     "LONGEST_NAME",
+    "NO_BASELINE",
+    "OFF_SCALE",
+    "OTHER_TEXTS",
     "PASSED",
     "SMOKE_QUERIES",
     "STATES",
@@ -50,11 +67,14 @@ __all__ = [
     "decide",
     "figure_words",
     "measures_of",
+    "not_known",
     "parse_rules",
     "read_rules",
     "rule_of",
     "rules_in",
     "sample",
+    "told",
+    "unit",
     "worst",
     "worst_state",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats, Ints
+from apps.evaluation.gating.gaps import FEW_QUERIES, NO_BASELINE, NO_COST, NO_QUERIES, NO_TIMES, NO_VALUES
 from apps.evaluation.gating.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
 from apps.evaluation.gating.tiers import sample
 from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES, summaries
@@ -40,7 +41,8 @@ class Evidence(NamedTuple):
 class Verdict(NamedTuple):
     """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it was held against.
 
-    Both are None where there is nothing to say. `words` is a sentence for people. `n` counts the queries.
+    Both are None where there is nothing to say; then `gap` is one of `GAPS`. `words` is a sentence for people. `n`
+    counts the queries, `interval` is that of `value`.
     """
 
     state: str
@@ -49,6 +51,7 @@ class Verdict(NamedTuple):
     words: str
     interval: tuple[float, float] | None = None
     n: int = 0
+    gap: str = ""
 
 
 def decide(rule: Rule, evidence: Evidence) -> Verdict:
@@ -59,7 +62,12 @@ def decide(rule: Rule, evidence: Evidence) -> Verdict:
             return _against_baseline(rule, evidence, rows)
         return _against_bound(rule, _figure(rule, evidence, rows))
     except _NotKnown as gap:
-        return Verdict(UNKNOWN, None, bound_of(rule), f"Not known: {gap}")
+        return not_known(rule, gap.code, str(gap))
+
+
+def not_known(rule: Rule, gap: str, reason: str) -> Verdict:
+    """The rule cannot be decided; `reason` is the sentence that says why."""
+    return Verdict(UNKNOWN, None, bound_of(rule), f"Not known: {reason}", gap=gap)
 
 
 def worst(verdicts: Iterable[Verdict]) -> str:
@@ -74,7 +82,11 @@ def worst_state(states: Iterable[str]) -> str:
 
 
 class _NotKnown(Exception):
-    """Why a rule cannot be decided, as a sentence."""
+    """Why a rule cannot be decided, as a sentence, and as the word for machines."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 class _Figure(NamedTuple):
@@ -95,10 +107,10 @@ def _rows(rule: Rule, evidence: Evidence) -> Ints:
         labels = evidence.strata.get(rule.slice.field)
         if labels is None:
             there = ", ".join(sorted(evidence.strata)) or "no field"
-            raise _NotKnown(f"no query carries {rule.slice.field}; here there is {there}.")
+            raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {there}.")
         rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
     if not len(rows):
-        raise _NotKnown(f"there is no query{_where(rule)}.")
+        raise _NotKnown(NO_QUERIES, f"there is no query{_where(rule)}.")
     return rows
 
 
@@ -106,30 +118,30 @@ def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
     """The figure of these queries with its interval; cost has none."""
     if rule.figure == COST:
         if evidence.cost is None:
-            raise _NotKnown("nobody has said what 1,000 queries cost.")
+            raise _NotKnown(NO_COST, "nobody has said what 1,000 queries cost.")
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
     summary = summaries(_column(evidence.values, rule, rows)[:, None], seed=evidence.seed)[0]
     if summary.mean is None:
-        raise _NotKnown(f"{rule.figure} has no value for any query{_where(rule)}.")
+        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{_where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
 
 
 def _column(values: Mapping[str, Floats], rule: Rule, rows: Ints) -> Floats:
     if rule.figure not in values:
-        raise _NotKnown(f"{rule.figure} was not computed.")
+        raise _NotKnown(NO_VALUES, f"{rule.figure} was not computed.")
     return values[rule.figure][rows]
 
 
 def _latency(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
     """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
     if evidence.latencies is None:
-        raise _NotKnown("the run carries no times.")
+        raise _NotKnown(NO_TIMES, "the run carries no times.")
     taken = evidence.latencies[rows]
     taken = taken[~np.isnan(taken)]
     if not len(taken):
-        raise _NotKnown(f"the run carries no times{_where(rule)}.")
+        raise _NotKnown(NO_TIMES, f"the run carries no times{_where(rule)}.")
     rank = LATENCIES[rule.figure]
     value = float(np.percentile(taken, rank))
     if len(taken) < 2:
@@ -152,10 +164,10 @@ def _against_bound(rule: Rule, found: _Figure) -> Verdict:
     held = found.value
     if rule.on == INTERVAL:
         if found.interval is None:
-            raise _NotKnown(f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
+            raise _NotKnown(FEW_QUERIES, f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
         held = found.interval[0] if at_least else found.interval[1]
     state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
-    said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{_unit(rule)}"
+    said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{unit(rule)}"
     words = f"{said}{_beside(rule, found, bound)}; the gate asks for {asks(rule)}."
     return Verdict(state, found.value, bound, words, found.interval, found.n)
 
@@ -163,13 +175,13 @@ def _against_bound(rule: Rule, found: _Figure) -> Verdict:
 def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
     """A paired difference over the queries for which both runs have a value."""
     if evidence.baseline is None:
-        raise _NotKnown("there is no baseline to compare with.")
+        raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
     if rule.figure not in evidence.baseline:
-        raise _NotKnown(f"{rule.figure} of the baseline was not computed.")
+        raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
     change = _column(evidence.values, rule, rows) - evidence.baseline[rule.figure][rows]
     found = summaries(change[:, None], seed=evidence.seed)[0]
     if found.mean is None or found.interval is None:
-        raise _NotKnown(f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
+        raise _NotKnown(FEW_QUERIES, f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
     low, high = found.interval
     best, least = (-low, -high) if _falls(rule) else (high, low)
     is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
@@ -212,7 +224,7 @@ def _called(rule: Rule) -> str:
     return words if rule.measure else f"The {words}"
 
 
-def _unit(rule: Rule) -> str:
+def unit(rule: Rule) -> str:
     return " ms" if rule.figure in LATENCIES else ""
 
 
@@ -222,7 +234,12 @@ def _beside(rule: Rule, found: _Figure, bound: float) -> str:
     if found.interval is None:
         return f", too few queries for an interval, n = {found.n:,}"
     low, high = (_told(rule, end, bound) for end in found.interval)
-    return f", 95 % interval {low} to {high}{_unit(rule)}, n = {found.n:,}"
+    return f", 95 % interval {low} to {high}{unit(rule)}, n = {found.n:,}"
+
+
+def told(rule: Rule, value: float) -> str:
+    """The figure as its gate writes it: a difference with its sign, times and prices in their own places."""
+    return signed(value, PLACES["measure"]) if rule.is_against_baseline else _told(rule, value, bound_of(rule))
 
 
 def _told(rule: Rule, value: float, bound: float) -> str:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import svg, tag, title
-from apps.common.wording import number
-from apps.evaluation import gates
+from apps.common.charts import Estimate, svg, tag, title, whisker
+from apps.evaluation import gates, gating
 from apps.evaluation.charts.drawing import CELL_WIDTH, Bounds, bounds_of
+from apps.evaluation.charts.scores import head_cell
 from apps.evaluation.enums import GateState
 from apps.evaluation.gates import Held
-from apps.evaluation.models import GateResult
+from apps.evaluation.models import Gate, GateResult
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import System
 
@@ -49,17 +49,63 @@ def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[Held]) -> list[SetGates]
     return found
 
 
+class Said(NamedTuple):
+    """A row of a gate's history: the figure and its interval as the gate writes them, and both drawn."""
+
+    result: GateResult
+    value: str
+    interval: str
+    drawing: SafeString | str
+
+
+class History(NamedTuple):
+    """What a gate said, on one scale. `head` is the axis, "" where nothing can be drawn."""
+
+    rows: list[Said]
+    head: SafeString | str
+    bound: str
+
+
+def history(gate: Gate, results: Sequence[GateResult]) -> History:
+    """The results as they stand on the gate's page, in their order."""
+    rule = gates.rule_of(gate)
+    bounds = history_bounds(results)
+    has_values = any(row.value is not None for row in results)
+    bound = f"{gating.told(rule, gating.bound_of(rule))}{gating.unit(rule)}"
+    return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
+
+
+def _said(rule: gating.Rule, row: GateResult, bounds: Bounds) -> Said:
+    value = "" if row.value is None else f"{gating.told(rule, row.value)}{gating.unit(rule)}"
+    return Said(row, value, _interval(rule, row), history_cell(rule, row, bounds))
+
+
+def _interval(rule: gating.Rule, row: GateResult) -> str:
+    """The interval and n of a value; of a result that is older than those columns, where to find them."""
+    if row.value is None:
+        return ""
+    if row.n is None:
+        return "interval: see the words"
+    if row.ci_low is None or row.ci_high is None:
+        return "" if rule.figure == gating.COST else f"no interval, n = {row.n:,}"
+    return f"{gating.told(rule, row.ci_low)} to {gating.told(rule, row.ci_high)}{gating.unit(rule)}, n = {row.n:,}"
+
+
 def history_bounds(results: Sequence[GateResult]) -> Bounds:
-    """One scale for the values and bounds of a gate's history."""
-    return bounds_of([value for row in results for value in (row.value, row.bound) if value is not None])
+    """One scale for the values, intervals and bounds of a gate's history."""
+    ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high, row.bound)]
+    return bounds_of([end for end in ends if end is not None])
 
 
-def history_cell(row: GateResult, bounds: Bounds) -> SafeString | str:
-    """The value beside the bound it was held to: filled where it passed, hollow where it did not."""
+def history_cell(rule: gating.Rule, row: GateResult, bounds: Bounds) -> SafeString | str:
+    """The value with its interval beside the bound it was held to: filled where it passed, hollow where not."""
     if row.value is None or row.bound is None:
         return ""
-    words = f"{row.evaluation.run.tag}: {number(row.value)}, bound {number(row.bound)}, {row.get_state_display()}"
+    said = ", ".join(filter(None, (gating.told(rule, row.value), _interval(rule, row))))
+    words = f"{row.evaluation.run.tag}: {said}; bound {gating.told(rule, row.bound)}, {row.get_state_display()}"
     line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -8V32")
+    point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
-    mark = tag("circle", title(words), class_=css, cx=bounds.place(row.value), cy=CELL_HEIGHT / 2, r=5.0)
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, [line, mark])
+    return svg(
+        CELL_WIDTH, CELL_HEIGHT, words, [line, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]
+    )

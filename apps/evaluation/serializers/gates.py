@@ -4,7 +4,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.evaluation.enums import GateState, Tier
+from apps.evaluation.gate_telling import next_step
 from apps.evaluation.gates import Held
+from apps.evaluation.gating import GAPS
 from apps.evaluation.models import GateResult
 from apps.evaluation.rules import EVERY_SPLIT, SPLITS
 
@@ -20,7 +22,11 @@ class GateRequestSerializer(serializers.Serializer[Any]):
 
 
 class GateResultSerializer(serializers.Serializer[GateResult]):
-    """What a gate said of one run on one version. `value` and `bound` are null where it could not be decided."""
+    """What a gate said of one run on one version, on what figures.
+
+    `value`, its 95 % interval and `n` are null where it could not be decided; then `gap` says why in a word and
+    `words` in a sentence. Cost has no interval, and results from before intervals were kept have none.
+    """
 
     evaluation = serializers.IntegerField(source="evaluation_id")
     run = serializers.IntegerField(source="evaluation.run_id")
@@ -28,6 +34,10 @@ class GateResultSerializer(serializers.Serializer[GateResult]):
     version = serializers.IntegerField(source="evaluation.version.number")
     state = serializers.ChoiceField(choices=GateState.choices)
     value = serializers.FloatField(allow_null=True)
+    ci_low = serializers.FloatField(allow_null=True)
+    ci_high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(allow_null=True)
+    gap = serializers.ChoiceField(choices=GAPS, allow_null=True)
     bound = serializers.FloatField(allow_null=True)
     words = serializers.CharField()
     decided_at = serializers.DateTimeField()
@@ -53,7 +63,12 @@ class GateSerializer(serializers.Serializer[Any]):
 class GateDetailSerializer(GateSerializer):
     """The same, with what the gate said of up to a hundred runs, newest version and run first."""
 
+    next = serializers.SerializerMethodField(help_text="What to do about it; empty where nothing is to be done.")
     results = serializers.SerializerMethodField()
+
+    def get_next(self, row: Held) -> str:
+        step = next_step(row.gate, row.result) if row.gate.retired_at is None else None
+        return step.words if step else ""
 
     @extend_schema_field(GateResultSerializer(many=True))
     def get_results(self, row: Held) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import sha256_hex
 from apps.evaluation import actions, gates, rules
-from apps.evaluation.charts import scores as charts
 from apps.evaluation.charts.badge import badge as drawn
 from apps.evaluation.forms.gates import GateForm
+from apps.evaluation.gate_telling import next_step
 from apps.evaluation.models import Badge, Gate
 from apps.evaluation.pages import gates as gate_pages
 from apps.goldsets.enums import Split
@@ -69,14 +69,13 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One gate: its rule, how it stands, everything it said, and the badge of its system."""
     gate = gates.gate_in(project, pk)
     page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
-    results = list(page.object_list)
-    bounds = gate_pages.history_bounds(results)
+    row = gates.held([gate])[0]
     context = {
         **SECTION,
-        "row": gates.held([gate])[0],
+        "row": row,
+        "next": next_step(gate, row.result) if gate.retired_at is None else None,
         "page": page,
-        "history": [(result, gate_pages.history_cell(result, bounds)) for result in results],
-        "head": charts.head_cell(bounds),
+        "history": gate_pages.history(gate, list(page.object_list)),
         "split_words": rules.SPLIT_WORDS[gate.split],
         "retire_url": reverse("evaluation:retire-gate", args=[project.slug, gate.pk]),
         "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),

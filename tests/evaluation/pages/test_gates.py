@@ -120,7 +120,7 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
     assert "nDCG@10 where domain = access: at least 0.9" in page
     assert "1 run" in page
     assert "what this run was held to" in scores
-    assert "domain = access has fewer than 5 queries here" in scores
+    assert "fewer than 5 queries where domain = access have a figure here" in scores
 
 
 @pytest.mark.parametrize(
