@@ -18,13 +18,12 @@ from apps.agreement.labelfiles.labelling import remarks_on
 from apps.common.alpha import LEVELS
 from apps.common.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import ErrorList
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of, as_lines
+from apps.common.linefiles import name_of
 from apps.common.seeds import DEFAULT_SEED
-from apps.common.trec import name_of
 
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2
-MOST_ERRORS = 10
 FORMATS = {
     "table": labelprint.as_table,
     "json": labelprint.as_json,
@@ -46,7 +45,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     parser.add_argument("file", metavar="FILE", help="labels as CSV, or divided by tabs or semicolons")
     _add_reading(parser)
     parser.add_argument(
-        "--by", metavar="FILE", help="strata: CSV with the columns item and stratum, or several; each by itself too"
+        "--by", metavar="FILE", help="strata: a table with the columns item and stratum, or several; each by itself too"
     )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
     parser.add_argument("--label-model", action="store_true", help="also diagnose annotators by a label model")
@@ -92,10 +91,8 @@ def run(args: argparse.Namespace) -> int:
         labelling = _labelling(args)
         strata = _strata(args, labelling)
     except InputErrors as found:
-        for error in found.errors:
-            print(f"karat agree: {error}", file=sys.stderr)
-        if found.capped:
-            print("karat agree: … and more.", file=sys.stderr)
+        for line in as_lines(found):
+            print(f"karat agree: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
     for remark in remarks_on(labelling):
         print(f"{name_of(args.file)}: {remark}", file=sys.stderr)
@@ -109,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _labelling(args: argparse.Namespace) -> Labelling:
     """The labels of the file. Raises InputErrors with all that is wrong, up to a number."""
-    errors = ErrorList(MOST_ERRORS)
+    errors = ErrorList(MOST_TOLD)
     reading = Reading(
         columns=tuple(args.columns),
         has_heading=not args.no_heading,
@@ -126,7 +123,7 @@ def _labelling(args: argparse.Namespace) -> Labelling:
     except InputError as error:
         errors.add(error)
     if errors or labelling is None:
-        raise _all_of(errors)
+        raise all_of(errors)
     return labelling
 
 
@@ -134,7 +131,7 @@ def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:
     """The strata that `--by` names; None without. Raises InputErrors as `_labelling` does."""
     if not args.by:
         return None
-    errors, strata = ErrorList(MOST_ERRORS), None
+    errors, strata = ErrorList(MOST_TOLD), None
     try:
         if args.by == args.file == "-":
             raise InputError(name_of("-"), None, "", "", "cannot be both FILE and --by.")
@@ -142,13 +139,8 @@ def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:
     except InputError as error:
         errors.add(error)
     if errors or strata is None:
-        raise _all_of(errors)
+        raise all_of(errors)
     return strata
-
-
-def _all_of(errors: ErrorList) -> InputErrors:
-    errors.sort()
-    return InputErrors(list(errors), capped=errors.unlisted > 0)
 
 
 def _list(text: str) -> list[str]:

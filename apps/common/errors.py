@@ -46,9 +46,13 @@ class InputError(Exception):
 
 
 class InputErrors(Exception):
-    """Every fault found in one input, in file order; `capped` when reading stopped at the limit."""
+    """Every fault found in one input, in file order; `capped` when reading stopped at the limit.
 
-    def __init__(self, errors: list[InputError], *, capped: bool = False) -> None:
+    `unlisted` counts those that were met beyond the limit, where they were counted.
+    """
+
+    def __init__(self, errors: list[InputError], *, capped: bool = False, unlisted: int = 0) -> None:
         super().__init__("; ".join(str(error) for error in errors[:5]))
         self.errors = errors
-        self.capped = capped
+        self.capped = capped or unlisted > 0
+        self.unlisted = unlisted

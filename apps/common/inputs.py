@@ -5,9 +5,11 @@ import io
 from collections.abc import Iterable, Iterator
 
 from apps.common.csvsafe import safe_cell
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
 
 MAX_LISTED = 200
+MOST_TOLD = 10
+"""How many mistakes a command without a database tells of one file."""
 MAX_SHOWN_VALUE = 80
 COLUMNS = ("file", "line", "field", "value", "message")
 
@@ -70,6 +72,21 @@ def as_line(error: InputError) -> str:
     if error.value and error.value not in error.message:
         return str(InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}"))
     return str(error)
+
+
+def all_of(errors: ErrorList) -> InputErrors:
+    """What is wrong with one file, in the order of its lines, to be raised."""
+    errors.sort()
+    return InputErrors(list(errors), unlisted=errors.unlisted)
+
+
+def as_lines(found: InputError | InputErrors) -> Iterator[str]:
+    """What is wrong as lines of a terminal: each mistake, then how many more there are."""
+    listed = found.errors if isinstance(found, InputErrors) else [found]
+    yield from map(as_line, listed)
+    if isinstance(found, InputErrors) and found.unlisted:
+        them = "mistake" if found.unlisted == 1 else "mistakes"
+        yield f"{listed[0].file}: {found.unlisted:,} more {them}."
 
 
 def as_row(error: InputError) -> dict[str, str | int | None]:

@@ -12,7 +12,8 @@ import textwrap
 from typing import Any
 
 from apps.common.arguments import share, whole, whole_from_one
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import as_lines
 from apps.evaluation.files.score_files import scorecard_of
 from apps.evaluation.layouts import FORMATS
 from apps.evaluation.measures import REGISTRY
@@ -54,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
         "score",
         help="score runs against judgements, without a server",
         description="Score TREC runs against TREC qrels. Values equal those of trec_eval -c.",
-        epilog="Files may be gzipped; - is standard input, for judgements or one run. "
+        epilog="Files may be gzipped; - is standard input, for one of them. "
         f"Measures: {', '.join(REGISTRY)}. Exit codes: 0 scored, 2 unusable input or wrong command line.",
     )
     _add_inputs(parser)
@@ -75,10 +76,12 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         help="a run: query Q0 block rank score tag; give it again for more runs",
     )
     parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are set against")
-    parser.add_argument("--by", metavar="FILE", help="strata: CSV with the columns query and stratum, or several")
-    parser.add_argument("--blocks", metavar="FILE", help="attributes of blocks: CSV with the column block, and others")
+    parser.add_argument("--by", metavar="FILE", help="strata: a table with the columns query and stratum, or several")
     parser.add_argument(
-        "--query-attributes", metavar="FILE", help="CSV with the columns query, and time or domain of queries"
+        "--blocks", metavar="FILE", help="attributes of blocks: a table with the column block, and others"
+    )
+    parser.add_argument(
+        "--query-attributes", metavar="FILE", help="a table with the column query, and time or domain of queries"
     )
 
 
@@ -126,8 +129,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         card = scorecard_of(args, sys.stderr)
         _write_reports(card, args)
-    except (InputError, MeasureError) as error:
+    except MeasureError as error:
         print(f"karat score: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except (InputError, InputErrors) as found:
+        for line in as_lines(found):
+            print(f"karat score: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
     sys.stdout.write(FORMATS[args.format](card))
     return EXIT_OK

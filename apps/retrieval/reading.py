@@ -8,7 +8,7 @@ from typing import Any
 from apps.accounts.models import Project
 from apps.common.errors import InputErrors
 from apps.common.inputs import fault
-from apps.common.trec import GZIP_MAGIC, lines_in, name_of
+from apps.common.linefiles import GZIP_MAGIC, lines_in, name_of
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload

@@ -100,7 +100,7 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         ),
         ("item,a,a\nx,1,1\n", [], "labels.csv, line 1: two columns are called 'a'."),
         ("item,a\nx,1\n", [], "labels.csv, line 1: agreement takes two annotators:"),
-        ("item,a,b\nx,1\n", [], "labels.csv, line 2: the row has 2 cells, the first one 3."),
+        ("item,a,b\nx,1\n", [], "labels.csv, line 2: 'x': the row has 2 cells, the first one 3."),
         ("item,annotator,label\n,ann,1\n", [], "labels.csv, line 2, item: the row names no item."),
         ("item,annotator,label\na,,1\n", [], "labels.csv, line 2, annotator: the row names no annotator."),
         ("item,annotator,label,pass\na,ann,1,0\n", [], "labels.csv, line 2, pass: '0' is not a whole number from 1."),
@@ -164,7 +164,7 @@ def test_every_mistake_is_told_up_to_a_number(file, capsys):
 
     assert len(told) == 11
     assert told[0].startswith("labels.csv, line 2, label: 'maybe'")
-    assert told[-1] == "… and more."
+    assert told[-1] == "labels.csv: 2 more mistakes."
 
 
 @pytest.mark.parametrize(("repeats", "value", "again"), [("first", 0.5, 0), ("last", 0.0, 0), ("passes", 0.5, 1)])

@@ -101,6 +101,14 @@ def test_strata_may_be_gzipped_come_from_standard_input_or_be_divided_by_tabs(fi
     assert agree_json(capsys, name, "--by", file(STRATA.replace(",", "\t"), "strata.tsv")) == plain
 
 
+@pytest.mark.parametrize("name", ["item_id", "id"])
+def test_the_column_of_items_may_be_called_otherwise(file, capsys, name):
+    labels = file(LONG)
+    plain = agree_json(capsys, labels, "--by", file(STRATA, "strata.csv"))
+
+    assert agree_json(capsys, labels, "--by", file(STRATA.replace("item", name, 1), "strata.csv")) == plain
+
+
 def test_items_that_stand_in_one_file_only_are_counted(file, capsys):
     assert agree(file(LONG), "--by", file("item,s\na,x\nb,x\nz,x\n", "strata.csv")) == 0
 
@@ -115,7 +123,10 @@ def test_items_that_stand_in_one_file_only_are_counted(file, capsys):
     [
         ("", "strata.csv: the file is empty; its first line must name the columns"),
         ("item,s\n", "strata.csv: names the columns but holds no rows."),
-        ("query,s\na,x\n", "strata.csv, line 1, item: this column is missing; the file has query, s"),
+        (
+            "query,s\na,x\n",
+            "strata.csv, line 1, item: this column is missing; looked for item, item_id, id; the file has query, s",
+        ),
         ("item\na\n", "strata.csv, line 1: has no column beside item, such as stratum."),
         ("item,s\nz,x\n", "strata.csv, item: names none of the labelled items."),
         ("item,s\n,x\n", "strata.csv, line 2, item: the row names no item."),

@@ -212,6 +212,17 @@ def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, s
     assert captured.err.startswith(said)
 
 
+def test_every_mistake_of_a_file_is_told_up_to_ten(files, capsys):
+    (files / "run").write_text("Q1 Q0 a 1 1.0 t\n" + "Q1 Q0 b one 2.0 t\n" + "Q1 Q0 c 1 high t\n" * 10)
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "karat score: run, line 2, rank: 'one' is not a whole number."
+    assert told[9] == "karat score: run, line 11, score: 'high' is not a number."
+    assert told[10:] == ["karat score: run: 1 more mistake."]
+
+
 def test_an_unknown_measure_is_exit_code_two(files, capsys):
     assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10") == 2
 

@@ -144,6 +144,34 @@ def test_strata_that_say_nothing_are_refused(files, capsys, text, said):
     assert scored(capsys, "--by", "strata.csv", code=2) == f"karat score: {said}\n"
 
 
+@pytest.mark.parametrize("heading", ["query_id,stratum,part", "qid;stratum;part", "query-id\tstratum\tpart"])
+def test_the_column_of_queries_may_have_any_usual_name_and_delimiter(files, capsys, heading):
+    text = (files / "strata.csv").read_text()
+    plain = scored(capsys, "--by", "strata.csv", "--format", "json")
+    mark = next(mark for mark in ",;\t" if mark in heading)
+    (files / "strata.txt").write_text(text.replace("query,stratum,part", heading).replace(",", mark))
+
+    assert scored(capsys, "--by", "strata.txt", "--format", "json") == plain
+
+
+def test_strata_may_come_from_standard_input(files, capsys, monkeypatch):
+    plain = scored(capsys, "--by", "strata.csv", "--format", "json")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((files / "strata.csv").read_bytes())))
+
+    assert scored(capsys, "--by", "-", "--format", "json") == plain
+    assert scored(capsys, "--by", "-", "--blocks", "-", code=2) == "karat score: Only one file can be standard input.\n"
+
+
+def test_every_mistake_of_the_strata_is_told(files, capsys):
+    (files / "strata.csv").write_text("query,stratum\nQ01,x\n,x\nQ02\nQ01,y\n")
+
+    assert scored(capsys, "--by", "strata.csv", code=2).splitlines() == [
+        "karat score: strata.csv, line 3, query: the row names no query.",
+        "karat score: strata.csv, line 4: 'Q02': the row has 1 cells, the header has 2",
+        "karat score: strata.csv, line 5, query: 'Q01' stands twice, first in line 2.",
+    ]
+
+
 def test_the_kind_of_interval_is_told_and_kept(files, capsys):
     kinds = {kind: scored_json(capsys, "--ci", kind, "--compare", "base") for kind in ("percentile", "bca", "none")}
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from apps.agreement.labelfiles.columns import Form, Label, Reading, form_of
 from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, open_source, read_rows
+from apps.common.tables import opened
+from apps.common.tabular import Source, read_rows
 
 ID_GLUE = " / "
-DELIMITERS = ("\t", ",", ";")
-HEAD_BYTES = 1_000_000
 
 
 def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[Form, list[Label]]:
@@ -80,22 +76,3 @@ def _is_missing(cell: str, reading: Reading) -> bool:
 def _again(first: tuple[int, list[str]], rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
     yield first
     yield from rows
-
-
-@contextmanager
-def opened(path: str | Path) -> Iterator[tuple[Source, str]]:
-    """The file as a source of rows, with what divides its columns. `-` is standard input, which is read whole."""
-    if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        yield Source("standard input", io.BytesIO(data)), _delimiter(Source("", io.BytesIO(data)))
-        return
-    with open_source(path, name=str(path)) as head:
-        delimiter = _delimiter(head)
-    with open_source(path, name=str(path)) as source:
-        yield source, delimiter
-
-
-def _delimiter(source: Source) -> str:
-    """What divides the columns: the first of tab, comma and semicolon that the first line holds."""
-    line = source.read_line(1)
-    return next((mark for mark in DELIMITERS if mark.encode() in line), ",")

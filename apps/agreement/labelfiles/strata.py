@@ -1,8 +1,8 @@
 """Strata of items from a file, as `karat score --by` takes those of queries.
 
-The file has a column `item`, and every other column is a way to divide the items: `item,stratum` or
-`item,domain,difficulty`. An item stands once; an empty cell, and an item that the file does not name, is in no stratum
-of that column. Commas, tabs or semicolons divide it, and it may be gzipped.
+The file has a column `item` (or `item_id`, `id`), and every other column is a way to divide the items: `item,stratum`
+or `item,domain,difficulty`. An item stands once; an empty cell, and an item that the file does not name, is in no
+stratum of that column. Commas, tabs or semicolons divide it, and it may be gzipped.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from apps.agreement.labelfiles.columns import ITEM
-from apps.agreement.labelfiles.reading import opened
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
+from apps.common.tables import ITEM, opened
 from apps.common.tabular import Source, read_csv
 
 
@@ -63,8 +62,8 @@ def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> St
     if not rows and not errors:
         raise InputError(source.name, None, "", "", "names the columns but holds no rows.")
     if rows and not rows.keys() & set(items):
-        raise InputError(source.name, None, ITEM, "", "names none of the labelled items.")
-    fields = [field for field in next(iter(rows.values())).cells if field != ITEM] if rows else []
+        raise InputError(source.name, None, ITEM[0], "", "names none of the labelled items.")
+    fields = [field for field in next(iter(rows.values())).cells if field not in ITEM] if rows else []
     divisions = [
         Division(field, tuple(rows[item].cells[field] if item in rows else "" for item in items)) for field in fields
     ]
@@ -74,16 +73,17 @@ def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> St
 def _rows_of(source: Source, delimiter: str, errors: ErrorList) -> dict[str, Row]:
     """The first row of each item."""
     found: dict[str, Row] = {}
-    for line, given in read_csv(source, errors, required=(ITEM,), delimiter=delimiter):
+    for line, given in read_csv(source, errors, required=[ITEM], delimiter=delimiter):
         cells = {field: cell.strip() for field, cell in given.items()}
         if len(cells) == 1:
-            raise source.error(1, "", "", "has no column beside item, such as stratum.")
-        item = cells[ITEM]
+            raise source.error(1, "", "", f"has no column beside {next(iter(cells))}, such as stratum.")
+        key = next(name for name in ITEM if name in cells)
+        item = cells[key]
         if not item:
-            errors.add(source.error(line, ITEM, "", "the row names no item."))
+            errors.add(source.error(line, key, "", "the row names no item."))
         elif item in found:
             said = f"'{item}' stands twice, first in line {found[item].line}."
-            errors.add(source.error(line, ITEM, item, said))
+            errors.add(source.error(line, key, item, said))
         else:
             found[item] = Row(line, cells)
     return found

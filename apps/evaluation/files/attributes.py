@@ -1,6 +1,7 @@
 """What is known of blocks and queries beyond grades: the attributes, times and domains that some measures read.
 
-Two CSV files bring it in, plain or gzipped; a name that ends in `.tsv` or `.tsv.gz` is divided by tabs:
+Two tables bring it in, divided by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the other
+names that `apps.common.tables` knows:
 
 - blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
   (`type`, `source`, …);
@@ -20,9 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import open_source, read_csv
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of, fault
+from apps.common.linefiles import name_of
+from apps.common.tables import BLOCK, QUERY, opened
+from apps.common.tabular import read_csv
 from apps.evaluation.columns import Floats, Ints
 from apps.evaluation.files.vocabulary import Vocabulary
 
@@ -89,7 +91,7 @@ class Attributes(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a file whose key column holds an id; `cells` are stripped."""
+    """A row of a file whose key column holds an id; `cells` are the others, stripped."""
 
     line: int
     id: str
@@ -99,25 +101,32 @@ class Row(NamedTuple):
 def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttributes:
     """The attributes in a file of blocks; ids that `blocks` does not know yet are numbered.
 
-    Raises InputError for a file without rows and for the first row that cannot be read: a block without id or
-    named twice, a time that is none.
+    Raises InputErrors for rows that cannot be read: a block without id or named twice, a time that is none; and
+    InputError for what spoils the whole file.
     """
-    rows = rows_of(path, "block")
+    errors = ErrorList(MOST_TOLD)
+    rows = rows_of(path, BLOCK, errors)
+    times = _times_of(path, rows, errors)
+    if errors:
+        raise all_of(errors)
     numbers = blocks.numbers_of([row.id for row in rows])
-    names = [name for name in rows[0].cells if name not in {"block", "time"}]
+    names = [name for name in rows[0].cells if name != "time"]
     return BlockAttributes(
         by_name={name: _attribute([row.cells[name] for row in rows], numbers) for name in names},
-        times=_scattered(_times_of(path, rows), numbers, np.nan) if "time" in rows[0].cells else None,
+        times=_scattered(times, numbers, np.nan) if "time" in rows[0].cells else None,
     )
 
 
 def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttributes:
     """Times and domains of the judged queries, in their order; rows of other queries are passed over.
 
-    Raises InputError as `load_block_attributes` does.
+    Raises as `load_block_attributes` does.
     """
-    rows = rows_of(path, "query", known=("query", "time", "domain"))
-    times = dict(zip((row.id for row in rows), _times_of(path, rows), strict=True))
+    errors = ErrorList(MOST_TOLD)
+    rows = rows_of(path, QUERY, errors, known=(*QUERY, "time", "domain"))
+    times = dict(zip((row.id for row in rows), _times_of(path, rows, errors), strict=True))
+    if errors:
+        raise all_of(errors)
     domains = {row.id: row.cells.get("domain", "") for row in rows}
     return QueryAttributes(
         times=np.array([times.get(query, np.nan) for query in queries], dtype=np.float64),
@@ -125,32 +134,35 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
     )
 
 
-def rows_of(path: str | Path, key: str, known: Sequence[str] | None = None) -> list[Row]:
-    """The rows of a file, each with the id that stands in the column `key`. Raises InputError for the first fault."""
-    name, errors = str(path), ErrorList()
+def rows_of(
+    path: str | Path, names: tuple[str, ...], errors: ErrorList, known: Sequence[str] | None = None
+) -> list[Row]:
+    """The rows of a table by the id that stands in the column of one of the `names`. `-` is standard input.
+
+    Mistakes in rows go to `errors`; InputError is raised for what spoils the whole file, and for one without rows.
+    """
     found: dict[str, Row] = {}
-    delimiter = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
-    with open_source(path, name=name) as source:
-        for line, cells in read_csv(source, errors, required=(key,), known=known, delimiter=delimiter):
-            row = Row(line, cells[key].strip(), {column: cell.strip() for column, cell in cells.items()})
+    with opened(path) as (source, delimiter):
+        for line, given in read_csv(source, errors, required=[names], known=known, delimiter=delimiter):
+            key = next(name for name in names if name in given)
+            row = Row(line, given.pop(key).strip(), {column: cell.strip() for column, cell in given.items()})
             if not row.id:
-                raise InputError(name, line, key, "", f"the {key} has no id.")
-            if row.id in found:
+                errors.add(source.error(line, key, "", f"the row names no {names[0]}."))
+            elif row.id in found:
                 said = f"'{row.id}' stands twice, first in line {found[row.id].line}."
-                raise InputError(name, line, key, row.id, said)
-            found[row.id] = row
-    for error in errors:
-        raise error
-    if not found:
-        raise InputError(name, None, "", "", "names the columns but holds no rows.")
+                errors.add(source.error(line, key, row.id, said))
+            else:
+                found[row.id] = row
+        if not found and not errors:
+            raise source.error(None, "", "", "names the columns but holds no rows.")
     return list(found.values())
 
 
-def _times_of(path: str | Path, rows: Sequence[Row]) -> list[float]:
-    return [_days(path, row) for row in rows]
+def _times_of(path: str | Path, rows: Sequence[Row], errors: ErrorList) -> list[float]:
+    return [_days(path, row, errors) for row in rows]
 
 
-def _days(path: str | Path, row: Row) -> float:
+def _days(path: str | Path, row: Row, errors: ErrorList) -> float:
     """The time of a row in days since 1970; NaN for an empty cell."""
     text = row.cells.get("time", "")
     if not text:
@@ -159,7 +171,8 @@ def _days(path: str | Path, row: Row) -> float:
         time = datetime.fromisoformat(text)
     except ValueError:
         said = f"'{text}' is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z."
-        raise InputError(str(path), row.line, "time", text, said) from None
+        errors.add(fault(name_of(path), row.line, "time", text, said))
+        return np.nan
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) / DAY
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from apps.common.trec import name_of
+from apps.common.linefiles import name_of
 from apps.evaluation.scorecard import Input
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from apps.common.linefiles import name_of
 from apps.evaluation.against import set_against
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
@@ -36,7 +37,10 @@ class Ground(NamedTuple):
 
 
 def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
-    """Reads and scores. Raises InputError for a file and MeasureError for options that make no sense."""
+    """Reads and scores.
+
+    Raises InputError and InputErrors for a file, and MeasureError for options that make no sense.
+    """
     paths = _run_paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
         ground = _ground(args, remarks)
@@ -65,7 +69,7 @@ def _run_paths(args: argparse.Namespace) -> list[str]:
         paths = [args.compare, *(path for path in args.runs if path != args.compare)]
         if len(paths) == 1:
             raise MeasureError("--compare names the baseline; name another run with --run.")
-    if [args.qrels, *paths].count("-") > 1:
+    if [args.qrels, *paths, args.by, args.blocks, args.query_attributes].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths
 
@@ -94,7 +98,7 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
         divisions, unjudged = load_strata(args.by, judged.queries)
         if unjudged:
             was = "was" if len(unjudged) == 1 else "were"
-            print(f"{args.by}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
+            print(f"{name_of(args.by)}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
     return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
 
 
@@ -112,7 +116,7 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Divi
     found = next((division for division in divisions if division.field == args.stratify), None)
     if found is None:
         named = ", ".join(division.field for division in divisions)
-        there = f"{args.by} has {named}." if divisions else "Name the file of strata with --by."
+        there = f"{name_of(args.by)} has {named}." if divisions else "Name the file of strata with --by."
         raise MeasureError(f"--stratify {args.stratify}: there is no such column. {there}")
     return found
 

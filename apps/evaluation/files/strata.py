@@ -1,8 +1,8 @@
-"""Strata of queries from a CSV file, and the scores of each.
+"""Strata of queries from a table, and the scores of each.
 
-The file has a column `query`, and every other column is a way to divide the queries: `query,stratum` or
-`query,domain,difficulty`. A query stands once; an empty cell, and a query that the file does not name, is in no stratum
-of that column. A name that ends in `.tsv` or `.tsv.gz` is divided by tabs.
+The file has a column `query` (or another name of it that `apps.common.tables` knows), and every other column is a way
+to divide the queries: `query,stratum` or `query,domain,difficulty`. A query stands once; an empty cell, and a query
+that the file does not name, is in no stratum of that column.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.errors import InputError
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of
+from apps.common.linefiles import name_of
+from apps.common.tables import QUERY
 from apps.evaluation.columns import Floats, Ints
 from apps.evaluation.files.attributes import rows_of
 from apps.evaluation.scorecard import StratumScores
@@ -42,15 +45,18 @@ class Strata(NamedTuple):
 def load_strata(path: str | Path, queries: Sequence[str]) -> Strata:
     """The strata of the judged queries.
 
-    Raises InputError for a file without rows, without a column beside `query`, that names a query twice, or that
-    names no judged query at all.
+    Raises InputErrors for rows that name no query or one twice, and InputError for a file without rows, without a
+    column beside that of the queries, or that names no judged query at all.
     """
-    rows = {row.id: row.cells for row in rows_of(path, "query")}
-    fields = [field for field in next(iter(rows.values())) if field != "query"]
+    errors = ErrorList(MOST_TOLD)
+    rows = {row.id: row.cells for row in rows_of(path, QUERY, errors)}
+    if errors:
+        raise all_of(errors)
+    fields = list(next(iter(rows.values())))
     if not fields:
-        raise InputError(str(path), 1, "", "", "has no column beside query, such as stratum.")
+        raise InputError(name_of(path), 1, "", "", "has no column beside query, such as stratum.")
     if not set(queries) & rows.keys():
-        raise InputError(str(path), None, "query", "", "names none of the judged queries.")
+        raise InputError(name_of(path), None, QUERY[0], "", "names none of the judged queries.")
     divisions = tuple(
         Division(field, tuple(rows[query][field] if query in rows else "" for query in queries)) for field in fields
     )

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from apps.common.errors import InputError
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of
+from apps.common.linefiles import name_of
 from apps.common.packed.ids import Ids
 from apps.common.packed.words import Bools, Words
-from apps.common.trec import name_of, read_faceted_qrels, read_qrels, read_run
+from apps.common.trec import read_faceted_qrels, read_qrels, read_run
 from apps.common.trecparts import read_qrels_parts, read_run_parts
 from apps.evaluation.columns import Ints, Judged, Ranked, faceted_columns
 from apps.evaluation.files.vocabulary import MarkIndex, Vocabulary
 
-Reader = Callable[[str | Path], Iterator[Any]]
+Reader = Callable[[str | Path, ErrorList], Iterator[Any]]
+Read = TypeVar("Read")
 
 MOST = (1 << 64) - 1
 
@@ -36,7 +39,7 @@ class RunFile(NamedTuple):
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
-    """The judgements of a qrels file. Raises InputError for a malformed or empty file.
+    """The judgements of a qrels file. Raises InputErrors for a malformed file and InputError for an empty one.
 
     Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): that costs half
     as much to find again, and does wherever nothing is asked about a block beyond its grades.
@@ -45,7 +48,7 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     it the column is passed over, and a pair may stand in the file only once.
     """
     if with_facets:
-        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in read_faceted_qrels(path))
+        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, read_faceted_qrels))
         judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
     else:
         judged = _plain_qrels(path, blocks)
@@ -55,7 +58,7 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
 
 
 def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
-    parts = list(read_qrels_parts(path))
+    parts = _whole(path, read_qrels_parts)
     numbers = Vocabulary()
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
@@ -72,9 +75,9 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
 
     `blocks` is the vocabulary that the judgements were read with, None where they were read without.
 
-    Raises InputError for a malformed file and for a block that stands twice for a judged query.
+    Raises InputErrors for a malformed file and for blocks that stand twice for a judged query.
     """
-    parts = list(read_run_parts(path))
+    parts = _whole(path, read_run_parts)
     named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
     query = _spread(stretch, [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
@@ -137,26 +140,37 @@ def _no_ints() -> Ints:
     return np.empty(0, dtype=np.int64)
 
 
+def _whole(path: str | Path, read: Callable[[str | Path, ErrorList], Iterator[Read]]) -> list[Read]:
+    """All that a reader gives. Raises InputErrors with the first mistakes of the file and the number of the others."""
+    errors, found = ErrorList(MOST_TOLD), []
+    try:
+        found = list(read(path, errors))
+    except InputError as fault:
+        errors.add(fault)
+    if errors:
+        raise all_of(errors)
+    return found
+
+
 def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
-    """Raises InputError where a block stands twice for a judged query."""
+    """Raises InputErrors where a block stands twice for a judged query."""
     marks = _pair_marks(query, ids, len(queries))
     in_order = np.sort(marks)
     alike = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(alike):
         return
-    seen = set()
+    seen, errors = set(), ErrorList(MOST_TOLD)
     for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
-        pair = queries[int(query[row])], ids[row].decode()
+        pair = query_id, block_id = queries[int(query[row])], ids[row].decode()
         if pair in seen:
-            _refuse_double(path, read, *pair)
+            said = f"'{block_id}' stands twice for query '{query_id}'."
+            errors.add(InputError(name_of(path), None, "block", block_id, said))
         seen.add(pair)
-
-
-def _refuse_double(path: str | Path, read: Reader, query_id: str, block_id: str) -> NoReturn:
+    if not errors:
+        return
     if str(path) != "-":
-        for _ in read(path):
-            pass  # the reader of lines knows which
-    raise InputError(name_of(path), None, "block", block_id, f"'{block_id}' stands twice for query '{query_id}'.")
+        _whole(path, read)  # the reader of lines knows which
+    raise all_of(errors)
 
 
 def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:

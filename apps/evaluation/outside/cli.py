@@ -9,7 +9,8 @@ from pathlib import Path
 
 from apps.common.addresses import BadAddress
 from apps.common.digests import digest_of
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import as_lines
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.trecfiles import load_run
 from apps.evaluation.files.vocabulary import Vocabulary
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             found = _from_system(args, engine, pace, headers, release, judged, blocks)
         sheet = _sheet(args, release, judged, blocks, found, measures, rules)
         _write_reports(args, sheet)
-    except (InputError, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
+    except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
         return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
@@ -77,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse(error: Exception | str, code: int) -> int:
-    print(f"karat eval: {error}", file=sys.stderr)
+    lines = as_lines(error) if isinstance(error, InputError | InputErrors) else [str(error)]
+    for line in lines:
+        print(f"karat eval: {line}", file=sys.stderr)
     return code
 
 

@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
 from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
 from apps.evaluation.files.vocabulary import Vocabulary
 
@@ -60,7 +60,7 @@ def test_gzip_and_tabs_are_read(tmp_path):
     [
         ("id,type\nB1,guide\n", "line 1, block: this column is missing"),
         ("block,type\nB1,guide\nB1,law\n", "line 3, block: 'B1' stands twice, first in line 2."),
-        ("block,type\n ,guide\n", "line 2, block: the block has no id."),
+        ("block,type\n ,guide\n", "line 2, block: the row names no block."),
         ("block,type\nB1\n", "line 2: the row has 1 cells, the header has 2"),
         ("block,time\nB1,soon\n", "line 2, time: 'soon' is not a date or time such as 2026-03-01"),
         ("block,type\n", "names the columns but holds no rows."),
@@ -68,14 +68,43 @@ def test_gzip_and_tabs_are_read(tmp_path):
     ],
 )
 def test_a_fault_names_its_line_and_column(tmp_path, text, said):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises((InputError, InputErrors)) as caught:
         load_block_attributes(written(tmp_path, text), Vocabulary())
 
     assert said in str(caught.value)
 
 
+def test_every_mistake_of_a_file_is_told(tmp_path):
+    text = "block,time\nB1,soon\n,2026-01-01\nB1,2026-01-01\nB2\nB3,late\n"
+
+    with pytest.raises(InputErrors) as caught:
+        load_block_attributes(written(tmp_path, text), Vocabulary())
+
+    assert [(error.line, error.field) for error in caught.value.errors] == [
+        (2, "time"), (3, "block"), (4, "block"), (5, ""), (6, "time"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["block", "block_id", "doc_id", "docno", "corpus-id"])
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+def test_the_column_of_blocks_may_have_any_usual_name_and_any_delimiter(tmp_path, name, mark):
+    path = written(tmp_path, f"{name}{mark}type\nB1{mark}guide\n")
+
+    found = load_block_attributes(path, Vocabulary())
+
+    assert list(found.by_name) == ["type"]
+    assert found.by_name["type"].values == ("guide",)
+
+
+@pytest.mark.parametrize("name", ["query", "query_id", "qid"])
+def test_the_column_of_queries_may_have_any_usual_name(tmp_path, name):
+    path = written(tmp_path, f"{name},domain\nQ1,law\n")
+
+    assert load_query_attributes(path, ("Q1",)).domains == ("law",)
+
+
 def test_a_column_of_queries_that_means_nothing_is_refused(tmp_path):
-    with pytest.raises(InputError, match="unknown column; known are query, time, domain"):
+    with pytest.raises(InputError, match=r"unknown column; known are query, query_id, .*, time, domain"):
         load_query_attributes(written(tmp_path, "query,date\nQ1,2026-01-01\n"), ("Q1",))
 
 

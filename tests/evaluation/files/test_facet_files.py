@@ -1,6 +1,6 @@
 import pytest
 
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
 from apps.common.trec import FacetRow, read_faceted_qrels
 from apps.evaluation.files.trecfiles import load_qrels
 from apps.evaluation.files.vocabulary import Vocabulary
@@ -46,5 +46,5 @@ def test_a_file_with_one_word_in_the_column_tells_no_facets_apart(tmp_path):
 
 
 def test_without_facets_a_pair_stands_once(tmp_path):
-    with pytest.raises(InputError, match="'B7' stands twice"):
+    with pytest.raises(InputErrors, match="'B7' stands twice"):
         load_qrels(written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n"), Vocabulary())

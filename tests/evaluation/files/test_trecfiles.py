@@ -1,8 +1,11 @@
+import io
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.errors import InputError
+from apps.common.errors import InputErrors
 from apps.evaluation.files.trecfiles import load_qrels, load_run
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import measure_run, parse_measures
@@ -57,10 +60,56 @@ def test_a_block_that_stands_twice_is_named_with_both_lines(tmp_path, blocks):
     (tmp_path / "run.txt").write_text("Q1 Q0 a 1 2 t\nQ2 Q0 b 1 2 t\nQ2 Q0 b 2 1 t\n")
     judged = load_qrels(tmp_path / "qrels.txt", blocks)
 
-    with pytest.raises(InputError, match="line 3, block: 'a' stands twice for query 'Q1', first in line 1"):
+    with pytest.raises(InputErrors, match="line 3, block: 'a' stands twice for query 'Q1', first in line 1"):
         load_qrels(tmp_path / "twice.txt", blocks)
-    with pytest.raises(InputError, match="line 3, block: 'b' stands twice for query 'Q2', first in line 2"):
+    with pytest.raises(InputErrors, match="line 3, block: 'b' stands twice for query 'Q2', first in line 2"):
         load_run(tmp_path / "run.txt", judged, blocks)
+
+
+def test_doubles_are_all_named_up_to_a_number(tmp_path):
+    (tmp_path / "qrels.txt").write_text("".join(f"Q1 0 b{number} 1\n" for number in range(12)) * 2)
+
+    with pytest.raises(InputErrors) as caught:
+        load_qrels(tmp_path / "qrels.txt")
+
+    assert [error.line for error in caught.value.errors] == list(range(13, 23))
+    assert caught.value.unlisted == 2
+
+
+def test_doubles_in_standard_input_are_named_without_their_lines(monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Q1 0 a 1\nQ1 0 b 1\nQ1 0 a 0\nQ1 0 b 2\n")))
+
+    with pytest.raises(InputErrors) as caught:
+        load_qrels("-")
+
+    assert [str(error) for error in caught.value.errors] == [
+        "standard input, block: 'a' stands twice for query 'Q1'.",
+        "standard input, block: 'b' stands twice for query 'Q1'.",
+    ]
+
+
+def test_every_mistake_of_a_run_is_named_up_to_a_number(tmp_path):
+    (tmp_path / "qrels.txt").write_text("Q1 0 a 1\n")
+    bad = ["Q1 Q0 b 2 abc t", "Q1 Q0 b", "Q1 Q0 c x 1.0 t", "Q1 Q0 a 2 1.0 t"]
+    (tmp_path / "run.txt").write_text("\n".join(["Q1 Q0 a 1 2 t", *bad, *["Q1"] * 8]))
+
+    with pytest.raises(InputErrors) as caught:
+        load_run(tmp_path / "run.txt", load_qrels(tmp_path / "qrels.txt"))
+
+    assert [(error.line, error.field) for error in caught.value.errors][:4] == [
+        (2, "score"), (3, "line"), (4, "rank"), (5, "block"),
+    ]  # fmt: skip
+    assert (len(caught.value.errors), caught.value.unlisted) == (10, 2)
+
+
+def test_mistakes_far_apart_are_named_with_their_lines(tmp_path):
+    good = "".join(f"Q{number} 0 a 1\n" for number in range(60_000))
+    (tmp_path / "qrels.txt").write_text(f"Q 0 a\n{good}Q 0 b x\n{good.replace('a', 'b')}Q 0 c 1.5\n")
+
+    with pytest.raises(InputErrors) as caught:
+        load_qrels(tmp_path / "qrels.txt")
+
+    assert [error.line for error in caught.value.errors] == [1, 60_002, 120_003]
 
 
 def test_a_vocabulary_is_not_forgotten(tmp_path):
