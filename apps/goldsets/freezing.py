@@ -163,7 +163,7 @@ def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]
         "scale": project.scale,
         "guideline": _guideline_facts(version),
         "counts": _counts(found),
-        "splits": _split_facts(found),
+        "splits": split_facts(found),
         "left_out": {
             "judged_on_another_text": found.on_other_text,
             "of_retired_queries": found.of_retired_queries,
@@ -204,7 +204,8 @@ def _counts(found: Gathered) -> dict[str, Any]:
     }
 
 
-def _split_facts(found: Gathered) -> dict[str, Any]:
+def split_facts(found: Gathered) -> dict[str, Any]:
+    """What lies on each side, by its name, and how the sides were made."""
     version = found.version
     sides: dict[str, Counter[str]] = {side: Counter() for side in Split.values}
     for query in found.queries.values():

@@ -15,6 +15,8 @@ from apps.judging.models import Round
 from apps.judging.selectors import rounds_in
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
+from apps.triples.enums import State
+from apps.triples.models import Triple
 
 TEST_SEEN = "version.test_seen"
 
@@ -62,6 +64,14 @@ class Looks(NamedTuple):
 
     number: int
     last_at: datetime | None
+
+
+def triples_on_their_way(version: Version) -> dict[str, int]:
+    """How many triples of the project are disputed or in review now, and so in no version that is fixed now."""
+    counted = Triple.objects.filter(project=version.gold_set.project).aggregate(
+        disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
+    )
+    return {word: count for word, count in counted.items() if count}
 
 
 def looks_at_test(version: Version) -> Looks:

@@ -1,8 +1,6 @@
 """Pages of gold sets and versions."""
 
-from collections.abc import Sequence
-from itertools import groupby
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -18,12 +16,12 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, diffs, exporting, rules, selectors
-from apps.goldsets.enums import Split, StopKind
+from apps.goldsets.drafts import draft_facts
+from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.forms import GoldSetForm, VersionForm
-from apps.goldsets.gathering import Gathered, former_of, gather
+from apps.goldsets.gathering import former_of
 from apps.goldsets.models import Version
-from apps.goldsets.stops import Stop, find_stops, find_warnings
 
 SECTION = "Versions"
 PER_PAGE = 100
@@ -93,7 +91,7 @@ def change_version(request: HttpRequest, project: Project, gold_set: str, number
 def version_page(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = _visible(request, project, gold_set, number)
     if version.is_draft:
-        return _draft_page(request, version)
+        return render(request, "goldsets/draft.html", {"section": SECTION, **draft_facts(version, at=timezone.now())})
     context = {
         "section": SECTION,
         "version": version,
@@ -105,57 +103,11 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "blind_refusal": rules.blind_refusal(member_of(request)),
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
+        "waiting": selectors.triples_on_their_way(version),
         "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
         "agreement": selectors.agreement_of(version),
     }
     return render(request, "goldsets/version.html", context)
-
-
-def _draft_page(request: HttpRequest, version: Version) -> HttpResponse:
-    found = gather(version)
-    stops = find_stops(found, at=timezone.now())
-    context = {
-        "section": SECTION,
-        "version": version,
-        "rounds": version.rounds.order_by("number"),
-        "found": found,
-        "sides": _sides(found),
-        "stops": _by_kind(version, stops),
-        "counted": rules.counted(stops),
-        "warnings": find_warnings(found),
-        "former": found.former,
-    }
-    return render(request, "goldsets/draft.html", context)
-
-
-def _sides(found: Gathered) -> list[tuple[str, int, int]]:
-    """Queries and triples on each side of a draft."""
-    queries = [found.side_of_query(query) for query in found.queries.values()]
-    triples = [found.side_of_triple(triple) for triple in found.triples]
-    return [(side, queries.count(side), triples.count(side)) for side in Split.values]
-
-
-def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
-    slug = version.gold_set.project.slug
-    return [
-        {"heading": rules.counted(listed), "stops": [(stop.sentence, _place(slug, stop)) for stop in listed]}
-        for listed in (list(group) for _, group in groupby(stops, key=lambda stop: stop.kind))
-    ]
-
-
-def _place(slug: str, stop: Stop) -> str:
-    """Where a stop is cleared; empty when there is no page for it."""
-    if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
-        return reverse("review:triple", args=[slug, stop.object_id])
-    if stop.kind == StopKind.UNRESOLVED and stop.object_id is not None:
-        return reverse("judging:adjudicate_pair", args=[slug, stop.round_id, stop.object_id])
-    if stop.kind == StopKind.UNRESOLVED:
-        return reverse("judging:round", args=[slug, stop.round_id])
-    if stop.kind == StopKind.PERMISSION and stop.object_id is not None:
-        return reverse("queries:source", args=[slug, stop.object_id])
-    if stop.kind in {StopKind.PERMISSION, StopKind.LEAK}:
-        return reverse("queries:list", args=[slug])
-    return ""
 
 
 @member_view(Role.LEAD)

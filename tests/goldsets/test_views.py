@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
+from apps.goldsets.drafts import draft_facts
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.judging.actions import close_round
@@ -13,6 +14,7 @@ from apps.queries.models import Permission
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version, write_by_machine
 from tests.judging.factories import judge_all, make_round, people_of
+from tests.review.factories import make_disputed, make_in_review
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +82,32 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
     assert version.digest in told
     assert f"{version.gold_set.slug}/v1</dd>" in told, "as commands call it"
     assert f"{reverse('evaluation:overview', args=[bench.project.slug])}?version={version.pk}" in told
+
+
+@pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.FROZEN])
+def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, state):
+    bench = make_bench(queries=4)
+    make_in_review(bench.project)
+    make_disputed(bench.project)
+    version = make_version(state, bench)
+    page = at_home(client, version).get(url("version", version)).content.decode()
+
+    asked = " ".join(page[page.index('class="fix"') :].split())
+    counts = version.manifest["splits"] if version.manifest else draft_facts(version, at=AT)["splits"]
+    for side, held in dict(counts).items():
+        if side in {"dev", "test"}:
+            numbers = "".join(f'<td class="num">{held[kind]}</td>' for kind in ("queries", "grades", "triples"))
+            assert f"<tr><td>{side}</td>{numbers}</tr>" in asked
+    assert "Not in it: 1 triple in dispute and 1 triple in review." in asked
+    assert "never" in asked
+
+
+def test_a_draft_that_is_stopped_asks_nothing(client):
+    version = draft(make_bench(judge=False, triples=0))
+
+    page = at_home(client, version).get(url("version", version)).content.decode()
+
+    assert 'class="fix"' not in page
 
 
 def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
