@@ -1,14 +1,15 @@
 """What people do with queries and the sources they come from."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
-from apps.audit.actions import record
+from apps.audit.actions import record, record_all
 from apps.common.bulk import chunks
 from apps.common.errors import InputErrors, Refusal
 from apps.common.inputs import ErrorList
@@ -84,6 +85,27 @@ def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Q
         at=at,
     )
     return query
+
+
+@transaction.atomic
+def set_source(
+    *, project: Project, query_ids: Collection[int], source: Source | None, actor: User, at: datetime
+) -> int:
+    """Say of many queries where they come from; None: nobody knows. Retired ones stay as they are.
+
+    Answers how many changed; each is on the record as if it had been edited alone.
+    """
+    if reason := rules.source_refusal(project, source, len(query_ids)):
+        raise QueryRefused(reason, code="source_not_set")
+    live = Query.objects.select_for_update(of=("self",)).filter(project=project, retired_at=None)
+    other = live.exclude(source=None) if source is None else live.filter(Q(source=None) | ~Q(source=source))
+    after, changed = {"source": _plain(source)}, 0
+    for part in chunks(sorted(query_ids), 500):
+        queries = list(other.filter(pk__in=part).select_related("source").order_by("pk"))
+        changes = [(query, {"source": _plain(query.source)}, after) for query in queries]
+        changed += Query.objects.filter(pk__in=[query.pk for query in queries]).update(source=source)
+        record_all(project=project, actor=actor, action="query.edited", changes=changes, at=at)
+    return changed
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from apps.common.forms import KaratForm, offer, offer_rows
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
-from apps.queries.selectors import STATES, Filters, choices_in
+from apps.queries.selectors import NO_SOURCE, STATES, Filters, choices_in
 
 ANY = ("", "any")
 
@@ -122,8 +122,8 @@ class FilterForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         values = choices_in(project)
-        sources = Source.objects.filter(project=project).order_by("name").values_list("slug", "name")
-        offer(self, "source", [ANY, *sources])
+        self.sources = list(Source.objects.filter(project=project).order_by("name").values_list("slug", "name"))
+        offer(self, "source", [ANY, *self.sources, (NO_SOURCE, "none")] if self.sources else [ANY])
         for name in ("domain", "query_type"):
             offer(self, name, [ANY, *((value, value) for value in values[name])])
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
-from apps.queries.models import Permission, Query
+from apps.accounts.models import Project
+from apps.queries.models import Permission, Query, Source
 
+MOST_AT_ONCE = 5_000
 WORDS = frozenset({"text", "intent", "description"})
 
 
@@ -14,6 +16,15 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
     worded = [name for name, value in changes.items() if name in WORDS and value != getattr(query, name)]
     if query.locked_at is not None and worded:
         return f"The words of {query.outside_id} are fixed: it was used in a run. Retire it and add another query."
+    return None
+
+
+def source_refusal(project: Project, source: Source | None, number: int) -> str | None:
+    """Why so many queries of the project cannot be given this source in one go."""
+    if source is not None and source.project_id != project.pk:
+        return "The source belongs to another project."
+    if number > MOST_AT_ONCE:
+        return f"These are {number:,} queries; a source is set for {MOST_AT_ONCE:,} at a time. Narrow the list first."
     return None
 
 

@@ -8,6 +8,7 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.bulk import chunks
 from apps.queries.models import Permission, Query, Source
 
 STRATA = {
@@ -19,7 +20,7 @@ STRATA = {
 
 
 class Filters(NamedTuple):
-    """What a list of queries may be narrowed by. `source` is a slug, `state` one of STATES, `text` any words."""
+    """What a list of queries may be narrowed by. `source` is a slug or NO_SOURCE, `state` one of STATES."""
 
     text: str = ""
     state: str = "live"
@@ -28,6 +29,9 @@ class Filters(NamedTuple):
     domain: str = ""
     query_type: str = ""
 
+
+NO_SOURCE = "~"
+"""In place of a source's slug, which never holds this sign: queries without a source."""
 
 STATES = {"live": "live", "used": "used", "retired": "retired", "all": "all"}
 
@@ -48,6 +52,15 @@ def query_in(project: Project, pk: int) -> Query:
         raise Http404("No such query.") from None
 
 
+def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
+    """Keys by outside id, of those that are queries of the project."""
+    found: dict[str, int] = {}
+    for part in chunks(outside_ids, 500):
+        rows = Query.objects.filter(project=project, outside_id__in=part)
+        found.update(rows.values_list("outside_id", "pk"))
+    return found
+
+
 def narrowed(queries: QuerySet[Query], filters: Filters) -> QuerySet[Query]:
     if filters.state == "live":
         queries = queries.filter(retired_at=None)
@@ -55,7 +68,9 @@ def narrowed(queries: QuerySet[Query], filters: Filters) -> QuerySet[Query]:
         queries = queries.filter(retired_at=None, locked_at__isnull=False)
     elif filters.state == "retired":
         queries = queries.filter(retired_at__isnull=False)
-    if filters.source:
+    if filters.source == NO_SOURCE:
+        queries = queries.filter(source=None)
+    elif filters.source:
         queries = queries.filter(source__slug=filters.source)
     for name in ("difficulty", "domain", "query_type"):
         if value := getattr(filters, name):
@@ -86,6 +101,13 @@ def sources_in(project: Project) -> QuerySet[Source]:
 def source_in(project: Project, pk: int) -> Source:
     try:
         return sources_in(project).get(pk=pk)
+    except Source.DoesNotExist:
+        raise Http404("No such source.") from None
+
+
+def source_named(project: Project, slug: str) -> Source:
+    try:
+        return Source.objects.get(project=project, slug=slug)
     except Source.DoesNotExist:
         raise Http404("No such source.") from None
 

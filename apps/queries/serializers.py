@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from apps.queries.models import Query
+from apps.queries.rules import MOST_AT_ONCE
 
 
 class QuerySerializer(serializers.ModelSerializer[Query]):
@@ -34,6 +35,21 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
 
     def get_source(self, query: Query) -> str | None:
         return query.source.slug if query.source else None
+
+
+class QuerySourceSerializer(serializers.Serializer):
+    """Which queries, by their outside ids, come from which source, by its slug; null: none is known."""
+
+    source = serializers.SlugField(max_length=60, allow_null=True)
+    query_ids = serializers.ListField(
+        child=serializers.CharField(max_length=200), min_length=1, max_length=MOST_AT_ONCE
+    )
+
+
+class QuerySourceSetSerializer(serializers.Serializer):
+    """How many queries had another source before."""
+
+    changed = serializers.IntegerField()
 
 
 class QueryPageSerializer(serializers.Serializer):

@@ -7,6 +7,7 @@ app_name = "queries"
 urlpatterns = [
     path("", views.query_list, name="list"),
     path("new/", views.query_new, name="new"),
+    path("source/", views.set_source, name="set-source"),
     path("balance/", views.balance, name="balance"),
     path("sources/", views.source_list, name="sources"),
     path("sources/new/", views.source_new, name="source-new"),

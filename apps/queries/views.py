@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -13,6 +14,7 @@ from apps.accounts.models import Project, User
 from apps.queries import actions, board, rules, selectors
 from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
+from apps.queries.selectors import NO_SOURCE
 
 SECTION = "Queries"
 PAGE_SIZE = 50
@@ -27,8 +29,38 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
     queries = selectors.narrowed(selectors.queries_in(project), filters)
     page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
     is_filtered = filters != selectors.Filters()
-    context = {"form": form, "page": page, "is_filtered": is_filtered, "section": SECTION}
+    context = {"form": form, "page": page, "is_filtered": is_filtered, "no_source": NO_SOURCE, "section": SECTION}
     return render(request, "queries/list.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def set_source(request: HttpRequest, project: Project) -> HttpResponse:
+    """Set the source of the queries that were ticked, or of all that fit the filter in the address."""
+    slug = request.POST.get("source", "")
+    source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
+    queries = selectors.queries_in(project)
+    if request.POST.get("which") == "all":
+        queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
+    else:
+        ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
+        queries = queries.filter(pk__in=ticked)
+    query_ids = list(queries.values_list("pk", flat=True))
+    changed = actions.set_source(
+        project=project, query_ids=query_ids, source=source, actor=_who(request), at=timezone.now()
+    )
+    if query_ids:
+        messages.success(request, _now_from(changed, source))
+    else:
+        messages.warning(request, "Tick queries first, or set the source of all that fit.")
+    return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
+
+
+def _now_from(changed: int, source: Source | None) -> str:
+    if not changed:
+        return "Nothing changed: they had this source already."
+    queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
+    return f"{queries} {f'the source {source.name}' if source else 'no source'} now."
 
 
 @require_safe

@@ -48,6 +48,66 @@ def test_edit_query_without_a_change_leaves_no_trace():
     assert not Event.objects.filter(action="query.edited").exists()
 
 
+def set_source(project, queries, source):
+    ids = [query.pk for query in queries]
+    return actions.set_source(project=project, query_ids=ids, source=source, actor=lead_of(project), at=AT)
+
+
+def test_set_source_changes_many_and_records_each():
+    project = make_project()
+    old, new = make_source(project), make_source(project)
+    first, second, third = make_query(project), make_query(project, source=old), make_query(project, source=new)
+    lock(first)
+
+    assert set_source(project, [first, second, third], new) == 2
+
+    assert set(Query.objects.values_list("source__slug", flat=True)) == {new.slug}
+    events = Event.objects.filter(action="query.edited").order_by("pk")
+    assert [(event.object_label, event.before, event.after) for event in events] == [
+        (first.outside_id, {"source": None}, {"source": new.slug}),
+        (second.outside_id, {"source": old.slug}, {"source": new.slug}),
+    ]
+
+
+def test_set_source_takes_a_source_away():
+    project = make_project()
+    query, other = make_query(project, source=make_source(project)), make_query(project)
+
+    assert set_source(project, [query, other], None) == 1
+
+    query.refresh_from_db()
+    assert query.source is None
+
+
+def test_set_source_passes_over_retired_queries_and_those_of_other_projects():
+    project = make_project()
+    retired, foreign = make_query(project), make_query()
+    actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
+
+    assert set_source(project, [retired, foreign], make_source(project)) == 0
+
+
+def test_set_source_refuses_a_source_of_another_project_and_too_many(monkeypatch):
+    project = make_project()
+    queries = [make_query(project), make_query(project)]
+
+    with pytest.raises(actions.QueryRefused, match="belongs to another project"):
+        set_source(project, queries, make_source())
+    monkeypatch.setattr("apps.queries.rules.MOST_AT_ONCE", 1)
+    with pytest.raises(actions.QueryRefused, match="Narrow the list first"):
+        set_source(project, queries, make_source(project))
+
+
+def test_set_source_takes_as_many_statements_for_one_and_ten(django_assert_num_queries):
+    project = make_project()
+    source = make_source(project)
+
+    for number in (1, 10):
+        queries = [make_query(project) for _ in range(number)]
+        with django_assert_num_queries(6):
+            set_source(project, queries, source)
+
+
 def test_the_words_of_a_used_query_are_fixed():
     query = make_query(text="words")
     lock(query)

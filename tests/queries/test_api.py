@@ -62,3 +62,33 @@ def test_a_query_of_another_project_does_not_exist(client):
 
     assert client.get(reverse("queries-api:query", args=[project.slug, query.pk])).status_code == 404
     assert client.get(reverse("queries-api:query", args=[query.project.slug, query.pk])).status_code == 404
+
+
+def set_source(client, project, **values):
+    client.force_login(lead_of(project))
+    return client.post(reverse("queries-api:source", args=[project.slug]), values, content_type="application/json")
+
+
+def test_the_source_of_many_queries_is_set_at_once(client):
+    project = make_project()
+    source, queries = make_source(project), [make_query(project) for _ in range(3)]
+    names = [query.outside_id for query in queries[:2]]
+
+    assert set_source(client, project, source=source.slug, query_ids=names).json() == {"changed": 2}
+    assert set_source(client, project, source=None, query_ids=names[:1]).json() == {"changed": 1}
+
+    found = get(client, project, source="~").json()["results"]
+    assert [query["query_id"] for query in found] == [names[0], queries[2].outside_id]
+
+
+def test_setting_a_source_names_what_is_not_here_and_changes_nothing(client):
+    project = make_project()
+    query, source = make_query(project), make_source(project)
+
+    unknown = set_source(client, project, source=source.slug, query_ids=[query.outside_id, "ghost"])
+    nowhere = set_source(client, project, source="nowhere", query_ids=[query.outside_id])
+
+    assert (unknown.status_code, nowhere.status_code) == (400, 400)
+    assert "ghost is no query of this project." in unknown.text
+    query.refresh_from_db()
+    assert query.source is None

@@ -1,3 +1,5 @@
+from urllib.parse import urlencode
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -135,6 +137,70 @@ def test_editing_a_used_query_keeps_its_words(client):
     query.refresh_from_db()
     assert "Fixed: this query was used in a run." in shown.text
     assert (query.text, query.domain) == ("words", "security")
+
+
+def press(client, project, which, source, queries=(), **params):
+    address = reverse("queries:set-source", args=[project.slug]) + (f"?{urlencode(params)}" if params else "")
+    values = {"which": which, "source": source, "query": [query.pk for query in queries]}
+    return client.post(address, values, follow=True)
+
+
+def test_ticked_queries_get_their_source(client):
+    project = make_project()
+    source, (first, second) = make_source(project), [make_query(project) for _ in range(2)]
+    signed_in(client, project)
+
+    answer = press(client, project, "ticked", source.slug, [first], state="live")
+
+    assert f"1 query has the source {source.name} now." in answer.text
+    assert answer.redirect_chain[0][0].endswith("?state=live")
+    assert dict(Query.objects.values_list("pk", "source")) == {first.pk: source.pk, second.pk: None}
+
+
+def test_all_that_fit_the_filter_get_their_source_also_those_of_later_pages(client, monkeypatch):
+    monkeypatch.setattr("apps.queries.views.PAGE_SIZE", 1)
+    project = make_project()
+    source = make_source(project)
+    for number in range(3):
+        make_query(project, text=f"how are backups kept {number}")
+    other = make_query(project, text="until when is my bed held")
+    signed_in(client, project)
+    assert "Set for all 3 that fit" in page(client, "list", project.slug, find="backups").text
+
+    press(client, project, "all", source.slug, find="backups")
+
+    assert Query.objects.filter(source=source).count() == 3
+    left = page(client, "list", project.slug, source="~")
+    assert [query.pk for query in left.context["page"]] == [other.pk]
+
+
+def test_nothing_ticked_is_said(client):
+    project = make_project()
+    source = make_source(project)
+    make_query(project)
+
+    answer = press(signed_in(client, project), project, "ticked", source.slug)
+
+    assert "Tick queries first" in answer.text
+
+
+def test_a_source_that_is_not_here_cannot_be_set(client):
+    project = make_project()
+    query, foreign = make_query(project), make_source()
+
+    answer = press(signed_in(client, project), project, "ticked", foreign.slug, [query])
+
+    assert answer.status_code == 404
+
+
+def test_only_leads_are_offered_to_set_a_source(client):
+    project = make_project()
+    make_query(project, source=make_source(project))
+
+    listed = page(signed_in(client, project, Role.VIEWER), "list", project.slug)
+
+    assert "Set for" not in listed.text
+    assert 'type="checkbox"' not in listed.text
 
 
 def test_retiring_shows_the_reason(client):
