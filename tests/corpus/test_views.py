@@ -265,6 +265,35 @@ def test_an_import_can_be_discarded_once(client):
     assert Block.objects.count() == 0
 
 
+def test_handing_in_another_file_begins_with_what_was_said_of_the_discarded_one(client):
+    project = make_project()
+    signed_in(client, project)
+    hand_in(client, project, b"not json", name="Staff handbook", mode="merge")
+    item = Import.objects.get()
+
+    page = client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]), follow=True)
+
+    form = page.context["form"]
+    said = {name: form[name].value() for name in form.fields if name != "file"}
+    assert said == {name: item.options[name] for name in said}
+    assert 'value="Staff handbook"' in page.text
+    discarded = client.get(reverse("corpus:import", args=[project.slug, item.pk]))
+    assert f"?again={item.pk}" in discarded.text
+
+
+@pytest.mark.parametrize(("kind", "again", "status"), [("queries", "own", 200), ("corpus", "999999", 404)])
+def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, again, status):
+    project = make_project()
+    signed_in(client, project)
+    hand_in(client, project, lines(TEXTS), name="Staff handbook")
+    again = Import.objects.get().pk if again == "own" else again
+
+    page = client.get(reverse("corpus:import-new", args=[project.slug, kind]), {"again": again})
+
+    assert page.status_code == status
+    assert "Staff handbook" not in page.text
+
+
 def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
     monkeypatch.setattr("apps.corpus.importing.actions.READ_AT_ONCE_BYTES", 10)
     monkeypatch.setattr("apps.corpus.importing.actions.APPLY_AT_ONCE_ROWS", 1)

@@ -204,6 +204,23 @@ def test_a_discarded_file_is_gone(lead, project, snapshot):
     assert lead.post(at("confirm", project, upload.pk)).status_code == 409
 
 
+def test_another_file_begins_with_what_was_said_of_the_spoilt_one(lead, project, snapshot):
+    page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"], system="Ours", note="Night run", commit="a1b2").url
+    assert "Discard, upload another" in words(lead.get(page))
+    upload = Upload.objects.get()
+
+    form = lead.post(at("discard", project, upload.pk), {"another": "yes"}, follow=True).context["form"]
+
+    assert {name: form[name].value() for name in ("system", "note", "commit", "snapshot")} == {
+        "system": "Ours",
+        "note": "Night run",
+        "commit": "a1b2",
+        "snapshot": snapshot.pk,
+    }
+    upload.refresh_from_db()
+    assert upload.state == "discarded"
+
+
 def test_an_upload_of_another_kind_is_not_a_run(lead, project, snapshot):
     send(lead, project, snapshot, THEIRS)
     Upload.objects.update(purpose="corpus import", options={})

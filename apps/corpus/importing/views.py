@@ -1,6 +1,9 @@
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -40,9 +43,18 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
             )
             return redirect("corpus:import", slug=project.slug, pk=item.pk)
     else:
-        form = chosen.form_class(project=project, initial=request.GET.dict())
+        form = chosen.form_class(project=project, initial=_said_before(request, project, kind))
     context = {"kind": chosen, "form": form, "section": chosen.section}
     return render(request, "corpus/import_new.html", context, status=400 if form.errors else 200)
+
+
+def _said_before(request: HttpRequest, project: Project, kind: str) -> dict[str, Any]:
+    """What the form begins with: the words of the address, or with `?again=` what was said of an earlier file."""
+    again = request.GET.get("again", "")
+    if not again.isdecimal():
+        return request.GET.dict()
+    earlier = import_in(project, int(again[:18]))
+    return dict(earlier.options) if earlier.kind == kind else {}
 
 
 @require_safe
@@ -77,7 +89,7 @@ def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
     actions.discard_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
-    return redirect("corpus:import-new", slug=project.slug, kind=item.kind)
+    return redirect(f"{reverse('corpus:import-new', args=[project.slug, item.kind])}?again={item.pk}")
 
 
 @require_safe

@@ -3,6 +3,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -49,7 +50,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def upload(request: MemberRequest, project: Project) -> HttpResponse:
     """Hand in a run file; the next page shows what it would come to."""
-    form = UploadForm(request.POST or None, request.FILES or None, project=project)
+    form = UploadForm(request.POST or None, request.FILES or None, project=project, initial=_said(request, project))
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         said = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
@@ -129,7 +130,18 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     kept = upload_in(project, pk)
     actions.discard_run_file(upload_id=kept.pk, actor=request.user, at=timezone.now())
+    if request.POST.get("another") == "yes":
+        return redirect(f"{reverse('retrieval:upload', args=[project.slug])}?again={kept.pk}")
     return redirect("retrieval:overview", slug=project.slug)
+
+
+def _said(request: MemberRequest, project: Project) -> dict[str, Any]:
+    """What was said of the run file that `?again=` names: its snapshot, system, tag, note and commit."""
+    again = request.GET.get("again", "")
+    if not again.isdecimal():
+        return {}
+    kept = upload_in(project, int(again[:18]))
+    return kept.options if kept.purpose == actions.PURPOSE else {}
 
 
 def _facts(project: Project, kept: Upload, job: Job | None) -> dict[str, Any]:
