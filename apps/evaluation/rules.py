@@ -9,7 +9,7 @@ from apps.agreement.selectors import is_bound
 from apps.corpus.models import Snapshot
 from apps.evaluation.comparing import Regressions
 from apps.evaluation.measures import parse_measure
-from apps.evaluation.models import BiasReport, Evaluation
+from apps.evaluation.models import BiasReport, Evaluation, RegressionNote
 from apps.evaluation.negatives import Choice
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
@@ -71,6 +71,15 @@ def decision_refusal(member: Member, split: str) -> str | None:
     if not member.holds(Role.LEAD):
         return "Leads decide what becomes of a drop."
     return None if sees_split(member, split) else SEALED
+
+
+def explanation_refusal(decision: str, explanation: str) -> str | None:
+    """Why a decision cannot stand with these words; whoever judges again is not to be told any."""
+    asked = {
+        RegressionNote.Decision.ACCEPT: "Say why this drop is accepted: whoever reads the comparison asks just that.",
+        RegressionNote.Decision.FIX: "Say what is to be fixed, so that somebody can.",
+    }
+    return None if explanation.strip() else asked.get(RegressionNote.Decision(decision))
 
 
 def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> str | None:

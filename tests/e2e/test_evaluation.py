@@ -89,17 +89,34 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     looking.look_at(page, "evaluation-compare")
     looking.axe_clean(page)
 
-    page.keyboard.press("a")
-    expect(page.get_by_role("button", name="Accept", pressed=True)).to_have_count(1)
-    assert RegressionNote.objects.get().decision == "accept"
-
-    page.locator(".drops a").first.click()
+    explained_by_key(page)
     expect(page.get_by_role("heading", name="Unjudged in the top ten")).to_be_visible()
     looking.look_at(page, "evaluation-query")
     looking.axe_clean(page)
-    page.keyboard.press("j")
-    expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    explained_beside_its_rankings(page)
+    assert [note.decision for note in RegressionNote.objects.order_by("pk")] == ["accept", "grades_wrong"]
+    page.keyboard.press("k")
+    expect(page.get_by_text(", drop 2 of")).to_be_visible()
     assert witness.drain() == []
+
+
+def explained_by_key(page):
+    """The first drop accepted, which asks for words; then the second one has the focus, where enter looks at it."""
+    page.keyboard.press("a")
+    expect(page.get_by_text("Why is it accepted? Then enter.")).to_be_visible()
+    page.keyboard.type("A rare word.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="explained")).to_contain_text("1 of")
+    expect(page.get_by_role("button", name="Accept", pressed=True)).to_have_count(1)
+    expect(page.get_by_role("row").filter(has=page.locator(":focus")).get_by_role("textbox")).to_have_value("")
+    page.keyboard.press("Enter")
+
+
+def explained_beside_its_rankings(page):
+    """The second drop's grades called wrong beside its rankings, which leads to the third."""
+    expect(page.get_by_text(", drop 2 of")).to_be_visible()
+    page.keyboard.press("w")
+    expect(page.get_by_text(", drop 3 of")).to_be_visible()
 
 
 def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, witness, scene):

@@ -256,7 +256,7 @@ def test_a_change_of_mind_replaces_the_decision_and_records_the_former(pair):
     scene, two = pair
     decide(scene, two)
 
-    decide(scene, two, decision="fix", explanation="")
+    decide(scene, two, decision="fix", explanation="Weigh titles less.")
 
     assert RegressionNote.objects.get().decision == "fix"
     assert Event.objects.filter(action="evaluation.drop_decided").latest("pk").before["decision"] == "accept"
@@ -266,6 +266,8 @@ def test_a_change_of_mind_replaces_the_decision_and_records_the_former(pair):
     ("options", "said"),
     [
         ({"decision": "ignore"}, "A drop is accepted, to be fixed, or the grades are wrong."),
+        ({"explanation": " "}, "Say why this drop is accepted: whoever reads the comparison asks just that."),
+        ({"decision": "fix", "explanation": ""}, "Say what is to be fixed, so that somebody can."),
         ({"query_id": "Q99"}, "This comparison has no such query or measure."),
         ({"measure": "RR"}, "This comparison has no such query or measure."),
     ],
@@ -275,6 +277,12 @@ def test_a_wrong_decision_is_refused(pair, options, said):
         decide(*pair, **options)
 
     assert refused.value.sentence == said
+
+
+def test_grades_are_called_wrong_without_a_word(pair):
+    note = decide(*pair, decision="grades_wrong", explanation="")
+
+    assert (note.decision, note.explanation) == ("grades_wrong", "")
 
 
 def test_only_leads_decide(pair):

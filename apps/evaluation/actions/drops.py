@@ -31,9 +31,10 @@ def decide_drop(
 ) -> RegressionNote:
     """Say what becomes of a query that fell: accepted, to be fixed, or the grades are wrong.
 
-    May be said anew until the comparison is closed; a query whose grades are right after all leaves its pool's note.
+    Accepting needs its reason, fixing what is to be fixed. May be said anew until the comparison is closed; a query
+    whose grades are right after all leaves its pool's note.
     """
-    _check(baseline, candidate, measure, query_id, decision, member)
+    _check(baseline, candidate, measure, query_id, decision, explanation, member)
     Version.objects.select_for_update().get(pk=candidate.version_id)
     if selectors.closed(baseline, candidate, measure):
         raise DecisionRefused(rules.CLOSED, code="comparison_closed")
@@ -63,7 +64,13 @@ def decide_drop(
 
 
 def _check(
-    baseline: Evaluation, candidate: Evaluation, measure: str, query_id: str, decision: str, member: Member
+    baseline: Evaluation,
+    candidate: Evaluation,
+    measure: str,
+    query_id: str,
+    decision: str,
+    explanation: str,
+    member: Member,
 ) -> None:
     """Raise DecisionRefused unless the person may decide so on a query that both evaluations hold."""
     if reason := rules.comparison_refusal(baseline, candidate):
@@ -75,3 +82,5 @@ def _check(
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")
+    if reason := rules.explanation_refusal(decision, explanation):
+        raise DecisionRefused(reason, code="explanation_missing")

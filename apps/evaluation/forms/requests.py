@@ -137,6 +137,7 @@ class DropForm(KaratForm):
     query = forms.CharField(max_length=200)
     decision = forms.ChoiceField(choices=RegressionNote.Decision.choices)
     explanation = forms.CharField(max_length=2_000, required=False)
+    then = forms.ChoiceField(choices=[("next", "on to the next open drop")], required=False)
 
 
 class RestForm(KaratForm):

@@ -30,7 +30,7 @@ class BoardRow(NamedTuple):
     main: Score | None
     place: Place | None
     drawing: str
-    others: list[Score | None]
+    others: list[tuple[str, Score | None]]
 
     @property
     def judged_between(self) -> tuple[float, float] | None:
@@ -92,7 +92,8 @@ class Board:
         drawing = ""
         if main and place:
             drawing = board_charts.place_cell(standing.run.tag, main, place, self.bounds, self.edge)
-        return BoardRow(standing, main, place, drawing, [standing.scores.get(name) for name in self.measures[1:]])
+        others = [(name, standing.scores.get(name)) for name in self.measures[1:]]
+        return BoardRow(standing, main, place, drawing, others)
 
     @property
     def conventions(self) -> str:

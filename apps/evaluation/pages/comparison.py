@@ -152,6 +152,19 @@ class Comparison:
         return sum(drop.note is not None for drop in self.drops)
 
     @property
+    def left(self) -> int:
+        return len(self.drops) - self.explained
+
+    def drop_of(self, query_id: str) -> DropRow | None:
+        return next((drop for drop in self.drops if drop.change.query_id == query_id), None)
+
+    def open_after(self, query_id: str) -> DropRow | None:
+        """The next drop that nobody has explained: below this query, else from the top; None when none is left."""
+        ids = [drop.change.query_id for drop in self.drops]
+        start = ids.index(query_id) + 1 if query_id in ids else 0
+        return next((drop for drop in [*self.drops[start:], *self.drops[:start]] if drop.note is None), None)
+
+    @property
     def judged_curve(self) -> str:
         return charts.judged_curve(self._judged_to)
 
@@ -263,6 +276,16 @@ class SideBySide:
             values = [sheet.values[row.measure][self.place] for row in self.comparison.rows]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows
+
+    @cached_property
+    def drop(self) -> DropRow | None:
+        """The query as one that fell; None where it did not."""
+        return self.comparison.drop_of(self.query.outside_id)
+
+    @property
+    def drop_number(self) -> int:
+        assert self.drop is not None
+        return 1 + self.comparison.drops.index(self.drop)
 
     @property
     def neighbours(self) -> tuple[VersionQuery | None, VersionQuery | None]:

@@ -70,7 +70,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "evaluation": evaluation,
         "split_words": rules.SPLIT_WORDS[evaluation.split],
         "sealed": rules.SEALED if found.candidate.hidden_count else "",
-        "decides": not found.closed and rules.decision_refusal(member_of(request), evaluation.split) is None,
+        "decides": _decides(found),
         "tally": comparing.tally(found.changes),
         **strata_context(
             request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
@@ -98,8 +98,27 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         member=member_of(request),
         at=timezone.now(),
     )
-    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
-    return redirect(f"{page}?{urlencode({'measure': values['measure']})}#drops")
+    if getattr(request, "htmx", False) and (drop := found.drop_of(values["query"])):
+        return render(request, "evaluation/_decided.html", {"found": found, "drop": drop, "decides": True})
+    return redirect(_after_decision(found, values["query"], goes_on=bool(values["then"])))
+
+
+def _decides(found: Comparison) -> bool:
+    """Whether this person may still say what becomes of its drops."""
+    candidate = found.candidate
+    return not found.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
+
+
+def _after_decision(found: Comparison, query_id: str, *, goes_on: bool) -> str:
+    """Where the next open drop is looked at, or the row that was decided on; the table where its ranks stay hidden."""
+    first, second = found.baseline.evaluation, found.candidate.evaluation
+    place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": found.measure})
+    following = found.open_after(query_id) if goes_on else None
+    user, snapshot = found.candidate.member.user, second.version.snapshot
+    if following and not rules.ranking_refusal(user, following.query.query_id, snapshot):
+        return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
+    here = None if goes_on else found.drop_of(query_id)
+    return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.query.pk}' if here else 'drops'}"
 
 
 @require_POST
@@ -163,7 +182,8 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
         version = found.candidate.evaluation.version
         log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
-    context = {**SECTION, "found": found, "query": query, "side": SideBySide(found, query), "tags": tags}
+    side, decides = SideBySide(found, query), _decides(found)
+    context = {**SECTION, "found": found, "query": query, "side": side, "decides": decides, "tags": tags}
     return render(request, "evaluation/query.html", context)
 
 

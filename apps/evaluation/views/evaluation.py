@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import gates, rules, selectors
+from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import sheets as pages
 from apps.evaluation.pages.evaluation import Scores
@@ -57,11 +58,11 @@ def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
 def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
     """The visible queries, worst first by the measure, a page of them."""
     places = [place for place, shown in enumerate(sheet.visible) if shown]
-    values = sheet.values[measure]
+    values = -sheet.values[measure] if is_lower_better(measure) else sheet.values[measure]
     places.sort(key=lambda place: (values[place], place))
     found = Paginator(places, QUERIES_A_PAGE).get_page(page)
     rows = [
-        (sheet.queries[place], [sheet.values[name][place] for name in sheet.evaluation.measures])
+        (sheet.queries[place], [(name, sheet.values[name][place]) for name in sheet.evaluation.measures])
         for place in found.object_list
     ]
     return {"page": found, "rows": rows}

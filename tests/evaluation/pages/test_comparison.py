@@ -40,7 +40,7 @@ def member_of(scene, user=None):
     return membership_in(user or scene.lead, scene.project.slug)
 
 
-def decide(scene, pair, query, decision="accept", explanation=""):
+def decide(scene, pair, query, decision="accept", explanation="A rare word."):
     return decide_drop(
         **pair, measure=MEASURE, query_id=query, decision=decision, explanation=explanation,
         member=member_of(scene), at=AT,
@@ -53,6 +53,13 @@ def close(scene, pair, user=None):
 
 def again(scene, pair):
     return judge_again(**pair, measure=MEASURE, member=member_of(scene), at=AT)
+
+
+def send(client, scene, pair, query, *, decision="accept", explanation="A rare word.", **more):
+    """A decision as the page's form sends it."""
+    form = {"measure": MEASURE, "query": query, "decision": decision, "explanation": explanation}
+    options = {"headers": more.pop("headers", {})}
+    return client.post(url(scene, pair, "decide"), {**form, **more}, **options)
 
 
 def words(response) -> str:
@@ -176,7 +183,7 @@ def test_the_page_says_why_it_cannot_be_closed_yet(client, scene, pair):
 def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, pair):
     client.force_login(scene.lead)
     for query in ("Q01", "Q02", "Q03"):
-        client.post(url(scene, pair, "decide"), {"measure": MEASURE, "query": query, "decision": "accept"})
+        send(client, scene, pair, query)
 
     client.post(url(scene, pair, "close"), {"measure": MEASURE})
 
@@ -216,3 +223,63 @@ def test_a_viewer_reads_the_state_of_a_comparison_without_buttons(client, scene,
 
     assert "3 regressions, none explained." in said
     assert "Close comparison" not in said
+
+
+def test_a_decision_that_needs_words_is_refused_without_them(client, scene, pair):
+    client.force_login(scene.lead)
+
+    refused = send(client, scene, pair, "Q01", explanation="", headers={"HX-Request": "true"})
+
+    assert refused.status_code == 409
+    assert words(refused).endswith(
+        "Say why this drop is accepted: whoever reads the comparison asks just that.</span></p>"
+    )
+    assert not RegressionNote.objects.exists()
+
+
+def test_a_decision_sent_from_its_row_brings_back_the_row_and_what_it_changes(client, scene, pair):
+    client.force_login(scene.lead)
+
+    said = words(send(client, scene, pair, "Q02", headers={"HX-Request": "true"}))
+
+    assert said.startswith('<tr data-item id="drop-')
+    assert said.count("<tr") == 1
+    assert 'value="A rare word."' in said
+    assert "1 of 3 explained, 2 left" in said
+    assert "3 regressions, 2 unexplained.</h1>" in said
+    assert "2 drops have no explanation yet." in said
+
+
+def test_from_a_query_one_goes_on_to_the_next_open_drop_and_in_the_end_back(client, scene, pair):
+    client.force_login(scene.lead)
+    keys = {query.outside_id: query.pk for query in version_queries(scene.version, "")}
+
+    def after(query):
+        return send(client, scene, pair, query, then="next").headers["Location"].partition("?")[0]
+
+    assert after("Q02") == url(scene, pair, "query", keys["Q03"])
+    assert after("Q03") == url(scene, pair, "query", keys["Q01"])
+    assert after("Q01") == url(scene, pair, "compare")
+
+
+def test_a_query_that_fell_is_explained_beside_its_rankings(client, scene, pair):
+    client.force_login(scene.lead)
+    query = version_queries(scene.version, "")[1]
+
+    said = words(client.get(url(scene, pair, "query", query.pk)))
+
+    assert "drop 2 of 3; 3 left to explain" in said
+    assert 'aria-label="What happened to Q02"' in said
+    assert 'name="then" value="next"' in said
+
+
+def test_the_project_says_how_far_a_query_has_to_fall(client, scene, pair):
+    scene.project.policies = {"regression_bar": 0.99}
+    scene.project.save()
+    client.force_login(scene.lead)
+
+    said = words(client.get(url(scene, pair, "compare")))
+
+    assert "No query fell by more than 0.99. Nothing needs an explanation." in said
+    assert "no regression.</h1>" in said
+    assert close(scene, pair).verdict.endswith("no regression.")
