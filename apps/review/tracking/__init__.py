@@ -1,0 +1,35 @@
+"""Reads of verdicts for the quality tracker, added up by the database.
+
+Open rounds are never counted: they are blind.
+"""
+
+from apps.review.tracking.counting import FIRST_ROUND, FLAGS, PERSON, Side, counted, last_verdict, reviews_of
+from apps.review.tracking.log import LogFilter, drops_logged, flags_logged
+from apps.review.tracking.meeting import Meeting, aspect_tables, flag_table, meetings
+from apps.review.tracking.past import past_rounds
+from apps.review.tracking.rates import Dimension, Share, Tally, flags_by_day, reasons_named, shares, tallies
+
+__all__ = [
+    "FIRST_ROUND",
+    "FLAGS",
+    "PERSON",
+    "Dimension",
+    "LogFilter",
+    "Meeting",
+    "Share",
+    "Side",
+    "Tally",
+    "aspect_tables",
+    "counted",
+    "drops_logged",
+    "flag_table",
+    "flags_by_day",
+    "flags_logged",
+    "last_verdict",
+    "meetings",
+    "past_rounds",
+    "reasons_named",
+    "reviews_of",
+    "shares",
+    "tallies",
+]
