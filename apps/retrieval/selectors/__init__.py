@@ -1,0 +1,83 @@
+"""Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
+
+from apps.retrieval.selectors.estimates import Estimate, estimate_pool
+from apps.retrieval.selectors.finding import batches
+from apps.retrieval.selectors.pools import (
+    entries_of,
+    missing_job,
+    pool_in,
+    pool_query_ids,
+    pool_runs,
+    pools_in,
+    pools_with,
+)
+from apps.retrieval.selectors.queries import (
+    ALL_QUERIES,
+    QueryChoice,
+    queries_as_asked,
+    queries_in,
+    query_strata,
+    query_texts,
+)
+from apps.retrieval.selectors.runs import (
+    complete_runs_on,
+    components_of,
+    job_of_upload,
+    push_in,
+    ranked_queries,
+    result_counts,
+    run_in,
+    run_that_serves,
+    runs_in,
+    stored_tops,
+    to_make,
+)
+from apps.retrieval.selectors.snapshots import (
+    block_texts,
+    position_of_blocks,
+    positions_of,
+    snapshot_named,
+    version_ids,
+)
+from apps.retrieval.selectors.systems import engines_in, fused_by, indexed_in, indexing_job, system_in, systems_in
+
+__all__ = [
+    "ALL_QUERIES",
+    "Estimate",
+    "QueryChoice",
+    "batches",
+    "block_texts",
+    "complete_runs_on",
+    "components_of",
+    "engines_in",
+    "entries_of",
+    "estimate_pool",
+    "fused_by",
+    "indexed_in",
+    "indexing_job",
+    "job_of_upload",
+    "missing_job",
+    "pool_in",
+    "pool_query_ids",
+    "pool_runs",
+    "pools_in",
+    "pools_with",
+    "position_of_blocks",
+    "positions_of",
+    "push_in",
+    "queries_as_asked",
+    "queries_in",
+    "query_strata",
+    "query_texts",
+    "ranked_queries",
+    "result_counts",
+    "run_in",
+    "run_that_serves",
+    "runs_in",
+    "snapshot_named",
+    "stored_tops",
+    "system_in",
+    "systems_in",
+    "to_make",
+    "version_ids",
+]

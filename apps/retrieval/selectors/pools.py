@@ -1,0 +1,56 @@
+"""The pools of a project and what is in them."""
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from apps.accounts.models import Project
+from apps.jobs.enums import ENDED
+from apps.jobs.models import Job
+from apps.retrieval.enums import MISSING, PoolKind
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
+from apps.retrieval.selectors.finding import found_in
+
+
+def missing_job(pool: Pool) -> Job | None:
+    """The job under way that estimates what the pool misses."""
+    jobs = Job.objects.filter(kind=MISSING, params__pool_id=pool.pk).exclude(state__in=ENDED)
+    return jobs.order_by("-pk").first()
+
+
+def pools_in(project: Project) -> QuerySet[Pool]:
+    """The project's pools, newest first, each with `query_count` and `run_count`."""
+    pools = Pool.objects.filter(project=project).select_related("snapshot__corpus", "created_by", "job")
+    return pools.annotate(query_count=_counted(PoolQuery), run_count=_counted(PoolRun)).order_by("-pk")
+
+
+def _counted(links: type[PoolQuery] | type[PoolRun]) -> Coalesce:
+    """How many links a pool has, counted apart: joining both would multiply them."""
+    rows = links.objects.filter(pool=OuterRef("pk")).order_by().values("pool")
+    return Coalesce(Subquery(rows.annotate(rows=Count("*")).values("rows")), 0)
+
+
+def pool_in(project: Project, pk: int) -> Pool:
+    """With its counts, in any state; Http404 for a pool of another project."""
+    return found_in(pools_in(project).filter(pk=pk))
+
+
+def pool_query_ids(pool: Pool) -> list[int]:
+    """The queries a pool covers, ascending."""
+    return list(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True))
+
+
+def pool_runs(pool: Pool) -> list[Run]:
+    """The runs a pool draws from, ascending by id."""
+    links = PoolRun.objects.filter(pool=pool).select_related("run__system", "run__snapshot")
+    return [link.run for link in links.order_by("run_id")]
+
+
+def pools_with(run: Run) -> QuerySet[Pool]:
+    """Pools that draw from the run, newest first; pools of chosen pairs or imported judgements draw from none."""
+    return Pool.objects.filter(pool_runs__run=run, kind=PoolKind.DEPTH).order_by("-pk")
+
+
+def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:
+    """The pairs of one query, by the block's outside id."""
+    entries = PoolEntry.objects.filter(pool=pool, query_id=query_id)
+    return entries.select_related("version__block").order_by("version__block__outside_id")

@@ -1,0 +1,88 @@
+"""The runs of a project, what they answered, and what is still to be made for them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from django.db.models import QuerySet
+from django.http import Http404
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.corpus.models import Snapshot
+from apps.jobs.models import Job, Upload
+from apps.retrieval import ranking
+from apps.retrieval.enums import TAKE_FILE, RunState
+from apps.retrieval.models import Ranking, Run, System
+from apps.retrieval.selectors.finding import found_in
+
+
+def runs_in(project: Project) -> QuerySet[Run]:
+    """The project's runs, newest first."""
+    runs = Run.objects.filter(project=project)
+    return runs.select_related("system", "snapshot__corpus", "created_by", "job").order_by("-pk")
+
+
+def run_in(project: Project, pk: int) -> Run:
+    """In any state; Http404 for a run of another project."""
+    return found_in(runs_in(project).filter(pk=pk))
+
+
+def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
+    """Runs that can be pooled and scored, by tag."""
+    runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
+    return runs.select_related("system").order_by("tag")
+
+
+def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[System, NDArray[np.int32]]]:
+    """What the newest complete run of each system on the snapshot put on top for the query, by the system's name."""
+    rows = Ranking.objects.filter(query=query_id, run__snapshot=snapshot, run__state=RunState.COMPLETE)
+    newest = {row.run.system_id: row for row in rows.select_related("run__system").order_by("run_id")}
+    tops = [(row.run.system, ranking.unpack(bytes(row.packed))[0][:depth]) for row in newest.values()]
+    return sorted(tops, key=lambda top: top[0].name)
+
+
+def job_of_upload(upload: Upload) -> Job | None:
+    """The latest job about a run file; None while there was none, because the file is small."""
+    return Job.objects.filter(project_id=upload.project_id, pk=upload.options.get("job")).first()
+
+
+def push_in(project: Project, pk: int) -> Job:
+    """The job that takes in a pushed run; Http404 for any other."""
+    try:
+        return Job.objects.get(project=project, kind=TAKE_FILE, pk=pk)
+    except Job.DoesNotExist:
+        raise Http404("No such push.") from None
+
+
+def components_of(run: Run) -> list[Run]:
+    """The runs that a fused run draws on, in the order of its system's components; none for other runs."""
+    ids = (run.report or {}).get("components", [])
+    runs = Run.objects.select_related("system", "snapshot", "project").in_bulk(ids)
+    return [runs[pk] for pk in ids]
+
+
+def to_make(run: Run) -> list[Run]:
+    """The runs that are still to be made for this one, itself last: what a fusion draws on comes before it."""
+    if run.state != RunState.PENDING:
+        return []
+    before = [part for component in components_of(run) for part in to_make(component)]
+    return list({part.pk: part for part in [*before, run]}.values())
+
+
+def ranked_queries(run_id: int) -> set[int]:
+    """The queries a run has answered so far."""
+    return set(Ranking.objects.filter(run_id=run_id).values_list("query_id", flat=True))
+
+
+def result_counts(run_id: int) -> dict[int, int]:
+    """How many blocks a run returned for each query it answered."""
+    return dict(Ranking.objects.filter(run_id=run_id).values_list("query_id", "length"))
+
+
+def run_that_serves(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
+    """The newest complete run of the system on the snapshot that is deep enough and answers every query, if any."""
+    runs = Run.objects.filter(system=system, snapshot=snapshot, state=RunState.COMPLETE, depth__gte=depth)
+    for run in runs.order_by("-pk"):
+        if ranked_queries(run.pk).issuperset(query_ids):
+            return run
+    return None
