@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from apps.evaluation.outside.evaluating import Held
 from apps.evaluation.outside.printing import Sheet, gates_words, latency_words
 from apps.evaluation.reporting.document import Document, Part, Words
-from apps.evaluation.reporting.gates import gates_parts
+from apps.evaluation.reporting.gates import Decided, gates_parts
 from apps.evaluation.reporting.scored import scored_document
 
 
@@ -16,10 +17,14 @@ def document_of(sheet: Sheet) -> Document:
     if sheet.tier:
         basis.append(("Tier of the gates", sheet.tier))
     found = scored_document(sheet.found.card, title=sheet.title, basis=basis)
-    gates = [(one.rule.name, one.verdict.state, one.verdict.words) for one in sheet.found.held]
-    parts = [*gates_parts(gates), *_latency_parts(sheet), *found.parts]
+    parts = [*gates_parts(map(_decided, sheet.found.held)), *_latency_parts(sheet), *found.parts]
     lead = f"{gates_words(sheet.found.held)} {found.lead}" if sheet.found.held else found.lead
     return found._replace(parts=parts, lead=lead)
+
+
+def _decided(one: Held) -> Decided:
+    verdict = one.verdict
+    return Decided(one.rule, verdict.state, verdict.words, verdict.value, verdict.interval, verdict.n)
 
 
 def _latency_parts(sheet: Sheet) -> Iterator[Part]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 
 from apps.common.charts import Estimate, svg, tag, title, whisker
+from apps.common.wording import MINUS
 from apps.evaluation import gates, gating
 from apps.evaluation.charts.drawing import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.charts.scores import head_cell
@@ -71,7 +72,7 @@ def history(gate: Gate, results: Sequence[GateResult]) -> History:
     rule = gates.rule_of(gate)
     bounds = history_bounds(results)
     has_values = any(row.value is not None for row in results)
-    bound = f"{gating.told(rule, gating.bound_of(rule))}{gating.unit(rule)}"
+    bound = f"{gating.bound_of(rule):,g}{gating.unit(rule)}".replace("-", MINUS)
     return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
 
 
@@ -103,7 +104,7 @@ def history_cell(rule: gating.Rule, row: GateResult, bounds: Bounds) -> SafeStri
         return ""
     said = ", ".join(filter(None, (gating.told(rule, row.value), _interval(rule, row))))
     words = f"{row.evaluation.run.tag}: {said}; bound {gating.told(rule, row.bound)}, {row.get_state_display()}"
-    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -8V32")
+    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -24V48")
     point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
     return svg(

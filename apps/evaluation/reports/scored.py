@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from apps.evaluation import rules
+from apps.evaluation import gates, rules
 from apps.evaluation.against import set_against
 from apps.evaluation.files.strata import Division, stratum_scores
 from apps.evaluation.measures import Measure, parse_measure
-from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.models import Evaluation, GateResult, RegressionNote, Score
 from apps.evaluation.pages.comparison import Comparison
 from apps.evaluation.pages.sheets import Sheet
 from apps.evaluation.pages.strata import fields_of, stratum_of
 from apps.evaluation.reporting.document import Document
-from apps.evaluation.reporting.gates import gates_parts
+from apps.evaluation.reporting.gates import Decided, gates_parts
 from apps.evaluation.reporting.scored import scored_document
 from apps.evaluation.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.evaluation.scoring import RunScores
@@ -35,9 +35,15 @@ def evaluation_report(sheet: Sheet) -> Document:
     card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground(evaluation)}"
     document = scored_document(card, title=title, about=_sealed(sheet), basis=_basis([evaluation]))
-    results = evaluation.gate_results.select_related("gate").order_by("gate__name", "pk")
-    gates = [(result.gate.name, result.get_state_display(), result.words) for result in results]
-    return document._replace(parts=[*gates_parts(gates), *document.parts])
+    decided = map(_decided, gates.results_on(evaluation))
+    return document._replace(parts=[*gates_parts(decided), *document.parts])
+
+
+def _decided(result: GateResult) -> Decided:
+    low, high = result.ci_low, result.ci_high
+    ends = None if low is None or high is None else (low, high)
+    rule = gates.rule_of(result.gate)
+    return Decided(rule, result.get_state_display(), result.words, result.value, ends, result.n)
 
 
 def comparison_report(found: Comparison) -> Document:

@@ -8,11 +8,13 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.secrets import save_secret
 from apps.evaluation.actions import create_gate
-from apps.evaluation.models import Badge, Gate
+from apps.evaluation.gate_telling import AFTER_A_GAP
+from apps.evaluation.models import Badge, Gate, GateResult
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
+from tests.retrieval.factories import import_lines, trec
 
 pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
@@ -166,6 +168,60 @@ def test_the_form_starts_on_the_side_that_scores_start_on(client, scene):
     assert '<option value="dev" selected>' in page
 
 
+def test_the_history_draws_the_interval_beside_the_bound(client, scene):
+    gate = hold(scene)
+    rows = [(query, block, rank) for query in qrels_of(6) for block, rank in {"d": 9.0, "b": 8.0}.items()]
+    scene.runs["half"] = import_lines(scene.project, scene.snapshot, trec(rows, "half"), system="better").run
+    score(scene, "better")
+    score(scene, "half")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    result = GateResult.objects.get(state="failed")
+    ends = f"{result.ci_low:.4f} to {result.ci_high:.4f}, n = 6"
+    assert f"<b>{result.value:.4f}</b><small>{ends}</small>" in page
+    assert f'aria-label="half: {result.value:.4f}, {ends}; bound 0.9000, failed"' in page
+    assert page.count('class="whisker"') == page.count('class="limit"') == 2
+    assert "dashed line: the bound, 0.9; whiskers: 95 % interval" in page
+    passed = GateResult.objects.get(state="passed").evaluation
+    assert f'href="{url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
+
+
+def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(client, scene):
+    gate = hold(scene)
+    evaluation = score(scene, "better", measures="RR")
+    GateResult.objects.create(
+        gate=hold(scene, name="Older"),
+        evaluation=evaluation,
+        state="passed",
+        value=0.95,
+        bound=0.9,
+        words="nDCG@10 is 0.9500, 95 % interval 0.9400 to 0.9600, n = 6; the gate asks for at least 0.9.",
+        decided_at=AT,
+    )
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", Gate.objects.exclude(pk=gate.pk).get().pk)))
+
+    assert "<b>0.9500</b><small>interval: see the words</small>" in page
+    assert 'class="whisker"' not in page
+
+
+def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
+    gate = hold(scene, figure="latency_p95", at_least=None, at_most=100)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+    told = client.get(reverse("evaluation-api:gate", args=[scene.project.slug, gate.pk])).json()
+
+    assert "Not known: the run carries no times." in page
+    assert "Have Karat run or ask the system: an uploaded run carries no times." in page
+    assert (told["state"], told["next"]) == ("unknown", AFTER_A_GAP["no_times"])
+    assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, None)
+
+
 def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     gate = hold(scene)
     client.force_login(make_member(scene.project, Role.ANNOTATOR))
@@ -225,6 +281,8 @@ def test_machines_make_gates_and_read_their_states(client, scene):
     assert (row["state"], row["newest"]["tag"], row["newest"]["version"]) == ("passed", "better", 1)
     assert row["rule"] == {**rule, "on": "mean", "tier": "full"}
     assert [result["state"] for result in whole["results"]] == ["passed"]
+    assert [whole["results"][0][key] for key in ("value", "ci_low", "ci_high", "n", "gap")] == [1, 1, 1, 6, None]
+    assert whole["next"] == ""
 
 
 def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):

@@ -8,8 +8,8 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
-from apps.evaluation.actions import decide_drop
-from apps.evaluation.models import Score
+from apps.evaluation.actions import create_gate, decide_drop
+from apps.evaluation.models import GateResult, Score
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.selectors import TEST_SEEN
 from tests.evaluation.factories import ask, make_scene, score
@@ -178,3 +178,19 @@ def test_the_number_of_queries_does_not_grow_with_the_drops(client, scene, pair,
 
     with django_assert_max_num_queries(30):
         client.get(address)
+
+
+def test_the_gates_of_a_run_stand_in_its_report_with_figure_interval_and_n(client, scene):
+    rule = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+    kept = {"gold_set": scene.version.gold_set, "system_id": scene.runs["base"].system_id}
+    create_gate(facts=rule, actor=scene.lead, at=AT, **kept)
+    create_gate(facts={"name": "Quick", "figure": "latency_p95", "at_most": 100}, actor=scene.lead, at=AT, **kept)
+    score(scene, "base", measures="RR")
+    again = score(scene, "base", measures="AP")
+    result = GateResult.objects.get(gate__name="Good enough")
+
+    told = words(report(client, scene, scene.lead, "report", again.pk, format="md"))
+
+    figures = f"{result.value:.4f} | {result.ci_low:.4f} to {result.ci_high:.4f} | 12"
+    assert f"| Good enough | failed | {figures} | {result.words} |" in told
+    assert "| Quick | not known | not known |  |  | Not known: the run carries no times. |" in told
