@@ -19,6 +19,7 @@ from apps.common.inputs import shown
 MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 CHUNK_BYTES = 1 << 19  # what is made of it still fits a core's cache
 
 
@@ -29,7 +30,7 @@ def name_of(path: str | Path) -> str:
 
 def lines_of(path: str | Path, name: str) -> Iterator[bytes]:
     """The lines of a file; `name` is what errors call it. Raises InputError."""
-    return _lines_of_chunks(chunks_of(path, name), name)
+    return lines_of_chunks(chunks_of(path, name), name)
 
 
 def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
@@ -47,10 +48,11 @@ def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
 
 def lines_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB."""
-    return _lines_of_chunks(_chunks_in(stream, name), name)
+    return lines_of_chunks(_chunks_in(stream, name), name)
 
 
-def _lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+def lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The lines of a file that was opened as chunks. Raises InputError for one that is too long."""
     done = 0
     for chunk in chunks:
         yield from lines_of_chunk(chunk, name, done)
@@ -72,16 +74,18 @@ def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
         rest: BinaryIO | gzip.GzipFile = _Prefixed(head, stream)  # type: ignore[assignment]
         if head == GZIP_MAGIC:
             rest = gzip.GzipFile(fileobj=rest)
-        yield from _cut(rest)
+        yield from _cut(rest, name)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(name, error) from error
 
 
-def _cut(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
     tail, is_first = b"", True
     while read := stream.read(CHUNK_BYTES):
         data = tail + read
         if is_first and len(data) >= len(BYTE_ORDER_MARK):
+            if data.startswith(UTF_16_MARKS):
+                raise InputError(name, 1, "", "", "the file is UTF-16; save it as UTF-8.")
             data, is_first = data.removeprefix(BYTE_ORDER_MARK), False
         end = data.rfind(b"\n") + 1
         tail = data[end:]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from apps.common.linefiles import name_of
 from apps.common.tabular import Source, open_source
@@ -21,18 +22,30 @@ ITEM = ("item", "item_id", "id")
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[tuple[Source, str]]:
-    """The file as a source of rows, with what divides its columns. `-` is standard input, which is read whole."""
+    """The file as a source of rows, with what divides its columns. `-` is standard input.
+
+    What can be read only once, standard input or a pipe, is read whole.
+    """
     if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        yield Source(name_of(path), io.BytesIO(data)), _delimiter(Source("", io.BytesIO(data)))
-        return
-    with open_source(path, name=str(path)) as head:
-        delimiter = _delimiter(head)
-    with open_source(path, name=str(path)) as source:
-        yield source, delimiter
+        yield _in_memory(path, sys.stdin.buffer)
+    elif Path(path).is_fifo():
+        with Path(path).open("rb") as stream:
+            yield _in_memory(path, stream)
+    else:
+        with open_source(path, name=str(path)) as source:
+            yield source, delimiter_of(source)
 
 
-def _delimiter(source: Source) -> str:
-    """What divides the columns: the first of tab, comma and semicolon that the first line holds."""
+def _in_memory(path: str | Path, stream: BinaryIO) -> tuple[Source, str]:
+    source = Source(name_of(path), io.BytesIO(stream.read()))
+    return source, delimiter_of(source)
+
+
+def delimiter_of(source: Source) -> str:
+    """What divides the columns: the first of tab, comma and semicolon that the first line holds.
+
+    The source stands at its beginning, before and after.
+    """
     line = source.read_line(1)
+    source.rewind()
     return next((mark for mark in DELIMITERS if mark.encode() in line), ",")

@@ -49,8 +49,13 @@ class Source:
         self.caps = caps
         self._raw = stream
         self.is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        stream.seek(0)
-        self._stream: BinaryIO = gzip.GzipFile(fileobj=stream) if self.is_gzip else stream  # type: ignore[assignment]
+        self._stream = stream
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Stand at the beginning again."""
+        self._raw.seek(0)
+        self._stream = gzip.GzipFile(fileobj=self._raw) if self.is_gzip else self._raw  # type: ignore[assignment]
 
     def error(self, line: int | None, field: str, value: object, message: str) -> InputError:
         return fault(self.name, line, field, value, message)

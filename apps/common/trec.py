@@ -89,8 +89,13 @@ def read_faceted_qrels(path: str | Path, errors: ErrorList | None = None) -> Ite
     Raises InputError as `read_qrels` does.
     """
     name = name_of(path)
+    return parse_faceted_qrels(lines_of(path, name), name, errors=errors)
+
+
+def parse_faceted_qrels(lines: Iterable[bytes], name: str, *, errors: ErrorList | None = None) -> Iterator[FacetRow]:
+    """As `read_faceted_qrels`, from lines that were opened elsewhere; `name` stands in errors."""
     seen: dict[tuple[str, str], dict[str, int]] = {}
-    for number, query_id, iteration, block_id, grade in _judgements(lines_of(path, name), name, errors=errors):
+    for number, query_id, iteration, block_id, grade in _judgements(lines, name, errors=errors):
         try:
             facet = _text(iteration, "facet", name, number)
         except InputError as fault:

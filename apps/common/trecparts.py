@@ -92,13 +92,17 @@ class QrelPart(NamedTuple):
     grades: Ints
 
 
-def read_qrels_parts(path: str | Path, errors: ErrorList | None = None) -> Iterator[QrelPart]:
+def read_qrels_parts(
+    path: str | Path, errors: ErrorList | None = None, chunks: Iterable[bytes] | None = None
+) -> Iterator[QrelPart]:
     """The rows of a qrels file in file order, many at a time: as `read_qrels`, about ten times faster.
+
+    `chunks` are those of the file where it was opened already.
 
     A block that occurs twice for a query is left for the caller to notice.
     """
     name, done = name_of(path), 0
-    for chunk, part in _read_ahead(chunks_of(path, name), _qrel_part):
+    for chunk, part in _read_ahead(chunks_of(path, name) if chunks is None else chunks, _qrel_part):
         if part is not None:
             done += len(part.blocks)
         else:

@@ -66,7 +66,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--qrels", required=True, metavar="FILE", help="judgements: query 0 block grade")
+    parser.add_argument(
+        "--qrels", required=True, metavar="FILE", help="judgements: query 0 block grade, or a table with a heading"
+    )
     parser.add_argument(
         "--run",
         required=True,

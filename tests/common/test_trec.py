@@ -145,6 +145,13 @@ def test_a_dash_reads_standard_input(monkeypatch):
     assert list(read_qrels("-")) == [QrelRow("Q1", "B7", 2)]
 
 
+def test_utf_16_is_called_by_its_name(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_bytes("Q1 0 B7 2\n".encode("utf-16"))
+
+    assert ", line 1: the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrels(p)), path)
+
+
 def test_a_byte_order_mark_is_not_part_of_the_first_id(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(b"\xef\xbb\xbfQ1 0 B7 2\nQ2 0 B7 1")

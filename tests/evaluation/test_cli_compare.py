@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -274,6 +275,17 @@ def test_the_digest_of_standard_input_is_that_of_its_bytes(files):
     )
 
     assert hashlib.sha256(packed).hexdigest() in (files / "r.html").read_text()
+
+
+def test_a_pipe_is_read_once_and_has_no_digest(files, capsys):
+    os.mkfifo("pipe")
+    feed = Thread(target=(files / "pipe").write_bytes, args=[(files / "strata.csv").read_bytes()])
+    feed.start()
+
+    scored(capsys, "--by", "pipe", "--markdown", "r.md")
+
+    feed.join()
+    assert "| strata | `pipe` | `none: a pipe is read only once` |" in (files / "r.md").read_text()
 
 
 def test_the_same_files_and_seed_give_the_same_bytes(files, capsys):

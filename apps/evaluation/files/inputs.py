@@ -13,6 +13,8 @@ from typing import BinaryIO, Self
 from apps.common.linefiles import name_of
 from apps.evaluation.scorecard import Input
 
+NO_DIGEST = "none: a pipe is read only once"
+
 
 class Digests:
     """SHA-256 of files, given by role and path, and of standard input as it is read inside the `with` block."""
@@ -37,6 +39,9 @@ class Digests:
         for role, path in self.files:
             if path == "-":
                 yield Input(role, name_of(path), self._passed.hexdigest())
+                continue
+            if not Path(path).is_file():
+                yield Input(role, path, NO_DIGEST)
                 continue
             with Path(path).open("rb") as stream:
                 yield Input(role, Path(path).name, hashlib.file_digest(stream, "sha256").hexdigest())

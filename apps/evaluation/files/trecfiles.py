@@ -1,9 +1,11 @@
-"""Judgements and runs from TREC files, as columns."""
+"""Judgements and runs from files, as columns: TREC's forms, and judgements from tables too."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,12 +13,14 @@ import numpy as np
 
 from apps.common.errors import InputError
 from apps.common.inputs import MOST_TOLD, ErrorList, all_of
-from apps.common.linefiles import name_of
+from apps.common.linefiles import chunks_of, lines_of_chunks, name_of
 from apps.common.packed.ids import Ids
 from apps.common.packed.words import Bools, Words
-from apps.common.trec import read_faceted_qrels, read_qrels, read_run
-from apps.common.trecparts import read_qrels_parts, read_run_parts
+from apps.common.tabular import Source
+from apps.common.trec import FacetRow, parse_faceted_qrels, read_qrels, read_run
+from apps.common.trecparts import QrelPart, read_qrels_parts, read_run_parts
 from apps.evaluation.columns import Ints, Judged, Ranked, faceted_columns
+from apps.evaluation.files.judgement_lists import is_headed, judgements_in
 from apps.evaluation.files.vocabulary import MarkIndex, Vocabulary
 
 Reader = Callable[[str | Path, ErrorList], Iterator[Any]]
@@ -39,7 +43,9 @@ class RunFile(NamedTuple):
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
-    """The judgements of a qrels file. Raises InputErrors for a malformed file and InputError for an empty one.
+    """The judgements of a qrels file, or of a table whose first line names the columns.
+
+    Raises InputErrors for a malformed file and InputError for an empty one.
 
     Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): that costs half
     as much to find again, and does wherever nothing is asked about a block beyond its grades.
@@ -48,7 +54,7 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     it the column is passed over, and a pair may stand in the file only once.
     """
     if with_facets:
-        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, read_faceted_qrels))
+        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, _faceted_rows))
         judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
     else:
         judged = _plain_qrels(path, blocks)
@@ -57,8 +63,39 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     return judged
 
 
+def _faceted_rows(path: str | Path, errors: ErrorList) -> Iterator[FacetRow]:
+    name = name_of(path)
+    start, chunks = _opened(path)
+    if is_headed(start):
+        yield from judgements_in(_table(chunks, name), errors, by_facet=True)
+    else:
+        yield from parse_faceted_qrels(lines_of_chunks(chunks, name), name, errors=errors)
+
+
+def _plain_parts(path: str | Path, errors: ErrorList) -> Iterator[QrelPart]:
+    start, chunks = _opened(path)
+    if not is_headed(start):
+        yield from read_qrels_parts(path, errors, chunks)
+        return
+    rows = list(judgements_in(_table(chunks, name_of(path)), errors, by_facet=False))
+    queries, blocks = (Ids.of([getattr(row, field) for row in rows]) for field in ("query_id", "block_id"))
+    grades = np.array([row.grade for row in rows], dtype=np.int64)
+    yield QrelPart(queries, np.ones(len(rows), dtype=np.int64), blocks, grades)
+
+
+def _opened(path: str | Path) -> tuple[bytes, Iterable[bytes]]:
+    """The first bytes of a file, and all its chunks."""
+    chunks = chunks_of(path, name_of(path))
+    start = next(chunks, b"")
+    return start, chain([start], chunks) if start else ()
+
+
+def _table(chunks: Iterable[bytes], name: str) -> Source:
+    return Source(name, io.BytesIO(b"".join(chunks)))
+
+
 def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
-    parts = _whole(path, read_qrels_parts)
+    parts = _whole(path, _plain_parts)
     numbers = Vocabulary()
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
