@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.common.intervals import widened
 from apps.evaluation.bias import EQUAL_PLACES
 from apps.evaluation.columns import Floats, Ints, Judged
 from apps.evaluation.people import Given
@@ -139,13 +140,18 @@ def order_under(
     exact = [math.fsum(column) / n for column in after.T]
     old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
     draws = _draws(before, after, seed, resamples) if n > 1 else None
-    share = confidence if draws is None else reading_share(n, confidence)
+    share = confidence if draws is None else widened(confidence, n)
     tau = _tau(old[None], new[None])[0]
     spread = None if draws is None else _tau_interval(tau, _tau(draws[:, :runs], draws[:, runs:]), share)
     means = [
-        (exact[run], None if draws is None else percentile_interval(draws[:, runs + run], share)) for run in range(runs)
+        (exact[run], None if draws is None else _of_mean(after[:, run], draws[:, runs + run], confidence))
+        for run in range(runs)
     ]
     return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, draws, share), n)
+
+
+def _of_mean(values: Floats, draws: Floats, confidence: float) -> Interval:
+    return percentile_interval(draws, reading_share(values, confidence))
 
 
 def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:

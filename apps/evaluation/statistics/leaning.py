@@ -34,16 +34,17 @@ class Leaning(NamedTuple):
     chance: float
     freedom: int
 
-    def reach(self, over_queries: float, confidence: float) -> float:
+    def reach(self, over_queries: float, confidence: float, read_with: int | None = None) -> float:
         """How far an end of the interval over queries and people lies from the mean, from that over queries alone.
 
         Variances add, and chance counts once. The quantile lies between Student's for queries and Student's for people,
         by the people's share of the variance: Cochran and Cox (Experimental Designs, 1957) weigh by the share itself,
         which is safe, Welch (Biometrika 34, 1947) to first order by its square, which suits many people and covers too
         little for few. The power here is 2 - 1 / freedom: 1 for two people, 1.5 for three, almost 2 for many. People
-        never bring an end closer.
+        never bring an end closer. `read_with` are the degrees of freedom of the interval over queries: their number
+        less one, unless few of them make the spread.
         """
-        of_queries = student_quantile(confidence, self.queries - 1)
+        of_queries = student_quantile(confidence, self.queries - 1 if read_with is None else read_with)
         of_people = student_quantile(confidence, self.freedom)
         variance = max((over_queries / of_queries) ** 2 - self.chance, 0.0) + self.variance
         if variance == 0.0:

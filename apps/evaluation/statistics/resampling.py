@@ -1,9 +1,9 @@
 """Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, what they add.
 
 One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`): the
-same values and seed give the same bytes on any number of threads. Intervals of few queries are read a little further
-out (`apps.common.intervals.widened`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
-An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
+same values and seed give the same bytes on any number of threads. Intervals of few queries, and those that few queries
+make, are read further out (`apps.common.intervals`), for plain ones cover less often than they say. Sources: Efron and
+Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
 Application, 1997 (strata).
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.exact import on_grid
-from apps.common.intervals import widened
+from apps.common.intervals import freedom_of_spread, widened
 from apps.common.seeds import DEFAULT_SEED
 from apps.evaluation.statistics.leaning import Leaning, leaning_of
 
@@ -73,13 +73,23 @@ def _ends(strata: Ints) -> tuple[Ints, Ints]:
     return first[member], (first + size)[member]
 
 
-def reading_share(n: int, confidence: float, strata: Ints | None = None) -> float:
-    """The confidence at which to read the draws of n queries: widened, by the strata that have two queries or more."""
-    if strata is None:
-        return widened(confidence, n)
-    sizes = np.unique(strata, return_counts=True)[1]
-    sizes = sizes[sizes > 1]
-    return widened(confidence, int(sizes.sum()), len(sizes))
+def reading_share(values: Floats, confidence: float, strata: Ints | None = None) -> float:
+    """The confidence at which to read the resampled means of these values: widened, as far as few make the spread.
+
+    With `strata` those count that have two queries or more.
+    """
+    residuals, groups = values - _centres(values, strata), 1
+    if strata is not None:
+        _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
+        residuals, groups = residuals[size[member] > 1], int((size > 1).sum())
+    return _share_of(residuals, confidence, groups)[0]
+
+
+def _share_of(residuals: Floats, confidence: float, groups: int = 1) -> tuple[float, int]:
+    """How far out to read draws of values that lie so far from their mean, and the degrees of freedom it rests on."""
+    n, squares = len(residuals), residuals**2
+    freedom = freedom_of_spread(n, float(squares.sum()), float((squares**2).sum()), groups)
+    return widened(confidence, n, groups, freedom), freedom
 
 
 def percentile_interval(means: Floats, share: float) -> Interval:
@@ -153,8 +163,9 @@ def people_intervals(
         drawn = resampled_means(np.column_stack(columns), seed=seed, resamples=resamples)
         means = drawn[:, : len(alike)] / drawn[:, len(alike) :]
         for (place, table), column in zip(alike.items(), means.T, strict=True):
-            low, high = percentile_interval(column, widened(confidence, n))
-            below, above = table.leaning.reach(-low, confidence), table.leaning.reach(high, confidence)
+            share, freedom = _share_of(table.sums, confidence)
+            low, high = percentile_interval(column, share)
+            below, above = (table.leaning.reach(end, confidence, freedom) for end in (-low, high))
             found[place] = table.centre - below, table.centre + above
     return found
 

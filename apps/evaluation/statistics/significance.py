@@ -82,7 +82,7 @@ def _spreads(values: Floats, strata: Ints | None) -> bool:
 def _summary(values: Floats, means: Floats | None, confidence: float, strata: Ints | None) -> Summary:
     if means is None:
         return Summary(mean_of(values), None, len(values))
-    share = reading_share(len(values), confidence, strata)
+    share = reading_share(values, confidence, strata)
     corrected = bca_interval(values, means, share, strata)
     return Summary(mean_of(values), percentile_interval(means, share), len(values), corrected)
 

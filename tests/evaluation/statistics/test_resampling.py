@@ -8,7 +8,13 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from apps.common.intervals import widened
-from apps.evaluation.statistics.resampling import bca_interval, people_intervals, percentile_interval, resampled_means
+from apps.evaluation.statistics.resampling import (
+    bca_interval,
+    people_intervals,
+    percentile_interval,
+    reading_share,
+    resampled_means,
+)
 from apps.evaluation.statistics.significance import differences, sign_flip_p, summaries
 
 
@@ -75,7 +81,7 @@ def test_bca_of_two_values_spans_them():
 
 
 def test_few_queries_are_read_further_out_and_many_are_not():
-    few, many = skewed(20), skewed(20_000)
+    few, many = np.random.default_rng(1).random(20), skewed(20_000)
 
     assert summaries(few[:, None], seed=3)[0].interval == percentile_interval(
         means_of(few, resamples=1000), widened(0.95, 20)
@@ -84,6 +90,24 @@ def test_few_queries_are_read_further_out_and_many_are_not():
     assert summaries(many[:, None])[0].interval == pytest.approx(
         stats.norm.interval(0.95, many.mean(), many.std() / math.sqrt(20_000)), abs=3e-4
     )
+
+
+def test_a_spread_that_few_queries_make_is_read_further_out():
+    """Five of 50 differ, all alike: kurtosis 8.11, so 13.9 degrees of freedom and not 49."""
+    change = np.where(np.arange(50) < 5, 0.4, 0.0)
+
+    (found,) = summaries(change[:, None], seed=3)
+
+    means, share = means_of(change, resamples=1000), widened(0.95, 50, freedom=13)
+    assert found.interval == percentile_interval(means, share)
+    assert found.bca == bca_interval(change, means, share)
+    assert share > widened(0.95, 50)
+
+
+def test_strata_of_one_query_do_not_say_how_far_out_to_read():
+    values, strata = np.append(skewed(40), 7.0), np.append(np.arange(40) % 2, 2)
+
+    assert reading_share(values, 0.95, strata) == reading_share(values[:40], 0.95, strata[:40])
 
 
 # Strata
