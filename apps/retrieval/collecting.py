@@ -50,6 +50,7 @@ def collect_pairs(
 
 
 def union_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
+    """The union of the runs' top `depth` for the queries, with who found each pair and at which rank."""
     rows = Ranking.objects.filter(run__in=runs, query__in=query_ids).values_list("run_id", "query_id", "packed")
     tops = ((run, query, ranking.unpack(bytes(packed))[0][:depth]) for run, query, packed in rows.iterator())
     return pooling.union(pooling.columns(tops), depth)

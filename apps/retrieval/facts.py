@@ -27,6 +27,7 @@ LABELS = {
 
 
 def remote_facts(system: System) -> list[tuple[str, str]]:
+    """How a system elsewhere is asked, as (label, words), without what is not set. A secret is named, never shown."""
     values = system.config["engine"]
     facts = [(label, _worded(values[key])) for key, label in LABELS.items() if values.get(key)]
     if "scores" in values and not values["scores"]:

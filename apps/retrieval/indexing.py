@@ -69,6 +69,7 @@ def open_signatures(snapshot: Snapshot) -> Signatures:
 
 
 def built_signatures(snapshot: Snapshot) -> Signatures | None:
+    """The snapshot's signatures when they are on disk, else None."""
     return _built(digest_of_signatures(snapshot), NearDuplicates())
 
 
@@ -78,10 +79,12 @@ def folder() -> Path:
 
 
 def digest_of_index(system: System, snapshot: Snapshot) -> str:
+    """The name of an index: another configuration or another snapshot is another index."""
     return digest_of([system.digest, snapshot.digest])
 
 
 def digest_of_signatures(snapshot: Snapshot) -> str:
+    """The name of the signatures; a new way to make them is a new name."""
     return digest_of(["near-duplicates", SIGNATURES_REVISION, snapshot.digest])
 
 

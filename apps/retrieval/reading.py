@@ -30,6 +30,7 @@ def is_read_at_once(size: int, snapshot: Snapshot, *, is_packed: bool = False) -
 
 
 def is_packed(path: Path) -> bool:
+    """Whether the file is gzip, by its first bytes, whatever it is called."""
     with path.open("rb") as stream:
         return stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
@@ -54,6 +55,7 @@ def draft_of_file(
 
 
 def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> imports.Draft:
+    """The run in a text of TREC's six columns; errors call it `name` and count its lines from 1."""
     lines = text.encode().split(b"\n")
     return imports.read_run(lines, name, **known_ids(project, snapshot))
 

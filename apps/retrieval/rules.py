@@ -13,6 +13,7 @@ MOST_DRAWN = 1_000
 
 
 def depth_refusal(depth: int) -> str | None:
+    """Why nothing can be ranked or pooled so deep, or None."""
     if not 1 <= depth <= DEEPEST:
         return f"A depth is a whole number from 1 to {DEEPEST:,}; {depth} is not."
     return None
@@ -39,6 +40,7 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
 
 
 def grow_refusal(pool: Pool) -> str | None:
+    """Why the pool takes no further pairs from runs, or None."""
     if pool.kind == PoolKind.CHOSEN:
         return "The pairs of this pool were chosen one by one; it does not grow by runs."
     if pool.kind != PoolKind.DEPTH:

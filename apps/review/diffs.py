@@ -86,6 +86,7 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
 
 
 def difference(before: Revision, after: Revision) -> Difference:
+    """Every part of two revisions beside each other; blocks that a newer snapshot words anew come last."""
     old, new = expected_blocks(before), expected_blocks(after)
     changes = [
         _change("Question", before.question, after.question),

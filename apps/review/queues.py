@@ -210,6 +210,7 @@ def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
 
 
 def stale_in(project: Project) -> QuerySet[Triple]:
+    """Accepted triples that wait to be pinned again or retired, by when they went stale."""
     return triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
 
 

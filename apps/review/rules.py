@@ -128,6 +128,7 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
 
 
 def message_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why the person may not write in the thread, or None."""
     if reason := _unless_disputed(triple):
         return reason
     if may_write_in_thread(is_author=standing.wrote_any, is_flagger=standing.is_flagger):
@@ -147,6 +148,7 @@ def unchanged_refusal(flagged: Wording, written: Wording) -> str | None:
 
 
 def withdraw_flag_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why the person may not take the flag back, or None."""
     if reason := _unless_disputed(triple):
         return reason
     if standing.is_flagger:
@@ -163,6 +165,7 @@ def drop_refusal(triple: Triple, standing: Standing) -> str | None:
 
 
 def adjudicate_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why the person may not decide the dispute, or None: whoever has a part in it never does."""
     if reason := _unless_disputed(triple):
         return reason
     if standing.wrote_any:
@@ -184,6 +187,7 @@ def evidence_refusal(blocks: Sequence[Compared]) -> str | None:
 
 
 def repin_refusal(triple: Triple, standing: Standing) -> str | None:
+    """Why the person may not pin it to its new text, or None: whoever reviewed it would write what they judged."""
     if triple.state != State.ACCEPTED or not triple.is_stale:
         return f"{_is(triple)}; only a stale triple is pinned again."
     if standing.reviewed_any:

@@ -163,6 +163,7 @@ def successor_for(triple: Triple, apart_from: Iterable[int]) -> User | None:
 
 
 def live_seats(revision: Revision) -> QuerySet[ReviewSeat]:
+    """Seats that somebody holds, answered or not, by number: two at most."""
     return ReviewSeat.objects.filter(revision=revision, released_at=None).order_by("number")
 
 
@@ -173,6 +174,7 @@ def free_number(revision: Revision) -> int | None:
 
 
 def open_seat(revision: Revision, number: int, reviewer: User, at: datetime) -> ReviewSeat:
+    """Give the place `number`, which nobody holds, to the reviewer; the lease runs from `at`."""
     return ReviewSeat.objects.create(
         revision=revision,
         number=number,
@@ -183,10 +185,12 @@ def open_seat(revision: Revision, number: int, reviewer: User, at: datetime) -> 
 
 
 def open_seats(revision: Revision, reviewers: list[User], at: datetime) -> list[ReviewSeat]:
+    """Give the places to the reviewers in their order; with fewer than two, a place stays free."""
     return [open_seat(revision, number, reviewer, at) for number, reviewer in zip(NUMBERS, reviewers, strict=False)]
 
 
 def release(seat: ReviewSeat, at: datetime) -> None:
+    """Take the seat from its holder. It stays as a row, and its place is free."""
     seat.released_at = at
     seat.save(update_fields=["released_at"])
 

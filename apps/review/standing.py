@@ -25,6 +25,7 @@ def live_verdicts(revision: Revision) -> list[Verdict]:
 
 
 def phase_of(revision: Revision, verdicts: int) -> Phase:
+    """How far the round of a revision is, with so many verdicts that stand."""
     if revision.submitted_at is None:
         return Phase.WRITING
     return Phase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else Phase.OPEN
@@ -75,6 +76,7 @@ class Standing:
 
 
 def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing:
+    """What somebody with these roles is to the triple. A part once had stays, whatever the roles are now."""
     revision = triple.revision
     verdicts = live_verdicts(revision)
     phase = phase_of(revision, len(verdicts))

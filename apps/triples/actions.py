@@ -215,6 +215,7 @@ def discard_open_revision(triple: Triple) -> None:
 
 @transaction.atomic
 def withdraw_draft(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
+    """A draft is given up by its author; it stays, with its wording. A candidate is turned down instead."""
     triple = locked_triple(project, triple_id)
     if reason := rules.withdraw_refusal(author, roles_of(author, project), triple):
         raise DraftRefused(reason, code="not_withdrawable")
@@ -235,6 +236,7 @@ def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot:
 def retire_triple(
     *, project: Project, triple_id: int, lead: User, roles: frozenset[str], reason: RetireReason, at: datetime
 ) -> Triple:
+    """A lead takes an accepted triple out of use, stale or not; what was being written on it goes. Its text stays."""
     triple = locked_triple(project, triple_id)
     if refusal := rules.retire_refusal(roles, triple):
         error = Forbidden if refusal == rules.NEEDS_LEAD else RetireRefused

@@ -111,6 +111,7 @@ class Bench:
 
 
 def search(snapshot: Snapshot, sought: str) -> list[Found]:
+    """Blocks of the snapshot that hold the words sought, best first, at most `MOST_RESULTS`."""
     return [
         Found(entry, entry.version.title or entry.block.outside_id, snippet(entry.version.text, sought))
         for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)

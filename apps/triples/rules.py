@@ -32,6 +32,7 @@ def write_refusal(person: User, revision: Revision) -> str | None:
 
 
 def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:
+    """Why `person` may not give up this draft, or None; a candidate has no author who could."""
     if triple.is_candidate:
         return WRITTEN_BY_MACHINE
     if not is_author(person, triple):
@@ -42,6 +43,7 @@ def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str
 
 
 def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:
+    """Why `person` may not begin anew on what was dropped, or None."""
     if not is_author(person, triple):
         return f"Only {triple.author}, who wrote it, can reopen it."
     if triple.state != State.DROPPED:
@@ -50,6 +52,7 @@ def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str |
 
 
 def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
+    """Why somebody with these roles may not retire this triple, or None."""
     if Role.LEAD not in roles:
         return NEEDS_LEAD
     if triple.state != State.ACCEPTED:

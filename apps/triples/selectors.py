@@ -21,6 +21,7 @@ PRIVATE = (State.DRAFT, State.WITHDRAWN)
 
 
 def triples_of(project: Project) -> QuerySet[Triple]:
+    """Every triple of the project, candidates and private drafts too: not yet what somebody may see."""
     return Triple.objects.filter(project=project).select_related("project", "author", "current", "snapshot")
 
 
@@ -46,6 +47,7 @@ def triple_for(member: Member, pk: int) -> Triple:
 
 
 def triple_in(project: Project, pk: int) -> Triple:
+    """Any triple of the project, whoever asks; Http404 for others. For what a member may find: `triple_for`."""
     triple = triples_of(project).filter(pk=pk).first()
     if triple is None:
         raise Http404("No such triple.")
@@ -76,6 +78,7 @@ def authors_of(triple: Triple) -> frozenset[int]:
 
 
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
+    """Its expected blocks as the author ordered them, with texts and documents."""
     return list(revision.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
 
 
@@ -88,6 +91,7 @@ def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot 
 
 
 def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
+    """The block as the snapshot holds it, or None where it does not."""
     return (
         SnapshotBlock.objects.filter(snapshot=snapshot, block__id=block_id)
         .select_related("version__block__document", "block__document")

@@ -52,6 +52,7 @@ def windows(snapshot: Snapshot) -> Iterator[tuple[int, int]]:
 
 
 def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
+    """Ids of accepted triples, numbered within the window and its ends, whose text the snapshot words anew."""
     return changed_ids(in_question(snapshot).filter(number__range=window), snapshot)
 
 

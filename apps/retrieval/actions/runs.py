@@ -91,6 +91,7 @@ def add_run(
     at: datetime,
     origin: str = "",
 ) -> Run:
+    """A run still without rankings. Left without a tag it gets one; a tag that is taken raises RunRefused."""
     check_lengths(tag=tag.strip(), commit=commit.strip())
     tag = _free_tag(system, snapshot, tag.strip())
     run = Run.objects.create(

@@ -23,6 +23,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_model(folder: Path) -> bool:
+    """Whether the folder holds a network and its tokenizer."""
     return graph_of(folder) is not None and (folder / TOKENIZER).is_file()
 
 

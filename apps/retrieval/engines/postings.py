@@ -188,10 +188,12 @@ def load(folder: Path) -> Postings:
 
 
 def save_terms(vocabulary: dict[str, int], folder: Path) -> None:
+    """One term a line, in the order of their numbers. No term holds a line end."""
     (folder / "terms.txt").write_bytes("\n".join(vocabulary).encode())
 
 
 def load_terms(folder: Path) -> dict[str, int]:
+    """Each term's number, as `save_terms` wrote them."""
     words = (folder / "terms.txt").read_bytes().decode()
     return {term: number for number, term in enumerate(words.split("\n") if words else [])}
 

@@ -59,6 +59,7 @@ def _needed(text: str, what: str) -> str:
 
 @transaction.atomic
 def post_message(*, project: Project, triple_id: int, author: User, text: str, at: datetime) -> DisputeMessage:
+    """Author and flagger write to each other while a triple is disputed; each message is told to the other."""
     triple, standing = locked_with_standing(project, triple_id, author)
     if reason := rules.message_refusal(triple, standing):
         raise DisputeRefused(reason, code="not_yours_to_write")
@@ -118,6 +119,7 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
 
 @transaction.atomic
 def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, at: datetime) -> Triple:
+    """An author gives up a disputed triple. The reason is kept, and both reviewers hear of it."""
     triple, standing = locked_with_standing(project, triple_id, author)
     if refusal := rules.drop_refusal(triple, standing):
         raise DisputeRefused(refusal, code="not_droppable")

@@ -12,11 +12,13 @@ from apps.triples.formats.entry import Record
 
 
 def read(source: Source, errors: ErrorList) -> Iterator[Record]:
+    """The entries of a file in its order; a line that is no object goes to the list, and reading goes on."""
     for line, values in read_jsonl(source, errors):
         yield Record(line, values)
 
 
 def line(values: dict[str, Any]) -> bytes:
+    """One entry as a line with its end, in UTF-8. Raises ValueError for NaN and infinity, which JSON has not."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode() + b"\n"
 
 

@@ -240,4 +240,5 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def texts_as_asked(queries: Sequence[str]) -> list[Asked]:
+    """Queries without ids of their own, numbered from 1."""
     return [Asked(str(number), text) for number, text in enumerate(queries, 1)]
