@@ -27,6 +27,24 @@ def test_files_may_be_gzipped_and_divided_by_tabs_or_semicolons(file, capsys, tm
     assert agree_json(capsys, "labels.gz") == plain
 
 
+@pytest.mark.parametrize(
+    "heading",
+    ["item_id,annotator_id,label", "id,rater,rating", "Item;Worker;Grade", "ITEM\tJUDGE\tJUDGEMENT"],
+)
+def test_the_columns_of_a_long_file_may_have_any_usual_name(file, capsys, heading):
+    plain = agree_json(capsys, file(LONG))
+    mark = next(mark for mark in ",;\t" if mark in heading)
+
+    assert agree_json(capsys, file(LONG.replace("item,annotator,label", heading).replace(",", mark), "other")) == plain
+
+
+def test_the_documented_name_of_a_column_goes_before_others(file, capsys):
+    plain = agree_json(capsys, file("item,annotator,label\na,ann,1\na,bob,1\nb,ann,0\nb,bob,1\n"))
+    rows = "id,item,annotator,worker,label,rating\n1,a,ann,x,1,9\n2,a,bob,x,1,9\n3,b,ann,x,0,9\n4,b,bob,x,1,9\n"
+
+    assert agree_json(capsys, file(rows, "other")) == plain
+
+
 def test_a_dash_is_standard_input(file, capsys, monkeypatch):
     plain = agree_json(capsys, file(LONG))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LONG.encode())))
@@ -94,9 +112,16 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         ("", [], "labels.csv: the file is empty."),
         ("item,annotator,label\n", [], "labels.csv: holds no label."),
         (
-            "item,annotator,grade\na,b,1\n",
+            "item,annotator,stars\na,b,1\n",
             [],
-            "labels.csv, line 1, label: this column is missing; the file has item, annotator, grade.",
+            "labels.csv, line 1, label: this column is missing; looked for label, rating, grade, judgement, judgment; "
+            "the file has item, annotator, stars.",
+        ),
+        (
+            "item,rater,worker,label\na,b,c,1\n",
+            [],
+            "labels.csv, line 1, annotator: rater and worker may both be the annotator; --columns says what each "
+            "column holds.",
         ),
         ("item,a,a\nx,1,1\n", [], "labels.csv, line 1: two columns are called 'a'."),
         ("item,a\nx,1\n", [], "labels.csv, line 1: agreement takes two annotators:"),

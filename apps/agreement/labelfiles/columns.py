@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from apps.common import tables
 from apps.common.errors import InputError
 
 ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP = "item", "annotator", "label", "pass", "rating", "skip"
 ROLES = (ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP)
 LONG = (ITEM, ANNOTATOR, LABEL)
+# What the columns of long files are called, in lower case; the first name is the documented one.
+NAMES = {
+    ITEM: tables.ITEM,
+    ANNOTATOR: (ANNOTATOR, "annotator_id", "rater", "rater_id", "worker", "worker_id", "judge", "assessor", "coder"),
+    LABEL: (LABEL, "rating", "grade", "judgement", "judgment"),
+}
 REPEATS = ("refuse", "passes", "first", "last")
 
 
@@ -70,13 +77,24 @@ def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> For
     if doubled:
         raise InputError(name, line, "", doubled[0], f"two columns are called '{doubled[0]}'.")
     lower = [cell.lower() for cell in cells]
-    if set(LONG) <= set(lower):
+    places = {role: _place_of(name, line, role, lower) for role in LONG}
+    lacking = [role for role, place in places.items() if place is None]
+    if not lacking:
         passed = lower.index(PASS) if PASS in lower else None
-        return Form(len(cells), (lower.index(ITEM),), lower.index(ANNOTATOR), lower.index(LABEL), passed)
+        return Form(len(cells), (places[ITEM] or 0,), places[ANNOTATOR], places[LABEL], passed)
     if {ANNOTATOR, LABEL} & set(lower):
-        missing = next(role for role in LONG if role not in lower)
-        raise InputError(name, line, missing, "", f"this column is missing; the file has {', '.join(cells)[:200]}.")
+        said = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
+        raise InputError(name, line, lacking[0], "", f"{said}{', '.join(cells)[:200]}.")
     return _wide(name, line, len(cells), (0,), tuple(enumerate(cells))[1:])
+
+
+def _place_of(name: str, line: int, role: str, lower: Sequence[str]) -> int | None:
+    """The column of a role, None where there is none: the one called by it, or else by another of its names."""
+    found = [own for own in NAMES[role] if own in lower]
+    if len(found) > 1 and role not in found:
+        said = f"{found[0]} and {found[1]} may both be the {role}; --columns says what each column holds."
+        raise InputError(name, line, role, "", said)
+    return lower.index(found[0]) if found else None
 
 
 def _as_told(name: str, line: int, cells: Sequence[str], reading: Reading) -> Form:
