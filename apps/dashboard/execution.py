@@ -4,15 +4,14 @@ from typing import Any
 
 from apps.dashboard.demo.loader import load_demo
 from apps.dashboard.demo.stage import stage_of
+from apps.dashboard.enums import LOAD_DEMO
 from apps.jobs.context import JobContext, JobFailed
 from apps.jobs.registry import job_kind
 
-KIND = "dashboard.load_demo"
 
-
-@job_kind(KIND, title="Load the demo project")
+@job_kind(LOAD_DEMO, title="Load the demo project")
 def fill_demo(ctx: JobContext) -> dict[str, Any]:
     if ctx.project is None or ctx.actor is None:
         raise JobFailed("A demo needs a project and a host.")
-    load_demo(stage_of(ctx.project, ctx.actor), progress=ctx.progress)
+    load_demo(stage_of(ctx.project, ctx.actor), ctx)
     return {}

@@ -8,16 +8,19 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.models import Membership, Project, User
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshots_in
+from apps.dashboard.enums import LOAD_DEMO
 from apps.jobs.curtains import covered_for
-from apps.jobs.models import Notification
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job, Notification
 
 
 class Place(NamedTuple):
-    """A project as one person sees it in the list of projects."""
+    """A project as one person sees it in the list of projects. `loading` is the job that a demo still waits for."""
 
     project: Project
     roles: tuple[str, ...]
     has_unread: bool
+    loading: Job | None = None
 
 
 def places_of(user: User) -> list[Place]:
@@ -31,7 +34,24 @@ def places_of(user: User) -> list[Place]:
         .order_by("project__name", "project", "role")
     )
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row.project_id)]
-    return [Place(group[0].project, tuple(row.role for row in group), group[0].has_unread) for group in groups]
+    loading = _loading([group[0].project for group in groups if group[0].project.is_demo])
+    return [
+        Place(
+            project=group[0].project,
+            roles=tuple(row.role for row in group),
+            has_unread=group[0].has_unread,
+            loading=loading.get(group[0].project_id),
+        )
+        for group in groups
+    ]
+
+
+def _loading(demos: list[Project]) -> dict[int, Job]:
+    """The job that is to fill each demo, of those that are not filled."""
+    if not demos:
+        return {}
+    jobs = Job.objects.filter(kind=LOAD_DEMO, project__in=demos).exclude(state=JobState.DONE)
+    return {job.project_id: job for job in jobs if job.project_id is not None}
 
 
 def newest_snapshot(project: Project) -> Snapshot | None:

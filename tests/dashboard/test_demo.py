@@ -9,10 +9,12 @@ from django.urls import reverse
 from apps.accounts.actions import PeopleRefused
 from apps.accounts.models import Project, User
 from apps.corpus.models import Block, Snapshot
-from apps.dashboard.demo import cast, material
+from apps.dashboard.demo import cast, material, scores
 from apps.dashboard.demo.actions import request_demo
+from apps.dashboard.demo.stage import DemoFailed
 from apps.evaluation.models import Evaluation, GateResult, RunNote
-from apps.goldsets.models import Version
+from apps.goldsets.models import GoldSet, Version
+from apps.jobs.models import JobChunk
 from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement
 from apps.queries.models import Query
@@ -90,6 +92,36 @@ def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     assert resolutions == {"consensus", "revised", "policy:synonym", "adjudicated"}
     assert set(states) == {"accepted", "disputed", "dropped", "in_review", "draft"}
     assert Triple.objects.filter(project=demo, is_stale=True).count() >= 4
+
+
+def test_a_load_that_failed_leaves_whole_chapters_and_is_run_again_from_its_page(transactional_db, client, monkeypatch):
+    host = make_user(is_operator=True)
+    client.force_login(host)
+    with monkeypatch.context() as broken:
+        broken.setattr(scores, "score_runs", fail)
+        job = request_demo(host=host, at=AT)
+        run_jobs()
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", "The scores went up in smoke.")
+    assert Triple.objects.filter(project=job.project).exists(), "the chapter before"
+    assert not GoldSet.objects.exists(), "the chapter that failed"
+    assert "its load failed; run it again here" in client.get(reverse("dashboard:projects")).text
+    told = Counter(Judgement.objects.values_list("round__name", flat=True))
+
+    page = reverse("jobs:job", args=[job.project.slug, job.pk])
+    assert "Run it again" in client.get(page).text
+    client.post(reverse("jobs:retry", args=[job.project.slug, job.pk]))
+    run_jobs()
+
+    job.refresh_from_db()
+    assert (job.state, JobChunk.objects.filter(job=job).count()) == ("done", 9)
+    assert "its load" not in client.get(reverse("dashboard:projects")).text
+    assert Counter(Judgement.objects.values_list("round__name", flat=True))["Spring round"] == told["Spring round"]
+    test_demo_tells_the_whole_story(job.project)
+
+
+def fail(*args):
+    raise DemoFailed("The scores went up in smoke.", code="demo")
 
 
 def test_a_second_demo_stands_beside_the_first(demo, capsys):

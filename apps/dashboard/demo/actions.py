@@ -9,7 +9,7 @@ from apps.accounts.actions import PeopleRefused, free_slug
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import has_operator
 from apps.dashboard.demo.stage import raise_curtain
-from apps.dashboard.execution import KIND
+from apps.dashboard.enums import LOAD_DEMO
 from apps.jobs.actions import enqueue
 from apps.jobs.models import Job
 
@@ -18,14 +18,11 @@ NAME = "Tarnwick Handbook"
 
 @transaction.atomic
 def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
-    """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project.
-
-    A demo half filled is of no use and cannot be taken back, so the job is tried once.
-    """
+    """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
     if not host.is_operator:
         raise PeopleRefused("Only an operator makes projects, and the demo is one.")
     project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
-    return enqueue(kind=KIND, params={}, project=project, actor=host, at=at, max_attempts=1)
+    return enqueue(kind=LOAD_DEMO, params={}, project=project, actor=host, at=at)
 
 
 def offer_demo(*, at: datetime) -> str:

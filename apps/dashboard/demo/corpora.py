@@ -4,8 +4,6 @@ import io
 import json
 from datetime import timedelta
 
-from django.db import transaction
-
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source as File
 from apps.corpus.actions import create_corpus, import_blocks
@@ -20,14 +18,11 @@ from apps.judging.models import Guideline
 from apps.queries.actions import create_query, create_source, grant_permission
 
 
-@transaction.atomic
 def import_first_version(stage: Stage) -> Snapshot:
     corpus = create_corpus(project=stage.project, name="Handbooks", actor=stage.lead, at=stage.at(0.2))
-    stage.snapshot = _take_in(stage, corpus, material.first_version(), "handbooks-spring.jsonl", "Spring", 0.3)
-    return stage.snapshot
+    return _take_in(stage, corpus, material.first_version(), "handbooks-spring.jsonl", "Spring", 0.3)
 
 
-@transaction.atomic
 def import_second_version(stage: Stage, *, day: float) -> Snapshot:
     corpus = stage.frozen().corpus
     return _take_in(stage, corpus, material.second_version(), "handbooks-autumn.jsonl", "Autumn", day)
@@ -56,7 +51,6 @@ def _as_jsonl(sections: list[Section]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-@transaction.atomic
 def write_queries(stage: Stage) -> None:
     sources = {}
     for entry in material.sources():

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-from django.db import transaction
-
 from apps.accounts.models import User
 from apps.dashboard.demo import cast, material
 from apps.dashboard.demo.stage import Stage
@@ -13,7 +11,7 @@ from apps.judging.actions.judgements import Answer, give_judgement
 from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import ErrorType
-from apps.judging.models import Guideline, Round, Seat
+from apps.judging.models import Round, Seat
 from apps.judging.plan import Plan
 from apps.retrieval.models import Pool
 
@@ -21,34 +19,32 @@ BATCH = 20
 SECONDS_A_PAIR = {"mara": 74, "sef": 41, "ines": 96}
 
 
-def first_round(stage: Stage, pool: Pool, guideline: Guideline) -> Round:
+def first_round(stage: Stage) -> Round:
     """Everything is judged, a third of it twice, and every disagreement is settled."""
     annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
     plan = Plan(overlap=0.34, judges=2, seed=7)
-    round_ = _open(stage, pool, guideline, list(annotators.values()), plan, "Spring round", day=3)
+    round_ = _open(stage, stage.first_pool(), list(annotators.values()), plan, "Spring round", day=3)
     _grade_in_turns(stage, round_, annotators, day=3.2, most=None)
     _settle(stage, round_, day=24)
     return close_round(round_id=round_.pk, actor=stage.lead, at=stage.at(25))
 
 
-def second_round(stage: Stage, pool: Pool, guideline: Guideline, *, day: float) -> Round:
+def second_round(stage: Stage, pool: Pool, *, day: float) -> Round:
     """Still open: half of it is graded, and the host may go on with it."""
     annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
     plan = Plan(overlap=0.5, judges=2, seed=11)
     people = [*annotators.values(), stage.host]
-    round_ = _open(stage, pool, guideline, people, plan, "Hard queries", day=day)
+    round_ = _open(stage, pool, people, plan, "Hard queries", day=day)
     _grade_in_turns(stage, round_, annotators, day=day + 0.2, most=45)
     return round_
 
 
-def _open(
-    stage: Stage, pool: Pool, guideline: Guideline, people: list[User], plan: Plan, name: str, *, day: float
-) -> Round:
+def _open(stage: Stage, pool: Pool, people: list[User], plan: Plan, name: str, *, day: float) -> Round:
     return open_round(
         project=stage.project,
         actor=stage.lead,
         pool=pool,
-        guideline=guideline,
+        guideline=stage.guideline(),
         annotators=people,
         plan=plan,
         name=name,
@@ -70,7 +66,6 @@ def _grade_in_turns(stage: Stage, round_: Round, annotators: dict[str, User], *,
         day += 0.6
 
 
-@transaction.atomic
 def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int, day: float) -> int:
     at = stage.at(day)
     seats = claim_seats(round_=round_, annotator=user, n=wanted, at=at)
@@ -94,7 +89,6 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
     return len(seats)
 
 
-@transaction.atomic
 def _settle(stage: Stage, round_: Round, *, day: float) -> None:
     for pair in list(selectors.adjudicable(round_, stage.lead)):
         entry = selectors.entry_in(round_, pair.entry_id)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from apps.accounts.models import User
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.dashboard.demo import cast, material
@@ -38,7 +36,6 @@ def _versions(stage: Stage) -> dict[str, BlockVersion]:
     return {row.block.outside_id: row.version for row in rows}
 
 
-@transaction.atomic
 def _one(stage: Stage, entry: dict[str, Any], version: BlockVersion, *, day: float) -> None:
     author = stage.people[entry["author"]]
     query = Query.objects.get(project=stage.project, outside_id=entry["query"])

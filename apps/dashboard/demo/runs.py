@@ -34,7 +34,7 @@ def build_systems(stage: Stage) -> list[System]:
     ]
 
 
-def run_systems(stage: Stage, systems: list[System]) -> list[Run]:
+def run_systems(stage: Stage, systems: list[System]) -> None:
     runs = []
     for system in systems:
         run = request_run(
@@ -47,7 +47,7 @@ def run_systems(stage: Stage, systems: list[System]) -> list[Run]:
         )
         finish(run.job)
         runs.append(run)
-    return [*runs, upload_hybrid(stage, runs[0], runs[2])]
+    upload_hybrid(stage, runs[0], runs[2])
 
 
 def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
@@ -85,28 +85,26 @@ def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: di
             yield line.encode()
 
 
-def pool_runs(stage: Stage, runs: list[Run]) -> Pool:
+def pool_runs(stage: Stage) -> None:
     pool = request_pool(
         project=stage.project,
         name="Spring, depth 6",
         snapshot_id=stage.frozen().pk,
-        run_ids=[run.pk for run in runs],
+        run_ids=[run.pk for run in stage.ranked()],
         depth=POOL_DEPTH,
         actor=stage.lead,
         at=stage.at(2),
     )
     finish(pool.job)
-    pool.refresh_from_db()
-    return pool
 
 
-def pool_hard_queries(stage: Stage, runs: list[Run], *, day: float) -> Pool:
+def pool_hard_queries(stage: Stage, *, day: float) -> Pool:
     """A second, deeper pool for the hard queries: the round that is still open."""
     pool = request_pool(
         project=stage.project,
         name="Hard queries, depth 12",
         snapshot_id=stage.frozen().pk,
-        run_ids=[run.pk for run in runs],
+        run_ids=[run.pk for run in stage.ranked()],
         depth=12,
         choice=QueryChoice(difficulty="hard"),
         actor=stage.lead,

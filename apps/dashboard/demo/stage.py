@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.accounts import actions as accounts
@@ -16,6 +16,8 @@ from apps.dashboard.demo.cast import CAST, LEAD
 from apps.jobs.enums import JobState
 from apps.jobs.execution import perform
 from apps.jobs.models import Job
+from apps.judging.models import Guideline, Round
+from apps.retrieval.models import Pool, Run
 
 WEEKS = 7
 PATIENCE_SECONDS = 120
@@ -27,13 +29,15 @@ class DemoFailed(Refusal):
 
 @dataclass
 class Stage:
-    """One demo being built. `begins` lies some weeks back, so that its charts have a past."""
+    """One demo being built. `begins` lies some weeks back, so that its charts have a past.
+
+    What one chapter makes and a later one needs is looked up, for another worker may tell the later one.
+    """
 
     project: Project
     host: User
     begins: datetime
     people: dict[str, User] = field(default_factory=dict)
-    snapshot: Snapshot | None = None
 
     def at(self, day: float) -> datetime:
         """The moment `day` days after the beginning; fractions are parts of a day."""
@@ -44,9 +48,22 @@ class Stage:
         return self.people[LEAD]
 
     def frozen(self) -> Snapshot:
-        if self.snapshot is None:
-            raise DemoFailed("The demo froze no snapshot.", code="demo")
-        return self.snapshot
+        """The first snapshot: runs, grades and triples rest on it."""
+        return Snapshot.objects.select_related("corpus__project").get(corpus__project=self.project, number=1)
+
+    def guideline(self) -> Guideline:
+        return Guideline.objects.get(project=self.project)
+
+    def ranked(self) -> list[Run]:
+        """The runs in the order in which they were made."""
+        return list(Run.objects.filter(project=self.project).select_related("system", "project").order_by("pk"))
+
+    def first_pool(self) -> Pool:
+        return Pool.objects.select_related("snapshot__corpus").filter(project=self.project).earliest("pk")
+
+    def first_round(self) -> Round:
+        found = Round.objects.filter(project=self.project).select_related("pool__snapshot__corpus", "guideline")
+        return found.earliest("number")
 
 
 @transaction.atomic
@@ -86,10 +103,13 @@ def _email(key: str) -> str:
 
 
 def finish(job: Job | None) -> None:
-    """Do a job here and now, or wait for the worker that was faster."""
+    """Do a job here and now, or wait for the worker that was faster.
+
+    Inside a transaction nobody else sees the job, and a thread that extends its lease would wait for us.
+    """
     if job is None:
         return
-    perform(job.pk, worker="demo", clock=timezone.now)
+    perform(job.pk, worker="demo", clock=timezone.now, with_heartbeat=not connection.in_atomic_block)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         job.refresh_from_db()

@@ -1,0 +1,53 @@
+"""Killing the worker while it loads the demo leaves whole chapters; the next attempt goes on behind them."""
+
+from pathlib import Path
+
+import pytest
+import redis
+from django.db import connection
+from django.utils import timezone
+
+from apps.dashboard.demo.actions import request_demo
+from apps.jobs.models import Job, JobChunk
+from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
+from tests.factories import make_user
+from tests.jobs.workers import REDIS, Workers, wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def workers(tmp_path: Path):
+    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
+    broker = "filesystem://"
+    if connection.vendor == "postgresql":
+        broker = REDIS
+        try:
+            redis.Redis.from_url(REDIS).flushdb()
+        except redis.ConnectionError:
+            pytest.skip(f"no Redis at {REDIS}")
+    crew = Workers(tmp_path, broker)
+    yield crew
+    crew.stop()
+
+
+def test_the_demo_is_whole_and_single_after_kills(workers):
+    job = request_demo(host=make_user(is_operator=True), at=timezone.now())
+
+    for chapters in (1, 4):
+        worker = workers.start(concurrency=1)
+        wait_until(lambda chapters=chapters: has_told(job, chapters), "the telling")
+        workers.kill(worker)
+    workers.start(concurrency=1)
+    wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
+    workers.stop()
+
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == ("done", 3)
+    assert JobChunk.objects.filter(job=job).count() == 9
+    tells_the_whole_story(job.project)
+
+
+def has_told(job, chapters):
+    assert Job.objects.get(pk=job.pk).state != "done", "the kill came too late"
+    return JobChunk.objects.filter(job=job).count() >= chapters
