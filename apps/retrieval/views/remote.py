@@ -13,8 +13,8 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.asking import Trial, try_query
 from apps.retrieval.engines import BadParameters
 from apps.retrieval.enums import ASKED, SystemKind
+from apps.retrieval.forms import FORMS, PaceForm, RemoteForm
 from apps.retrieval.models import System
-from apps.retrieval.remote_forms import FORMS, PaceForm, RemoteForm
 
 SECTION = {"section": "Runs"}
 

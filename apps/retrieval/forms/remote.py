@@ -14,7 +14,7 @@ from apps.retrieval.engines.remote.base import AUTHS
 from apps.retrieval.engines.remote.http_json import METHODS
 from apps.retrieval.engines.remote.opensearch import QUERIES
 from apps.retrieval.engines.remote.pace import BOUNDS
-from apps.retrieval.forms import SnapshotField
+from apps.retrieval.forms.fields import SnapshotField
 from apps.retrieval.selectors import queries_in
 
 AUTH_WORDS = {

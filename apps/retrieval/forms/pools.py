@@ -1,0 +1,129 @@
+"""What people say about pools, new and growing."""
+
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshots_in
+from apps.retrieval import rules, selectors
+from apps.retrieval.enums import PoolMethod
+from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
+from apps.retrieval.forms.queries import QueryChoiceForm
+from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.sampling import PoolPlan, plan_of
+
+
+class DrawnForm(KaratForm):
+    """How many blocks are drawn beside what runs found."""
+
+    random = count_field("Random blocks", "For each query, from outside the pool: they tell what it misses.")
+    edge = count_field("Random at the edge", "For each query, from what runs found below the pool.")
+    easy = count_field("Easy negatives", "For each query, from far down; not relevant until judged.")
+
+    @property
+    def drawn_fields(self) -> list[forms.BoundField]:
+        return [self["random"], self["edge"], self["easy"]]
+
+    def counts(self, *names: str) -> dict[str, Any]:
+        return {name: self.cleaned_data.get(name) or 0 for name in names}
+
+
+class PoolForm(DrawnForm, QueryChoiceForm):
+    """Systems and runs to draw from. Runs of other snapshots are offered too and refused with the reason."""
+
+    name = forms.CharField(max_length=120, required=False)
+    snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
+    systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    runs = RunsField(
+        Run.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    depth = depth_field(20, "How far into each ranking people judge; of a budget, how far it may look.")
+    method = forms.ChoiceField(
+        label="Pairs that runs found",
+        choices=[(value, label.capitalize()) for value, label in PoolMethod.choices],
+        required=False,
+        help_text="A budget by fused rank is spent at once. Move to front and bandit follow the grades: start with a"
+        " part of the budget, have it judged, then grow the pool.",
+    )
+    pairs = count_field("Budget", "How many pairs runs may bring in.", rules.LARGEST_BUDGET)
+    each = forms.ChoiceField(
+        label="Counted",
+        choices=[("query", "for each query"), ("all", "in all queries together")],
+        required=False,
+        help_text="In all: queries compete, and those with relevant blocks get more.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        required=False,
+        initial=0,
+        widget=number_input(),
+        help_text="The same seed chooses the same blocks.",
+    )
+    same_once = forms.BooleanField(
+        label="Judge texts that are the same once",
+        required=False,
+        help_text="Of a query’s blocks that say the same, the one that runs rank best is judged. Its grade goes to the"
+        " others only when a lead carries it over.",
+    )
+
+    def __init__(self, *args: Any, project: Project, snapshot: Snapshot | None, **kwargs: Any) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        self._field("snapshot").queryset = snapshots_in(project)
+        self._field("systems").queryset = selectors.engines_in(project)
+        if snapshot is not None:
+            self._field("runs").queryset = selectors.complete_runs_on(snapshot)
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or {}
+        if values.get("method") not in {None, "", PoolMethod.DEPTH} and not values.get("pairs"):
+            self.add_error("pairs", "Say how many pairs the budget is.")
+        return values
+
+    @property
+    def plan(self) -> PoolPlan:
+        """How pairs are chosen, once the form is valid. Left open, a seed is 0 and a method the plain union."""
+        values = self.cleaned_data
+        method = values.get("method") or PoolMethod.DEPTH.value
+        budget = values["pairs"] if method != PoolMethod.DEPTH else 0
+        counts = self.counts("random", "edge", "easy", "seed")
+        same_once = bool(values.get("same_once"))
+        return PoolPlan(method=method, pairs=budget, each=values.get("each") != "all", same_once=same_once, **counts)
+
+
+class GrowForm(DrawnForm):
+    """What a pool may still gain: systems, complete runs on its snapshot, depth, and further pairs."""
+
+    systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    runs = RunsField(Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    depth = depth_field(20, "Never less than it is: a pool loses no pairs.")
+    pairs = count_field("Pairs to add", "", rules.LARGEST_BUDGET)
+
+    def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        drawn = selectors.pool_runs(pool)
+        fields: dict[str, Any] = self.fields
+        fields["systems"].queryset = selectors.engines_in(pool.project).exclude(pk__in=[run.system_id for run in drawn])
+        fields["runs"].queryset = selectors.complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in drawn])
+        fields["depth"].initial = pool.depth
+        plan = plan_of(pool.plan)
+        if not plan.has_budget:
+            del fields["pairs"]
+        else:
+            fields["pairs"].help_text = "For each query." if plan.each else "In all queries together."
+        if plan.random and not plan.edge:
+            del fields["edge"]
+
+    @property
+    def drawn_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("random", "edge", "easy") if name in self.fields]
+
+    @property
+    def more(self) -> PoolPlan:
+        """What is added to the pool's plan."""
+        return PoolPlan(**self.counts("pairs", "random", "edge", "easy"))

@@ -1,0 +1,46 @@
+"""Which queries are meant."""
+
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm
+from apps.queries.enums import Difficulty
+from apps.queries.models import Source
+from apps.retrieval import selectors
+from apps.retrieval.selectors import QueryChoice
+
+
+class QueryChoiceForm(KaratForm):
+    """Fields that narrow the query set; left open they mean all queries."""
+
+    source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
+    domain = forms.ChoiceField(required=False)
+    query_type = forms.ChoiceField(label="Type", required=False)
+    difficulty = forms.ChoiceField(required=False, choices=[("", "All difficulties"), *Difficulty.choices])
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self._field("source").queryset = Source.objects.filter(project=project).order_by("name")
+        for name, everything in (("domain", "All domains"), ("query_type", "All types")):
+            values = selectors.query_strata(project, name)
+            self._field(name).choices = [("", everything), *((value, value) for value in values)]
+
+    def _field(self, name: str) -> Any:
+        return self.fields[name]
+
+    @property
+    def choice_fields(self) -> list[forms.BoundField]:
+        return [self["source"], self["domain"], self["query_type"], self["difficulty"]]
+
+    @property
+    def choice(self) -> QueryChoice:
+        source = self.cleaned_data.get("source")
+        return QueryChoice(
+            source_id=source.pk if source else None,
+            domain=self.cleaned_data.get("domain", ""),
+            difficulty=self.cleaned_data.get("difficulty", ""),
+            query_type=self.cleaned_data.get("query_type", ""),
+        )

@@ -1,0 +1,54 @@
+"""What people say about runs: those that Karat makes, and those made elsewhere."""
+
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project
+from apps.common.forms import KaratForm, offer_rows
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors import snapshots_in
+from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field
+from apps.retrieval.forms.queries import QueryChoiceForm
+
+
+class RunForm(QueryChoiceForm):
+    """A run that Karat is to make."""
+
+    snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
+    depth = depth_field(1_000, "Most results kept for a query.")
+    tag = forms.CharField(
+        max_length=110, required=False, help_text="One word. Made of system and snapshot when left open."
+    )
+    note = note_field("What is tried here, for the ledger of runs.")
+    commit = commit_field()
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        self._field("snapshot").queryset = snapshots_in(project)
+
+
+class UploadForm(KaratForm):
+    """A run made elsewhere, as a file in TREC's six columns."""
+
+    file = forms.FileField(
+        label="Run file", help_text="Six columns: query, Q0, block, rank, score, tag. Plain or gzip."
+    )
+    snapshot = SnapshotField(
+        Snapshot.objects.none(), empty_label=None, help_text="The texts the system retrieved from."
+    )
+    system = forms.CharField(max_length=120, required=False, help_text="The file's tag when left open.")
+    tag = forms.CharField(max_length=110, required=False, help_text="The file's tag when left open.")
+    note = note_field("What was tried, for the ledger of runs.")
+    commit = commit_field()
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_rows(self, "snapshot", snapshots_in(project))
+
+
+class LedgerForm(KaratForm):
+    """What stands beside a run in the ledger, changed after it was made."""
+
+    note = note_field("What was tried.")
+    commit = commit_field()
