@@ -1,10 +1,15 @@
 """What every test shares: guards around flushes, and real data when it is there."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.jobs.workers import Workers
 
 REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
@@ -69,3 +74,23 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"no real data at {SHARED_DATA}; set KARAT_SHARED_DATA to its folder")
     return SHARED_DATA
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator["Workers"]:
+    """Real workers on the test's database, nudged through folders beside SQLite and through Redis beside PostgreSQL."""
+    import redis
+    from django.db import connection
+
+    from tests.jobs.workers import REDIS, Workers
+
+    broker = "filesystem://"
+    if connection.vendor == "postgresql":
+        broker = REDIS
+        try:
+            redis.Redis.from_url(REDIS).flushdb()
+        except redis.ConnectionError:
+            pytest.skip(f"no Redis at {REDIS}")
+    crew = Workers(tmp_path, broker)
+    yield crew
+    crew.stop()

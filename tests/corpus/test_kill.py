@@ -1,10 +1,6 @@
 """Killing the worker in the middle of a freeze leaves nothing half frozen."""
 
-from pathlib import Path
-
 import pytest
-import redis
-from django.db import connection
 from django.utils import timezone
 
 from apps.corpus import actions, search
@@ -12,26 +8,11 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.models import Job, JobChunk
 from tests.corpus.factories import make_corpus, make_snapshot
 from tests.factories import lead_of
-from tests.jobs.workers import REDIS, Workers, wait_until
+from tests.jobs.workers import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 BLOCKS = 20_000
-
-
-@pytest.fixture
-def workers(tmp_path: Path):
-    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
-    broker = "filesystem://"
-    if connection.vendor == "postgresql":
-        broker = REDIS
-        try:
-            redis.Redis.from_url(REDIS).flushdb()
-        except redis.ConnectionError:
-            pytest.skip(f"no Redis at {REDIS}")
-    crew = Workers(tmp_path, broker)
-    yield crew
-    crew.stop()
 
 
 def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):

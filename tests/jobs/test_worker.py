@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 
 import pytest
-import redis
-from django.db import connection
 
 from apps.audit.models import Event
 from apps.jobs import actions
@@ -16,27 +14,12 @@ from apps.jobs.selectors import worker_last_seen
 from tests.factories import AT
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
-from tests.jobs.workers import REDIS, Workers, wait_until
+from tests.jobs.workers import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 SEED = 20_261_120
 PARTS = ["part 0", "part 1", "part 2", "part 3", "end"]
-
-
-@pytest.fixture
-def workers(tmp_path: Path):
-    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
-    broker = "filesystem://"
-    if connection.vendor == "postgresql":
-        broker = REDIS
-        try:
-            redis.Redis.from_url(REDIS).flushdb()
-        except redis.ConnectionError:
-            pytest.skip(f"no Redis at {REDIS}")
-    crew = Workers(tmp_path, broker)
-    yield crew
-    crew.stop()
 
 
 def all_ended() -> bool:

@@ -17,14 +17,9 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.imports import Draft, read_run
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
+from tests.elsewhere import TEXTS
 from tests.factories import AT, lead_of
 
-TEXTS = {
-    "a": "red key opens the red door",
-    "b": "green door",
-    "c": "blue window and green wall",
-    "d": "the key to the window",
-}
 QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
 
 

@@ -13,7 +13,7 @@ from apps.retrieval.enums import HELP
 from apps.retrieval.indexing import open_system
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.ranking import unpack
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 from tests.retrieval.factories import (
     import_lines,
     make_pool,
@@ -28,11 +28,6 @@ pytestmark = pytest.mark.django_db
 
 COLOURS = ["red", "green", "blue"]
 THINGS = ["door", "key", "wall", "window"]
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

@@ -19,23 +19,6 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
-
-
 def url(project, rest=""):
     return f"/api/v1/projects/{project.slug}/runs/{rest}"
 

@@ -16,24 +16,13 @@ from apps.jobs.testing import run_jobs
 from apps.retrieval import actions, asking, ranking
 from apps.retrieval.actions import SystemRefused
 from apps.retrieval.models import Ranking, Run
-from tests.elsewhere import SECRET, TEXTS, TOLD
-from tests.factories import AT, lead_of, make_project
-from tests.retrieval.factories import make_pool, make_queries, make_run, make_snapshot
+from tests.elsewhere import SECRET, TOLD
+from tests.factories import AT, lead_of
+from tests.retrieval.factories import make_pool, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
 
 QUICK = {"tries": 3, "first_wait": 0.01, "read": 1, "whole": 2, "stop_after": 5}
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project, TEXTS)
 
 
 def http(port, path="search", **changes):

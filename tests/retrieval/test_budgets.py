@@ -7,18 +7,13 @@ from apps.retrieval import actions, grading
 from apps.retrieval.actions import PoolRefused
 from apps.retrieval.models import PoolEntry
 from apps.retrieval.sampling import PoolPlan
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
 
 BLOCKS = {f"b{number:03}": f"text {number}" for number in range(120)}
 QUESTIONS = {"Q1": "first", "Q2": "second", "Q3": "third"}
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

@@ -12,11 +12,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def snapshot(project):
     return make_snapshot(project)
 

@@ -4,21 +4,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.retrieval.models import Pool, PoolEntry, Run
-from tests.factories import make_project
-from tests.retrieval.factories import make_queries, make_snapshot, trec
+from tests.retrieval.factories import trec
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
 
 
 @pytest.fixture

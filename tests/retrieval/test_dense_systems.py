@@ -8,8 +8,7 @@ from apps.retrieval.engines import encoder
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import System
 from apps.retrieval.selectors import indexed_in
-from tests.factories import lead_of, make_project
-from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
+from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.tiny_models import make_model, needs_packages
 
 pytestmark = pytest.mark.django_db
@@ -23,17 +22,6 @@ VALUES = {
     "p_passage_prefix": "",
     "p_max_tokens": "64",
 }
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
 
 
 @pytest.fixture(autouse=True)
@@ -54,12 +42,6 @@ def with_packages(monkeypatch):
 @pytest.fixture
 def without_packages(monkeypatch):
     monkeypatch.setattr(encoder, "PACKAGES", ("a_package_that_is_not_there",))
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def new_dense(project):

@@ -2,21 +2,10 @@ import pytest
 from django.urls import reverse
 
 from apps.retrieval.models import System
-from tests.factories import lead_of, make_project
+from tests.factories import make_project
 from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def page(project):

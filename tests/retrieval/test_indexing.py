@@ -6,15 +6,9 @@ from django.utils import timezone
 from apps.jobs import chores
 from apps.retrieval.engines.store import kept
 from apps.retrieval.indexing import folder, known_indexes, open_built, open_signatures, open_system, tidy_indexes
-from tests.factories import make_project
 from tests.retrieval.factories import make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

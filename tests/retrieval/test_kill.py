@@ -2,12 +2,9 @@
 
 import random
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-import redis
-from django.db import connection
 from django.utils import timezone
 
 from apps.jobs.actions import retry_job
@@ -17,7 +14,7 @@ from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from tests.factories import lead_of, make_project
-from tests.jobs.workers import REDIS, Workers, wait_until
+from tests.jobs.workers import wait_until
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -26,21 +23,6 @@ SEED = 20_261_121
 KILLS = 8
 SHARED_KILLS = 4
 QUERIES, BLOCKS, SYSTEMS = 400, 4_000, 6
-
-
-@pytest.fixture
-def workers(tmp_path: Path):
-    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
-    broker = "filesystem://"
-    if connection.vendor == "postgresql":
-        broker = REDIS
-        try:
-            redis.Redis.from_url(REDIS).flushdb()
-        except redis.ConnectionError:
-            pytest.skip(f"no Redis at {REDIS}")
-    crew = Workers(tmp_path, broker)
-    yield crew
-    crew.stop()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from apps.jobs.testing import run_jobs
 from apps.queries.models import Query
 from apps.retrieval import reading
 from apps.retrieval.models import Run
-from tests.factories import lead_of, make_project
-from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
+from tests.factories import lead_of
+from tests.retrieval.factories import import_lines, trec
 from tests.retrieval.test_api import ROWS, push, url
 from tests.retrieval.test_views import THEIRS, at, send, words
 
@@ -22,23 +22,6 @@ UNKNOWN = "Q01 Q0 =ghost 9 1.0 theirs"
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "AT_ONCE_BYTES", 10)
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def confirm(client, project, **values):

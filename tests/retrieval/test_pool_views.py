@@ -7,18 +7,13 @@ from apps.jobs.testing import run_jobs
 from apps.retrieval import grading
 from apps.retrieval.models import Pool, System
 from apps.retrieval.sampling import PoolPlan, plan_of
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import make_member
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 from tests.retrieval.test_views import at, words
 
 pytestmark = pytest.mark.django_db
 
 BLOCKS = {f"b{number:02}": f"text {number}" for number in range(30)}
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture
@@ -31,12 +26,6 @@ def snapshot(project):
 def run(project, snapshot):
     rows = [(query, f"b{place:02}", float(20 - place)) for query in ("Q01", "Q02", "Q03") for place in range(12)]
     return import_lines(project, snapshot, trec(rows)).run
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def described(snapshot, run, **fields):

@@ -6,9 +6,9 @@ from django.urls import reverse
 
 from apps.accounts.secrets import save_secret
 from apps.retrieval.models import System
-from tests.elsewhere import TEXTS, TOLD
-from tests.factories import AT, lead_of, make_member, make_project
-from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
+from tests.elsewhere import TOLD
+from tests.factories import AT, lead_of, make_member
+from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.test_asking import http, make_remote_system
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
@@ -17,23 +17,6 @@ PACE = {
     "at_once": "4", "per_second": "0", "tries": "2", "first_wait": "0.01", "connect": "1", "read": "1", "whole": "2",
     "stop_after": "5",
 }  # fmt: skip
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project, TEXTS)
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def page_of(project, kind="http"):

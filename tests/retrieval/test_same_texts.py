@@ -8,7 +8,7 @@ from apps.jobs.testing import run_jobs
 from apps.retrieval import actions
 from apps.retrieval.models import Pool, PoolEntry
 from apps.retrieval.sampling import PoolPlan, plan_of
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +23,6 @@ BLOCKS = {
     "f": LONG,
 }
 ONCE = PoolPlan(same_once=True)
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

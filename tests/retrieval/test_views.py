@@ -8,7 +8,7 @@ from apps.jobs.models import Upload
 from apps.jobs.testing import run_jobs
 from apps.retrieval import blinding
 from apps.retrieval.models import Pool, Run, System
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import make_member, make_project
 from tests.retrieval.factories import (
     as_upload,
     import_lines,
@@ -23,23 +23,6 @@ from tests.retrieval.factories import (
 pytestmark = pytest.mark.django_db
 
 THEIRS = trec([("Q01", "a", 9.0), ("Q01", "d", 8.0), ("Q02", "c", 3.5)])
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
-
-
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
 
 
 def at(name, project, *args):
