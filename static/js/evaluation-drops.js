@@ -34,10 +34,17 @@ function show(row, pressed) {
   for (const button of row.querySelectorAll("[data-drop-key]")) button.setAttribute("aria-pressed", button.value === pressed);
 }
 
+// What waits for the answer before it is sent later, when no button is pressed any more.
+function keep(form, decision) {
+  const kept = form.querySelector('input[name="decision"]') ?? form.appendChild(document.createElement("input"));
+  Object.assign(kept, { type: "hidden", name: "decision", value: decision });
+}
+
 function onSubmit(event) {
   const row = event.target.closest("[data-item]");
   if (!event.target.hasAttribute("hx-post")) return;
   row.dataset.was = row.querySelector('[aria-pressed="true"]')?.value ?? "";
+  keep(event.target, event.submitter.value);
   show(row, event.submitter.value);
   ask(row, "");
   goOn(row);

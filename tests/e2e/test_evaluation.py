@@ -93,11 +93,18 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     expect(page.get_by_role("heading", name="Unjudged in the top ten")).to_be_visible()
     looking.look_at(page, "evaluation-query")
     looking.axe_clean(page)
+    page.keyboard.press("k")
+    stands_at(page, ", drop 1 of 2; 1 left to explain")
+    page.keyboard.press("j")
     explained_beside_its_rankings(page)
     assert [note.decision for note in RegressionNote.objects.order_by("pk")] == ["accept", "grades_wrong"]
-    page.keyboard.press("k")
-    expect(page.get_by_text(", drop 2 of")).to_be_visible()
     assert witness.drain() == []
+
+
+def stands_at(page, words):
+    """The next page has come, with the scripts that know its keys."""
+    expect(page.get_by_text(words)).to_be_visible()
+    page.wait_for_load_state("load")
 
 
 def explained_by_key(page):
@@ -113,10 +120,10 @@ def explained_by_key(page):
 
 
 def explained_beside_its_rankings(page):
-    """The second drop's grades called wrong beside its rankings, which leads to the third."""
-    expect(page.get_by_text(", drop 2 of")).to_be_visible()
+    """The second and last drop's grades called wrong beside its rankings, which leads back to the table."""
+    stands_at(page, ", drop 2 of 2; 1 left to explain")
     page.keyboard.press("w")
-    expect(page.get_by_text(", drop 3 of")).to_be_visible()
+    expect(page.get_by_text("2 of 2 explained")).to_be_visible()
 
 
 def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, witness, scene):

@@ -268,11 +268,16 @@ class _Spot(NamedTuple):
 
 
 def _spots(mark: _Box, y: float, wide: float) -> list[_Spot]:
-    """Places for a name of this width, the best first: beside the dot, above or below the whisker, then aslant."""
+    """Places for a name of this width, the best first: beside the dot, above or below the whisker, then aslant.
+
+    Above and below it stands over the middle, else it begins or ends at the whisker: there is room at the edges too.
+    """
     after, before = (mark.right + 4, "start"), (mark.left - 4 - wide, "end")
     middle = ((mark.left + mark.right - wide) / 2, "middle")
+    over = (middle, (mark.left, "start"), (mark.right - wide, "end"))
     top = y - LINE / 2
     rows = [top, top + LINE * 0.8, top - LINE * 0.8, top + LINE * 1.6, top - LINE * 1.6]
-    places = [(after, top), (before, top), (middle, mark.top - LINE - 2), (middle, mark.bottom + 2)]
+    places = [(after, top), (before, top)]
+    places += [(place, row) for place in over for row in (mark.top - LINE - 2, mark.bottom + 2)]
     places += [(side, row) for row in rows[1:] for side in (after, before)]
     return [_Spot(_Box(x, row, x + wide, row + LINE), anchor) for (x, anchor), row in places]

@@ -145,6 +145,14 @@ class Move(NamedTuple):
     grade: int | None
     block: int = 0
 
+    def words(self, *, of_right: bool) -> str:
+        """Where the block stands in the other list, told beside the one list or the other."""
+        if self.left == self.right:
+            return "stays"
+        if of_right:
+            return f"from {self.left}" if self.left else "new"
+        return f"to {self.right}" if self.right else "gone"
+
 
 def moves(found: Sequence[Move], depth: int) -> SafeString:
     """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
@@ -155,9 +163,9 @@ def moves(found: Sequence[Move], depth: int) -> SafeString:
         if inside_left and inside_right:
             strands.append(_strand(move))
         elif inside_left:
-            stubs += _stub(6.0, 20.0, 26.0, None, move.left, f"to {move.right}" if move.right else "gone")
+            stubs += _stub(6.0, 20.0, 26.0, None, move.left, move.words(of_right=False))
         elif inside_right:
-            words = f"from {move.left}" if move.left else "new"
+            words = move.words(of_right=True)
             stubs += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
     return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", strands + stubs)
 

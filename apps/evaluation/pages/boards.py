@@ -197,15 +197,16 @@ def _moment(row: TrendRow) -> Moment:
 
 
 class Latency(NamedTuple):
-    """Milliseconds that a query of a run took; None where nobody measured it."""
+    """Milliseconds that each of n queries of a run took; None where nobody measured it, or counted."""
 
     p50: float | None
     p95: float | None
     p99: float | None
+    n: int | None
 
     @classmethod
     def of(cls, run: Run) -> Self:
-        return cls(run.latency.get("p50"), run.latency.get("p95"), run.latency.get("p99"))
+        return cls(*(run.latency.get(name) for name in cls._fields))
 
 
 def latency_places(taken: Iterable[float | None]) -> int:

@@ -184,12 +184,13 @@ class Comparison:
 
 
 class Placement(NamedTuple):
-    """One line of a ranking as it is drawn."""
+    """One line of a ranking as it is drawn; `moved` says where the other ranking has it."""
 
     rank: int
     score: float
     grade: int | None
     block: Named
+    moved: str
 
 
 @dataclass
@@ -227,10 +228,16 @@ class SideBySide:
     def lists(self) -> list[list[Placement]]:
         return [
             [
-                Placement(placed.rank, placed.score, self.grades.get(placed.position), self.blocks[placed.position])
+                Placement(
+                    rank=placed.rank,
+                    score=placed.score,
+                    grade=self.grades.get(placed.position),
+                    block=self.blocks[placed.position],
+                    moved=self._move(placed.position).words(of_right=of_right),
+                )
                 for placed in ranking[:DEPTH]
             ]
-            for ranking in self.rankings
+            for of_right, ranking in zip((False, True), self.rankings, strict=True)
         ]
 
     @cached_property
@@ -273,7 +280,7 @@ class SideBySide:
             found = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
             judged = sum(grade is not None for grade in found) / len(found) if found else None
             relevant = sum(grade is not None and grade > 0 for grade in found)
-            values = [sheet.values[row.measure][self.place] for row in self.comparison.rows]
+            values = [(row.measure, sheet.values[row.measure][self.place]) for row in self.comparison.rows]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows
 

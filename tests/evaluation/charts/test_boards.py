@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from itertools import combinations
 from xml.etree import ElementTree
@@ -59,6 +60,22 @@ def test_names_of_runs_that_lie_close_do_not_cover_each_other():
     assert sorted(written) == sorted(names)
     for one, other in combinations(written.values(), 2):
         assert one[1] <= other[0] or other[1] <= one[0] or abs(one[2] - other[2]) >= LINE
+
+
+def test_a_name_at_the_edge_does_not_cross_the_whisker_of_its_neighbour():
+    edge, neighbour = Worth("bm25-long-blocks-damped@1", 0.2, 0.87, (0.8, 0.92), 64, True), (0.802, 0.917)
+    runs = [
+        edge,
+        Worth("bm25@1", 1.2, 0.86, neighbour, 64, False),
+        Worth("tf-idf@1", 3.7, 0.85, (0.79, 0.91), 64, False),
+    ]
+
+    chart = cost_quality("nDCG@10", "latency", runs)
+
+    start, end, y = places(chart, [edge.run])[edge.run]
+    whiskers = [node.get("d") for node in ElementTree.fromstring(chart).iter("path") if node.get("class") == "whisker"]
+    for x, low, high in (map(float, re.match(r"M([\d.]+) ([\d.]+)V([\d.]+)", d).groups()) for d in whiskers):
+        assert not (start < x < end and high < y - LINE / 2 < low)
 
 
 def test_the_mark_of_the_front_lies_on_top_of_one_that_hides_it():

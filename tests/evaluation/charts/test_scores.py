@@ -51,6 +51,17 @@ def test_one_query_and_two_thousand_can_be_drawn():
         assert parsed(charts.deltas("AP", some_changes(count))) is not None
 
 
+def test_a_move_is_told_from_either_side():
+    stays, sinks, leaves = charts.Move("a", 2, 2, 1), charts.Move("b", 1, 12, 3), charts.Move("c", 3, None, 0)
+
+    assert [move.words(of_right=False) for move in (stays, sinks, leaves)] == ["stays", "to 12", "gone"]
+    assert [move.words(of_right=True) for move in (stays, sinks, charts.Move("d", None, 1, 0))] == [
+        "stays",
+        "from 1",
+        "new",
+    ]
+
+
 def test_ids_and_names_from_files_are_escaped():
     rows = some_changes(5, id_of=lambda n: f"{NASTY}{n}")
     stratum = Stratum(NASTY, 5, (Summary(0.5, (0.4, 0.6), 5),))

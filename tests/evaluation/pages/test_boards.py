@@ -63,7 +63,7 @@ def test_a_project_without_version_and_run_is_told_what_to_do(client, page):
 
 @pytest.mark.parametrize("page", ["trend", "costs"])
 def test_a_version_without_scores_says_so(client, scene, page):
-    assert "No run has been scored on the dev split of v1 yet." in read(client, scene, page)
+    assert "Nothing has been scored on v1 yet, dev split." in read(client, scene, page)
 
 
 def test_runs_apart_hold_one_place_each(client, scored):

@@ -55,7 +55,7 @@ def test_without_a_version_the_page_says_what_is_missing(client):
 def test_with_nothing_scored_the_page_says_so(client, scene):
     response = open_page(client, scene.lead, url(scene, "overview"))
 
-    assert "Nothing has been scored on the dev split of v1 yet. Choose runs below." in words(response)
+    assert "Nothing has been scored on v1 yet, dev split. Choose runs below." in words(response)
 
 
 def test_the_leaderboard_stands_best_first_with_intervals_and_n(client, scene, pair):
@@ -338,6 +338,16 @@ def test_a_run_that_returned_nothing_says_so(client):
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, query.pk))
 
     assert "This run returned nothing for the query." in words(response)
+
+
+def test_the_worst_query_stands_first_where_a_lower_value_is_better(client):
+    qrels = qrels_of(4)
+    runs = {"mixed": dict.fromkeys(qrels, GOOD) | {"Q03": {"d": 1.0}}}
+    one = score(make_scene(qrels=qrels, runs=runs, test_share=0.0), "mixed", measures="FailureRate@5", split=Split.DEV)
+
+    said = words(open_page(client, one.requested_by, url(one, "evaluation", one.pk)))
+
+    assert re.findall(r'<td class="id first">(Q\d+)</td>', said) == ["Q03", "Q01", "Q02", "Q04"]
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
