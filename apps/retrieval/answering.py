@@ -222,9 +222,9 @@ def rankings_digest(snapshot_digest: str, lines: Sequence[tuple[str, str]]) -> s
 
 
 def latency_summary(times: Sequence[float]) -> dict[str, float]:
-    """Percentiles (linear between neighbours) and mean in milliseconds; empty when no query was timed."""
+    """Percentiles (linear between neighbours) and mean in milliseconds, of n queries; empty when none was timed."""
     if not times:
         return {}
     p50, p95, p99 = np.percentile(times, [50, 95, 99])
     values = {"p50": p50, "p95": p95, "p99": p99, "mean": np.mean(times)}
-    return {key: round(float(value), 4) for key, value in values.items()}
+    return {key: round(float(value), 4) for key, value in values.items()} | {"n": len(times)}

@@ -27,17 +27,6 @@ pytestmark = pytest.mark.django_db
 THEIRS = [("Q01", "a", 9.0), ("Q01", "d", 8.0), ("Q02", "c", 3.5)]
 
 
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def snapshot(project):
-    make_queries(project)
-    return make_snapshot(project)
-
-
 def entries(pool):
     ids = {query.pk: query.outside_id for query in selectors.queries_in(pool.project)}
     return {
@@ -101,7 +90,8 @@ def test_a_run_answers_every_query_and_completes(project, snapshot):
         "Q02": ["c", "d", "b"],
         "Q03": [],
     }
-    assert set(run.latency) == {"p50", "p95", "p99", "mean"}
+    assert set(run.latency) == {"p50", "p95", "p99", "mean", "n"}
+    assert run.latency["n"] == run.query_count
     assert selectors.queries_in(project).filter(locked_at=AT).count() == 3
     job = Job.objects.get(pk=run.job_id)
     assert (job.result, job.done, job.total) == ({"run_id": run.pk}, 3, 3)
