@@ -17,7 +17,7 @@ from apps.jobs.models import Outbox
 
 log = logging.getLogger(__name__)
 
-MAX_TRIES = 8
+MAX_TRIES = 12  # over some ten hours: who is down for a night is told in the morning
 BASE_WAIT_SECONDS = 30
 MAX_WAIT_SECONDS = 3 * 3_600
 BATCH = 50
@@ -25,6 +25,10 @@ REASON_LENGTH = 500
 
 Sender = Callable[[Outbox], None]
 _senders: dict[str, Sender] = {}
+
+
+class Undelivered(Exception):
+    """A message did not go out. The text is a sentence for people, shown as it is."""
 
 
 def sender(kind: str) -> Callable[[Sender], Sender]:
@@ -80,7 +84,8 @@ def deliver(outbox_id: int, *, at: datetime) -> bool:
     except Exception as problem:
         log.warning("Delivery %s failed: %s", row.delivery_id, problem)
         state = DeliveryState.FAILED if row.attempts + 1 >= MAX_TRIES else DeliveryState.WAITING
-        mine.update(state=state, error=f"{type(problem).__name__}: {problem}"[:REASON_LENGTH])
+        said = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
+        mine.update(state=state, error=said[:REASON_LENGTH])
         return False
     mine.update(state=DeliveryState.SENT, sent_at=at, error="")
     return True

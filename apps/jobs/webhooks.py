@@ -16,15 +16,15 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project, User
-from apps.accounts.secrets import reveal, secrets_in
+from apps.accounts.secrets import NoSecret, reveal, secrets_in
 from apps.audit.actions import record
 from apps.common.addresses import BadAddress, parse_url
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
-from apps.common.outbound import Client, Limits
+from apps.common.outbound import Client, Limits, OutboundError
 from apps.jobs.enums import DeliveryKind, DeliveryState
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.outbox import sender
+from apps.jobs.outbox import Undelivered, sender
 
 MOST_WEBHOOKS = 20
 MOST_SHOWN = 20
@@ -37,8 +37,8 @@ class WebhookRefused(Refusal):
     """An address cannot be told, or not like that."""
 
 
-class NotTaken(Exception):
-    """The other side answered, and did not take the message."""
+class NotTaken(Undelivered):
+    """The message could not be sent, or the other side did not take it."""
 
 
 def webhooks_in(project: Project) -> QuerySet[Webhook]:
@@ -128,7 +128,17 @@ def _post(webhook: Webhook, event: str, facts: dict[str, Any], at: datetime) -> 
 
 @sender(DeliveryKind.WEBHOOK)
 def send_webhook(delivery: Outbox) -> None:
-    """Send one message. Raises NotTaken for any answer but 2xx, NoSecret, BadAddress, or an OutboundError."""
+    """Send one message. Raises NotTaken for any answer but 2xx, and where the address could not be asked."""
+    try:
+        status, host = _ask(delivery)
+    except (BadAddress, NoSecret, OutboundError) as problem:
+        raise NotTaken(str(problem)) from problem
+    if not 200 <= status < 300:
+        raise NotTaken(f"{host} answered {status}.")
+
+
+def _ask(delivery: Outbox) -> tuple[int, str]:
+    """What was answered, and by which host."""
     webhook = Webhook.objects.select_related("project").get(pk=delivery.payload["webhook"])
     if webhook.ended_at is not None:
         raise NotTaken(ENDED)
@@ -142,11 +152,9 @@ def send_webhook(delivery: Outbox) -> None:
     }
     client = Client(target, openings=settings.OUTBOUND_ALLOW, limits=PATIENCE)
     try:
-        answer = client.ask("POST", target.path, headers=headers, body=body)
+        return client.ask("POST", target.path, headers=headers, body=body).status, target.host
     finally:
         client.close()
-    if not 200 <= answer.status < 300:
-        raise NotTaken(f"{target.host} answered {answer.status}.")
 
 
 def signature(secret: str, seconds: int, body: bytes) -> str:

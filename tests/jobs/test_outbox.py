@@ -37,16 +37,16 @@ def test_a_delivery_that_fails_is_tried_later(monkeypatch):
     assert outbox.deliver(row.pk, at=AT) is False, "its time has not come"
 
 
-def test_a_delivery_is_given_up_after_eight_tries(monkeypatch):
+def test_a_delivery_is_given_up_after_twelve_tries(monkeypatch):
     row = post()
     monkeypatch.setitem(outbox._senders, "mail", lambda delivery: (_ for _ in ()).throw(OSError("no route")))
 
-    for _ in range(8):
+    for _ in range(12):
         Outbox.objects.update(next_at=from_now(-1))
         outbox.deliver_due(at=AT)
 
     row.refresh_from_db()
-    assert (row.state, row.attempts) == ("failed", 8)
+    assert (row.state, row.attempts) == ("failed", 12)
 
 
 def test_a_sender_killed_in_the_middle_leaves_the_mail_due_again(monkeypatch):
@@ -69,3 +69,9 @@ def test_a_sender_killed_in_the_middle_leaves_the_mail_due_again(monkeypatch):
 
 def test_waits_double_up_to_three_hours():
     assert [outbox.wait_after(tries) for tries in (1, 2, 3, 8, 20)] == [30, 60, 120, 3840, 10_800]
+
+
+def test_who_is_down_for_a_night_is_still_told():
+    hours = sum(outbox.wait_after(tries) for tries in range(1, outbox.MAX_TRIES)) / 3600
+
+    assert 10 < hours < 11
