@@ -17,10 +17,14 @@ NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 
 
 class Held(NamedTuple):
-    """A gate and what it says now: of the newest run on the newest version. None while it has said nothing."""
+    """A gate and what it says now: of the newest run on the newest version. None while it has said nothing.
+
+    `waits_for` is the tag of a newer run that was scored and that a gate on cost cannot be held to yet.
+    """
 
     gate: Gate
     result: GateResult | None
+    waits_for: str = ""
 
     @property
     def state(self) -> str:
@@ -63,14 +67,36 @@ def gate_in(project: Project, pk: int) -> Gate:
 
 
 def held(gates: Iterable[Gate]) -> list[Held]:
-    """What each gate says now, in two queries however many there are."""
+    """What each gate says now, in two queries however many there are, and one more where some are on cost."""
     rows = list(gates)
     newest = GateResult.objects.filter(gate=OuterRef("pk")).order_by(*NEWEST_FIRST).values("pk")[:1]
     keys = Gate.objects.filter(pk__in=[gate.pk for gate in rows]).annotate(newest=Subquery(newest))
     of_gate = dict(keys.values_list("pk", "newest"))
     results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
     said = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
-    return [Held(gate, said.get(gate.pk)) for gate in rows]
+    waiting = _waiting([gate for gate in rows if rule_of(gate).figure == gating.COST])
+    return [Held(gate, said.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
+
+
+def _waiting(costs: list[Gate]) -> dict[int, str]:
+    """By gate on cost the tag of the newest run on the newest version, where nothing was said of it."""
+    if not costs:
+        return {}
+    scored = Evaluation.objects.filter(
+        version__gold_set=OuterRef("gold_set"),
+        run__system=OuterRef("system"),
+        split=OuterRef("split"),
+        scored_at__isnull=False,
+    ).order_by("-version__number", "-run", "-pk")
+    said = GateResult.objects.filter(
+        gate=OuterRef("pk"), evaluation__version=OuterRef("newest_version"), evaluation__run=OuterRef("newest_run")
+    )
+    found = Gate.objects.filter(pk__in=[gate.pk for gate in costs]).annotate(
+        newest_version=Subquery(scored.values("version")[:1]),
+        newest_run=Subquery(scored.values("run")[:1]),
+        tag=Subquery(scored.values("run__tag")[:1]),
+    )
+    return dict(found.filter(~Exists(said), newest_run__isnull=False).values_list("pk", "tag"))
 
 
 def results_of(gate: Gate) -> QuerySet[GateResult]:

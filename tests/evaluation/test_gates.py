@@ -239,6 +239,20 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
     assert "is 2.50; the gate asks for at most 2." in Notification.objects.get().sentence
 
 
+def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
+    gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
+    hold(scene, {"name": "Another kind"})
+    assert gates.held([gate])[0].waits_for == ""
+    RunNote.objects.create(run=scene.runs["base"], cost="1.5", written_by=scene.lead, written_at=AT)
+    score(scene, "base")
+    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "")
+
+    score(scene, "better")
+
+    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "better")
+    assert [row.waits_for for row in gates.held(gates.gates_in(scene.project))] == ["better", ""]
+
+
 def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
     decide = gatekeeping.decide_on
     made = []

@@ -104,7 +104,7 @@ def history_cell(rule: gating.Rule, row: GateResult, bounds: Bounds) -> SafeStri
         return ""
     said = ", ".join(filter(None, (gating.told(rule, row.value), _interval(rule, row))))
     words = f"{row.evaluation.run.tag}: {said}; bound {gating.told(rule, row.bound)}, {row.get_state_display()}"
-    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -24V48")
+    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
     point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
     return svg(

@@ -57,6 +57,9 @@ class GateSerializer(serializers.Serializer[Any]):
     baseline = serializers.IntegerField(source="gate.baseline_id", allow_null=True)
     state = serializers.ChoiceField(choices=GateState.choices)
     newest = GateResultSerializer(source="result", allow_null=True)
+    waits_for = serializers.CharField(
+        help_text="Of a gate on cost: the tag of a newer run that was scored and has no cost yet. Else empty."
+    )
     retired_at = serializers.DateTimeField(source="gate.retired_at", allow_null=True)
 
 
