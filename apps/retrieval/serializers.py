@@ -10,7 +10,7 @@ MOST_ROWS = 1_000_000
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """A run as machines see it: what made it, on what, and how long its queries took (milliseconds)."""
+    """A run as machines see it: what made it, on what, and how long its n timed queries took (milliseconds)."""
 
     system = serializers.CharField(source="system.name", read_only=True)
     system_digest = serializers.CharField(source="system.digest", read_only=True)

@@ -117,7 +117,7 @@ def test_runs_and_pools_are_read(lead, project, snapshot):
 
     listed = lead.get(url(project)).json()
     assert (listed["results"][0]["tag"], listed["next"]) == (run.tag, None)
-    assert lead.get(url(project, f"{run.pk}/")).json()["latency_ms"].keys() == {"p50", "p95", "p99", "mean"}
+    assert lead.get(url(project, f"{run.pk}/")).json()["latency_ms"].keys() == {"p50", "p95", "p99", "mean", "n"}
     assert lead.get(url(project, "pools/")).json()["results"][0]["entry_count"] == pool.entry_count
     assert "found_by" not in lead.get(url(project, f"pools/{pool.pk}/")).json()
 
