@@ -5,7 +5,6 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -67,7 +66,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
         name=request.POST.get("name", "")[:120],
     )
     if snapshot is None:
-        return redirect(f"{reverse('corpus:corpus', args=[project.slug, corpus.slug])}#freeze")
+        return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
     messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} blocks.")
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 

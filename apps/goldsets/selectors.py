@@ -67,9 +67,14 @@ class Looks(NamedTuple):
 
 
 def triples_on_their_way(version: Version) -> dict[str, int]:
-    """How many triples of the project are disputed or in review now, and so in no version that is fixed now."""
-    counted = Triple.objects.filter(project=version.gold_set.project).aggregate(
-        disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
+    """How many triples of the project are disputed or in review now, apart from those that the version holds."""
+    held = VersionTriple.objects.filter(version=version).values("triple")
+    counted = (
+        Triple.objects.filter(project=version.gold_set.project)
+        .exclude(pk__in=held)
+        .aggregate(
+            disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
+        )
     )
     return {word: count for word, count in counted.items() if count}
 

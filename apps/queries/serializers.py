@@ -40,7 +40,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
 class QuerySourceSerializer(serializers.Serializer):
     """Which queries, by their outside ids, come from which source, by its slug; null: none is known."""
 
-    source = serializers.SlugField(max_length=60, allow_null=True)
+    source = serializers.SlugField(max_length=60, allow_null=True)  # type: ignore[assignment]
     query_ids = serializers.ListField(
         child=serializers.CharField(max_length=200), min_length=1, max_length=MOST_AT_ONCE
     )

@@ -1,34 +1,15 @@
 """Killing the worker while it loads the demo leaves whole chapters; the next attempt goes on behind them."""
 
-from pathlib import Path
-
 import pytest
-import redis
-from django.db import connection
 from django.utils import timezone
 
 from apps.dashboard.demo.actions import request_demo
 from apps.jobs.models import Job, JobChunk
 from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
 from tests.factories import make_user
-from tests.jobs.workers import REDIS, Workers, wait_until
+from tests.jobs.workers import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def workers(tmp_path: Path):
-    """Workers on folders beside SQLite, on Redis beside PostgreSQL."""
-    broker = "filesystem://"
-    if connection.vendor == "postgresql":
-        broker = REDIS
-        try:
-            redis.Redis.from_url(REDIS).flushdb()
-        except redis.ConnectionError:
-            pytest.skip(f"no Redis at {REDIS}")
-    crew = Workers(tmp_path, broker)
-    yield crew
-    crew.stop()
 
 
 def test_the_demo_is_whole_and_single_after_kills(workers):
