@@ -69,7 +69,7 @@ def shown(value: object) -> str:
 
 def as_line(error: InputError) -> str:
     """The error on one line of a terminal: file, line, field, value, and the sentence."""
-    if error.value and error.value not in error.message:
+    if error.value and error.value not in error.message and error.value not in error.field:
         return str(InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}"))
     return str(error)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.common.errors import InputError
+from apps.common.errors import InputError, InputErrors
 from apps.evaluation.gating import Rule, RuleError, Slice, as_facts, asks, measures_of, read_rules, rule_of
 from apps.evaluation.measures import Measure
 
@@ -102,7 +102,7 @@ def test_a_rule_that_cannot_be_decided_is_refused_by_its_key(change, key, says):
 def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
     path = written(tmp_path, '[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = "300 ms"\n')
 
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputErrors) as caught:
         read_rules(path)
 
     fault = f"{path}, line 4, gate 1 (Fast), at_most = '300 ms': at_most is a number, not '300 ms'."
@@ -123,7 +123,7 @@ def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
     ],
 )
 def test_a_file_that_holds_no_gates_is_refused(tmp_path, text, says):
-    with pytest.raises(InputError, match=says):
+    with pytest.raises((InputError, InputErrors), match=says):
         read_rules(written(tmp_path, text))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, shown
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of, shown
 from apps.evaluation.gating.rule import Rule, RuleError, as_facts, rule_of
 
 LONGEST_FILE = 1_000_000
@@ -28,14 +28,14 @@ class Placed(NamedTuple):
 
 
 def read_rules(path: str | Path) -> list[Rule]:
-    """The rules of a file in their order. Raises InputError, naming file, line, gate, key and value of the first fault.
+    """The rules of a file in their order. Raises InputErrors, naming line, gate, key and value of the first mistakes.
 
-    A file without any gate is refused: a pipeline that asks nothing would pass for ever.
+    A file that is no TOML is an InputError, and so is one without any gate: such a pipeline would always pass.
     """
-    errors = ErrorList()
+    errors = ErrorList(MOST_TOLD)
     found = parse_rules(_text_of(Path(path), str(path)), str(path), errors)
-    for error in errors:
-        raise error
+    if errors:
+        raise all_of(errors)
     return [placed.rule for placed in found]
 
 

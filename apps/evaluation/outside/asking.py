@@ -62,7 +62,8 @@ def ask_release(
             part = [Asked(query.query_id, query.text) for query in open_queries[first : first + step]]
             found = ask_all(engine, line, part, k)
             fresh = _answers(part, found.answered, found.found, ids.names)
-            file.add(fresh)
+            if fresh:
+                file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
             failed |= {one.query_id: one.sentence for one in found.failed}
             told(len(answers), len(queries))

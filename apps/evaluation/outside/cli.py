@@ -138,12 +138,21 @@ def _from_system(
 def _unanswered(outcome: asking.Outcome, total: int, file: AnswerFile) -> str:
     """Which queries have no answer, why, and what to do."""
     left = total - len(outcome.answers)
-    named = [f"{query}: {reason}" for query, reason in list(outcome.failed.items())[:NAMED]]
-    stop = "The rest was not asked. " if outcome.stopped else ""
-    return (
-        f"{left:,} of {total:,} queries have no answer, so nothing was scored. {' '.join(named)} {stop}"
-        f"The answers so far are kept in {file.path}: the same command asks for the rest."
-    )
+    by_reason: dict[str, list[str]] = {}
+    for query, reason in outcome.failed.items():
+        by_reason.setdefault(reason, []).append(query)
+    said = [f"{left:,} of {total:,} queries have no answer, so nothing was scored."]
+    said += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
+    said += ["The rest was not asked."] if outcome.stopped and left > len(outcome.failed) else []
+    if outcome.answers:
+        said.append(f"The answers so far are kept in {file.path}: the same command asks for the rest.")
+    return " ".join(said)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _sheet(

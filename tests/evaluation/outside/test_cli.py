@@ -126,6 +126,42 @@ def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the
     assert evaluate("--command", line) == 0
 
 
+def test_a_system_that_answers_nothing_is_told_once_and_nothing_is_kept(at, capsys):
+    assert evaluate("--command", f"{sys.executable} -c 1/0", "--quiet") == 3
+
+    said = capsys.readouterr().err
+    assert said == (
+        "karat eval: 3 of 3 queries have no answer, so nothing was scored. "
+        "Q1, Q2, Q3: The command ended with code 1: ZeroDivisionError: division by zero.\n"
+    )
+    assert not (at / ".karat-eval").exists()
+
+
+def test_every_mistake_of_a_file_of_gates_is_told(at, capsys):
+    (at / "gates.toml").write_text(
+        '[[gate]]\nname = "a"\nfigure = "ndcg_cut_10"\nat_least = 0.4\n\n[[gate]]\nname = "b"\nfigure = "P@5"\n'
+    )
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 3
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert "gates.toml, line 3, gate 1 (a), figure" in first
+    assert "here it is nDCG@10" in first
+    assert "gates.toml, line 8, gate 2 (b), figure = 'P@5': A gate has one of" in second
+
+
+def test_every_mistake_of_a_run_is_told(at, capsys):
+    (at / "broken.run").write_text("Q1 Q0 a\nQ1 Q0 b 1 high t\n")
+
+    assert evaluate("--run", "broken.run") == 3
+
+    assert capsys.readouterr().err.splitlines() == [
+        "karat eval: broken.run, line 1, line: 'Q1 Q0 a': 3 fields where there must be six: query, Q0, block, rank, "
+        "score, tag.",
+        "karat eval: broken.run, line 2, score: 'high' is not a number.",
+    ]
+
+
 def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
