@@ -48,7 +48,7 @@ def alpha(sample: Sample, level: str, values: Sequence[float]) -> Estimator | Co
     """Alpha of a sample of items by categories, each with two ratings or more."""
     name = f"Krippendorff's α, {level}"
     patterns = sample.patterns.astype(float)
-    if reason := undefined_reason(patterns, sample.n):
+    if reason := undefined_reason(patterns[sample.seen], sample.n):
         return undefined(name, reason, sample.n)
     if level == "ratio" and min(values) < 0:
         return undefined(name, "The ratio level needs a zero that nothing lies below; a label is negative.", sample.n)

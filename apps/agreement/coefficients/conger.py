@@ -41,7 +41,7 @@ def conger_kappa(
 
     `rated` is items by raters as `codes` gives them, `size` the number of categories.
     """
-    sample = sample_of_codes(rated, strata=strata)
+    sample = sample_of_codes(rated, size, strata=strata)
     closeness = agreement_weights(kind, range(size) if values is None else values)
     return estimate(sample, conger(sample, closeness, kind), Settings(seed, resamples, confidence))
 
@@ -53,7 +53,7 @@ def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
     counts = category_counts(rated, size)
     shared = counts.sum(axis=1) >= 2
     n = int(sample.total[shared].sum())
-    if reason := undefined_reason(counts[shared].astype(float), n):
+    if reason := undefined_reason(counts[shared & sample.seen].astype(float), n):
         return undefined(name, reason, n)
     agreed = item_agreement(counts, closeness)
     chosen = _chosen(rated, size)

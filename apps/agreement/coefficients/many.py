@@ -156,7 +156,7 @@ def _from_totals(
     """
     patterns = sample.patterns
     shared, n = _shared(sample)
-    if reason := undefined_reason(patterns[shared].astype(float), n):
+    if reason := undefined_reason(patterns[shared & sample.seen].astype(float), n):
         return undefined(name, reason, n)
     raters = patterns.sum(axis=1)
     agreed = item_agreement(patterns, closeness)

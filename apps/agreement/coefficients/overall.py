@@ -86,7 +86,7 @@ def all_coefficients(
         found |= _estimated(everything, of_all | of_shared, settings)
     else:
         found |= _estimated(everything, of_all, settings) | _estimated(shared, of_shared, settings)
-    by_rater = sample_of_codes(rated, strata=strata)
+    by_rater = sample_of_codes(rated, scale.size, strata=strata)
     own = conger(by_rater, agreement_weights("nominal", range(scale.size)), "nominal")
     found["conger_kappa"] = estimate(by_rater, own, settings)
     found |= _of_two(rated, scale, settings)

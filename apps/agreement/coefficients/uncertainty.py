@@ -1,9 +1,9 @@
 """Values and intervals of coefficients from a sample: bootstrap over items beside the analytic standard error.
 
-Intervals are bias-corrected and accelerated (BCa; Efron 1987, JASA 82:171-185): kappas and alphas are bounded and
-skew, and percentile intervals of small samples miss too often on one side. The acceleration comes from the same
-linearised values as the standard error. They are read a little further out (`apps.common.intervals.widened`), for few
-items make resampled values too narrow.
+Intervals are the middle share of the resampled values. Items are drawn beside half an imagined one (`imagined`), for
+what a small sample holds none of no resample shows, and the values are read a little further out
+(`apps.common.intervals.widened`), for few items make them too narrow. Kappas and alphas are bounded and skew, but BCa
+(Efron 1987, JASA 82:171-185) over the same items was wider and held less often; docs/reference/uncertainty.md has both.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from apps.agreement.coefficients.counting import Counts
 from apps.agreement.coefficients.results import CERTAIN, Coefficient, interval_of_error, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, resampled
 from apps.common.alpha import Parts, chance_corrected
@@ -116,8 +114,7 @@ def _estimate(sample: Sample, estimator: Estimator, drawn: Floats | None, confid
     )
     if drawn is None or plain.value is None or plain.method == FULL:
         return plain
-    share = _reading_share(sample, confidence)
-    interval = bca_interval(plain.value, drawn, estimator.influence, sample.total, confidence=share)
+    interval = percentile_interval(plain.value, drawn, _reading_share(sample, confidence))
     return replace(plain, interval=interval, method=BOOTSTRAP if interval else NONE)
 
 
@@ -159,42 +156,14 @@ def _standard_error(sample: Sample, estimator: Estimator) -> float:
     return float(np.sqrt(spread / (n * (n if estimator.is_of_table else n - 1))))
 
 
-def bca_interval(
-    value: float, drawn: Floats, influence: Floats, weights: Counts, *, confidence: float = CONFIDENCE
-) -> tuple[float, float] | None:
-    """The BCa interval of a value from its resampled values; None when more than half of those are undefined.
+def percentile_interval(value: float, drawn: Floats, confidence: float) -> tuple[float, float] | None:
+    """The middle share of the resampled values, reaching as far as the value; None when more than half are undefined.
 
-    `influence` holds the linearised values of the patterns, `weights` how many items have each. Resampled values
-    equal to the value count half as below it, since counts make ties common. Where the correction runs out of
-    range, the interval is the percentile one.
+    The value of a sample in which nearly every item agrees may lie beyond the draws, for those know of the item that
+    nobody has seen.
     """
     defined = drawn[np.isfinite(drawn)]
     if len(defined) < max(1.0, (1 - MAX_UNDEFINED_SHARE) * len(drawn)):
         return None
-    near = np.abs(defined - value) <= CERTAIN
-    below = float((defined < value)[~near].sum() + near.sum() / 2) / len(defined)
-    tails = _corrected_tails(below, _acceleration(influence, weights), confidence)
-    low, high = np.quantile(defined, tails)
-    return float(low), float(high)
-
-
-def _corrected_tails(below: float, acceleration: float, confidence: float) -> tuple[float, float]:
-    """The shares of resampled values to cut at, for `below` of them lying under the value."""
-    tail = (1 - confidence) / 2
-    if not 0 < below < 1 or 1 - tail == 1:
-        return tail, 1 - tail
-    normal = NormalDist()
-    bias = normal.inv_cdf(below)
-    shifted = [bias + normal.inv_cdf(share) for share in (tail, 1 - tail)]
-    if any(acceleration * shift >= 1 for shift in shifted):
-        return tail, 1 - tail
-    low, high = (normal.cdf(bias + shift / (1 - acceleration * shift)) for shift in shifted)
-    return low, high
-
-
-def _acceleration(influence: Floats, weights: Counts) -> float:
-    """A sixth of the skewness of the linearised values over items, by the root of their number; 0 without spread."""
-    squares = float((weights * influence**2).sum())
-    if squares < CERTAIN:
-        return 0.0
-    return float((weights * influence**3).sum()) / (6 * squares**1.5)
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), value), max(float(high), value)
