@@ -186,6 +186,8 @@ class Things:
         return Run.objects.filter(project=self.project).order_by("pk").first().pk
 
     retrieval_api_run__pk = retrieval_run__pk
+    systems_api__pk = retrieval_system__pk
+    systems_api_pace__pk = retrieval_pace__pk
 
     def retrieval_api_push__pk(self) -> int:
         return Job.objects.get(project=self.project, kind="retrieval.take_file").pk

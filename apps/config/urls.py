@@ -31,6 +31,7 @@ PROJECT_API = [
     path("corpus/", include("apps.corpus.api_urls")),
     path("queries/", include("apps.queries.api_urls")),
     path("runs/", include("apps.retrieval.api_urls")),
+    path("systems/", include("apps.retrieval.system_api_urls")),
     path("triples/export/", include("apps.review.export_urls")),
     path("triples/", include("apps.triples.api_urls")),
     path("review/", include("apps.review.api_urls")),

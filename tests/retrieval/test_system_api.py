@@ -1,0 +1,293 @@
+"""Systems over the API: described, read, paced and run as on the pages, with the same refusals."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.actions import create_token
+from apps.accounts.enums import Role, Scope
+from apps.accounts.secrets import save_secret
+from apps.audit.models import Event
+from apps.jobs.testing import run_jobs
+from apps.retrieval.models import Run, System
+from tests.elsewhere import SECRET, TEXTS
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.retrieval.factories import make_queries, make_snapshot, make_system
+from tests.retrieval.test_asking import http
+
+pytestmark = pytest.mark.django_db
+ELSEWHERE = {"url": "https://search.example/find", "body": '{"q": {{query}}}', "ids": "hits[*].id"}
+CLUSTER = {"url": "https://search.example:9200", "index": "pages"}
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def lead(client, project):
+    client.force_login(lead_of(project))
+    return client
+
+
+def url(project, name: str, *args: object) -> str:
+    return reverse(f"systems-api:{name}", args=[project.slug, *args])
+
+
+def post(client, project, name: str, body: dict, *args: object):
+    return client.post(url(project, name, *args), json.dumps(body), content_type="application/json")
+
+
+def remote(client, project, **changes):
+    body = {"name": "Search, staging", "kind": "http", "parameters": ELSEWHERE, **changes}
+    return post(client, project, "remote", body)
+
+
+# Systems that Karat runs -------------------------------------------------------------------------------------------
+
+
+def test_an_lsa_system_is_described_with_what_is_left_out_as_it_usually_is(lead, project):
+    answer = post(lead, project, "systems", {"name": "Themes", "kind": "lsa", "parameters": {"dimensions": 16}})
+
+    system = System.objects.get()
+    told = answer.json()
+    assert answer.status_code == 201
+    assert (told["id"], told["name"], told["kind"], told["digest"]) == (system.pk, "Themes", "lsa", system.digest)
+    assert (told["configuration"]["engine"]["dimensions"], told["configuration"]["engine"]["seed"]) == (16, 0)
+    assert (told["configuration"]["words"], told["run_count"]) == ("title_and_text", 0)
+    assert Event.objects.get(action="system.created").actor == lead_of(project)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "says"),
+    [
+        ({"kind": "oracle"}, 400, "is not a valid choice"),
+        ({"name": ""}, 400, "may not be blank"),
+        ({"parameters": {"k1": "much"}}, 409, "it is a number from 0 to 10"),
+        ({"parameters": {"k1": 11}}, 409, "it is a number from 0 to 10"),
+        ({"parameters": {"k3": 1}}, 409, "BM25 has no parameter"),
+        ({"parameters": {"k1": 10**400}}, 400, "A parameter is a number"),
+        ({"parameters": {"tokenizer": "a\0b"}}, 400, "A parameter is a number"),
+        ({"parameters": {"k1": [1]}}, 400, "A parameter is a number"),
+        ({"parameters": "k1=1"}, 400, "Expected a dictionary"),
+        ({"words": "title"}, 400, "is not a valid choice"),
+        ({"word": "text"}, 400, "There is no such setting; there are name, kind, parameters, words."),
+    ],
+)
+def test_a_system_that_cannot_be_described_like_that_is_refused_in_words(lead, project, changes, status, says):
+    answer = post(lead, project, "systems", {"name": "Words", "kind": "bm25", **changes})
+
+    assert answer.status_code == status
+    assert says in answer.content.decode()
+    assert System.objects.count() == 0
+
+
+def test_the_same_configuration_under_another_name_is_refused_as_on_the_page(lead, project):
+    make_system(project)
+
+    answer = post(lead, project, "systems", {"name": "Another", "kind": "bm25"})
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "system_exists")
+
+
+# Fusions -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fusion_is_described_by_the_ids_of_its_systems(lead, project):
+    ids = [post(lead, project, "systems", {"name": kind, "kind": kind}).json()["id"] for kind in ("bm25", "tfidf")]
+
+    answer = post(lead, project, "fusions", {"name": "Both", "systems": ids, "k": 10})
+
+    engine = answer.json()["configuration"]["engine"]
+    digests = System.objects.filter(pk__in=ids).values_list("digest", flat=True)
+    assert (answer.status_code, answer.json()["kind"], engine["k"]) == (201, "fusion", 10)
+    assert engine["systems"] == sorted(digests)
+
+
+def test_a_fusion_of_one_system_or_of_another_projects_is_refused(lead, project):
+    mine, theirs = make_system(project), make_system(make_project())
+
+    one = post(lead, project, "fusions", {"name": "One", "systems": [mine.pk]})
+    other = post(lead, project, "fusions", {"name": "Other", "systems": [mine.pk, theirs.pk]})
+    beyond = post(lead, project, "fusions", {"name": "Beyond", "systems": [mine.pk, 2**70]})
+
+    assert (one.status_code, one.json()["detail"]) == (409, "A fusion needs two systems or more, each once.")
+    assert (other.status_code, beyond.status_code) == (404, 400)
+    assert not System.objects.filter(kind="fusion").exists()
+
+
+# Systems elsewhere -------------------------------------------------------------------------------------------------
+
+
+def test_a_system_elsewhere_is_described_and_its_secret_is_a_name(lead, project):
+    save_secret(project=project, name="search-key", value=SECRET, actor=lead_of(project), at=AT)
+    parameters = {**ELSEWHERE, "auth": {"kind": "bearer", "secret": "search-key"}}
+
+    made = remote(lead, project, parameters=parameters, pace={"at_once": 2})
+    read = lead.get(url(project, "system", made.json()["id"]))
+    listed = lead.get(url(project, "systems"))
+
+    assert made.status_code == 201
+    assert made.json()["configuration"]["engine"]["auth"]["secret"] == "search-key"
+    assert (made.json()["configuration"]["pace"]["at_once"], made.json()["configuration"]["pace"]["tries"]) == (2, 4)
+    assert read.json() == listed.json()[0] == made.json()
+    assert not any(SECRET in answer.content.decode() for answer in (made, read, listed))
+
+
+def test_a_cluster_is_described_with_its_fields(lead, project):
+    answer = remote(
+        lead, project, kind="opensearch", parameters={**CLUSTER, "query": "multi_match", "fields": ["title^2", "text"]}
+    )
+
+    assert answer.status_code == 201
+    assert answer.json()["configuration"]["engine"]["fields"] == ["title^2", "text"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "says"),
+    [
+        ({"kind": "bm25"}, 400, "is not a valid choice"),
+        ({"parameters": {**ELSEWHERE, "url": "file:///etc/passwd"}}, 409, "begins with neither https"),
+        ({"parameters": {**ELSEWHERE, "url": 7}}, 409, "begins with neither https"),
+        ({"parameters": {**ELSEWHERE, "url": ["a"]}}, 400, "Not a valid string"),
+        ({"parameters": {"body": "{}"}}, 400, "This field is required"),
+        ({"parameters": {**ELSEWHERE, "body": '{"q": 1}'}}, 409, "{{query}} stands nowhere"),
+        ({"parameters": {**ELSEWHERE, "bodi": "{}"}}, 400, "There is no such setting"),
+        ({"parameters": {**ELSEWHERE, "headers": {"Authorization": "x"}}}, 409, "belongs in a secret"),
+        ({"parameters": {**ELSEWHERE, "auth": {"kind": "bearer", "secret": "none"}}}, 409, "no secret called none"),
+        ({"parameters": {**ELSEWHERE, "auth": {"kind": "bearer", "value": SECRET}}}, 400, "There is no such setting"),
+        ({"parameters": CLUSTER}, 400, "There is no such setting"),
+        ({"pace": {"at_once": 33}}, 400, "less than or equal to 32"),
+        ({"pace": {"at_once": 2.5}}, 400, "A valid integer is required"),
+        ({"pace": {"often": 1}}, 400, "There is no such setting"),
+    ],
+)
+def test_a_system_elsewhere_that_could_not_be_asked_is_refused_in_words(lead, project, changes, status, says):
+    answer = remote(lead, project, **changes)
+
+    assert answer.status_code == status, answer.json()
+    assert says in answer.content.decode()
+    assert SECRET not in answer.content.decode()
+    assert System.objects.count() == 0
+
+
+def test_the_pace_changes_and_the_system_stays_the_same(lead, project):
+    made = remote(lead, project, pace={"tries": 2}).json()
+
+    paced = post(lead, project, "pace", {"per_second": 5}, made["id"])
+
+    pace = paced.json()["configuration"]["pace"]
+    assert (paced.status_code, pace["per_second"], pace["tries"]) == (200, 5, 2)
+    assert paced.json()["digest"] == made["digest"]
+    assert Event.objects.filter(action="system.paced").count() == 1
+
+
+def test_a_system_that_karat_runs_has_no_pace(lead, project):
+    answer = post(lead, project, "pace", {"tries": 2}, make_system(project).pk)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "no_pace")
+
+
+# Runs --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_system_is_run_on_the_queries_that_are_meant(lead, project):
+    make_queries(project)
+    snapshot = make_snapshot(project)
+    system = make_system(project)
+
+    answer = post(lead, project, "run", {"snapshot": snapshot.digest, "depth": 5, "tag": "night-1"}, system.pk)
+    waiting = answer.json()
+    run_jobs()
+
+    run = Run.objects.get()
+    assert answer.status_code == 202
+    assert (waiting["run"]["id"], waiting["run"]["state"], waiting["job"]["id"]) == (run.pk, "pending", run.job_id)
+    assert (run.system, run.tag, run.depth, run.state, run.query_count) == (system, "night-1", 5, "complete", 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says"),
+    [
+        ({"snapshot": "nowhere"}, 400, "No snapshot, or more than one, is called that."),
+        ({"depth": 0}, 400, "greater than or equal to 1"),
+        ({"domain": "nobody's"}, 409, "No query was chosen"),
+        ({"tag": "two words"}, 409, "holds a space"),
+        ({"tagg": "a"}, 400, "There is no such setting"),
+    ],
+)
+def test_a_run_that_cannot_be_made_is_refused_in_words(lead, project, body, status, says):
+    make_queries(project)
+    snapshot = make_snapshot(project)
+
+    answer = post(lead, project, "run", {"snapshot": snapshot.digest, **body}, make_system(project).pk)
+
+    assert answer.status_code == status
+    assert says in answer.content.decode()
+    assert Run.objects.count() == 0
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_system_elsewhere_is_described_and_run_without_a_page(lead, project, port):
+    make_queries(project)
+    snapshot = make_snapshot(project, TEXTS)
+    made = remote(lead, project, parameters=http(port), pace={"tries": 1}).json()
+
+    post(lead, project, "run", {"snapshot": snapshot.digest}, made["id"])
+    run_jobs()
+
+    run = lead.get(reverse("retrieval-api:run", args=[project.slug, Run.objects.get().pk])).json()
+    assert (run["state"], run["query_count"], run["system"]) == ("complete", 3, "Search, staging")
+
+
+# Who ---------------------------------------------------------------------------------------------------------------
+
+
+def test_viewers_read_and_do_not_describe(client, project):
+    system = make_system(project)
+    client.force_login(make_member(project, Role.VIEWER))
+
+    assert [row["id"] for row in client.get(url(project, "systems")).json()] == [system.pk]
+    assert client.get(url(project, "systems"), {"kind": "lsa"}).json() == []
+    assert post(client, project, "systems", {"name": "Mine", "kind": "lsa"}).status_code == 403
+
+
+def test_a_token_that_only_reads_runs_describes_nothing(client, project):
+    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
+        _, token = create_token(
+            project=project,
+            user=lead_of(project),
+            name="ci",
+            scopes=[scope],
+            lasts=timedelta(days=30),
+            at=timezone.now(),
+        )
+        answer = client.post(
+            url(project, "systems"),
+            json.dumps({"name": "Words", "kind": "bm25"}),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        assert answer.status_code == status
+
+
+def test_the_list_asks_as_much_for_three_systems_as_for_one(lead, project):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert lead.get(url(project, "systems")).status_code == 200
+        return len(asked)
+
+    make_system(project)
+    queries()
+    one = queries()
+    for kind in ("tfidf", "lsa"):
+        post(lead, project, "systems", {"name": kind, "kind": kind})
+
+    assert queries() == one
+    assert len(lead.get(url(project, "systems")).json()) == 3
