@@ -127,11 +127,17 @@ def _etag(request: HttpRequest, token: str) -> str:
     return f'"{sha256_hex(_drawing(token).encode())[:32]}"'
 
 
-@require_safe
 @condition(etag_func=_etag)
+def _picture(request: HttpRequest, token: str) -> HttpResponse:
+    return HttpResponse(_drawing(token), content_type="image/svg+xml; charset=utf-8")
+
+
+@require_safe
 def badge(request: HttpRequest, token: str) -> HttpResponse:
-    """The picture at a public address. It may be shown by any page and kept for a minute."""
-    answer = HttpResponse(_drawing(token), content_type="image/svg+xml; charset=utf-8")
+    """The picture at a public address. It may be shown by any page and kept for a minute; so may the answer that it
+    has not changed, or a cache would let go of what it holds.
+    """
+    answer = _picture(request, token)
     answer["Cache-Control"] = f"public, max-age={BADGE_LASTS}"
     answer["Content-Security-Policy"] = "default-src 'none'"
     answer["X-Robots-Tag"] = "noindex"

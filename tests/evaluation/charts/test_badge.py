@@ -47,7 +47,7 @@ def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, s
     drawing = answer.content.decode()
     assert (answer.status_code, again.status_code) == (200, 304)
     assert answer["Content-Type"] == "image/svg+xml; charset=utf-8"
-    assert answer["Cache-Control"] == "public, max-age=60"
+    assert answer["Cache-Control"] == again["Cache-Control"] == "public, max-age=60"
     assert "1 of 1 passed" in drawing
     for name in (gate.name, gate.system.name, scene.project.slug, scene.project.name, gate.gold_set.name):
         assert name not in drawing
@@ -70,5 +70,16 @@ def test_a_revoked_badge_leads_nowhere(client, scene, gate):
     row = make_badge(**what)
     revoke_badge(**what)
 
-    assert client.get(reverse("badges:badge", args=[row.token])).status_code == 404
+    gone = client.get(reverse("badges:badge", args=[row.token]))
+    assert (gone.status_code, "no-store" in gone["Cache-Control"]) == (404, True)
     assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404
+
+
+def test_a_cache_that_asks_again_after_the_revocation_is_told_that_there_is_nothing(client, scene, gate):
+    what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
+    address = reverse("badges:badge", args=[make_badge(**what).token])
+    tag = client.get(address)["ETag"]
+
+    revoke_badge(**what)
+
+    assert client.get(address, headers={"If-None-Match": tag}).status_code == 404
