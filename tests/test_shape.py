@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,7 @@ def sources() -> list[Path]:
     return sorted(path for path in (REPO / "apps").rglob("*.py") if "migrations" not in path.parts)
 
 
+@cache
 def imported_modules(path: Path) -> list[str]:
     names = []
     for node in ast.walk(ast.parse(path.read_text())):
