@@ -12,6 +12,7 @@ from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import as_lines
 from apps.evaluation.columns import Judged
+from apps.evaluation.files.inputs import Digests
 from apps.evaluation.files.trecfiles import load_run
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
@@ -63,12 +64,13 @@ def run(args: argparse.Namespace) -> int:
         release = _asked_of(args, read_release(args.release, _split(args)))
         blocks = Vocabulary()
         judged = release.judged(blocks)
-        if engine is None:
-            found = _from_file(args.run_file, judged, blocks, name=args.name)
-        else:
-            found = _from_system(args, engine, pace, headers, release, judged, blocks)
-        sheet = _sheet(args, release, judged, blocks, found, measures, rules)
-        _write_reports(args, sheet)
+        with Digests(_files(args)) as digests:
+            if engine is None:
+                found = _from_file(args.run_file, judged, blocks, name=args.name)
+            else:
+                found = _from_system(args, engine, pace, headers, release, judged, blocks)
+            sheet = _sheet(args, release, judged, blocks, found, measures, rules)
+        _write_reports(args, sheet, digests)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
@@ -179,9 +181,20 @@ def _sheet(
     return Sheet(release, scored, args.tier if rules else None)
 
 
-def _write_reports(args: argparse.Namespace, sheet: Sheet) -> None:
+def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """The files beside the release that a report rests on, with what they are."""
+    if not (args.html or args.markdown):
+        return []
+    named = {"run": args.run_file, "answers": args.answers, "baseline": args.baseline, "gates": args.gates}
+    return [(role, str(path)) for role, path in named.items() if path]
+
+
+def _write_reports(args: argparse.Namespace, sheet: Sheet, digests: Digests) -> None:
+    """Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.evaluation.outside.report import document_of  # only where a report is asked for
         from apps.evaluation.reporting.files import write_reports
 
+        card = sheet.found.card._replace(inputs=list(digests.taken()))
+        sheet = sheet._replace(found=sheet.found._replace(card=card))
         write_reports(document_of(sheet), html=args.html, markdown=args.markdown)

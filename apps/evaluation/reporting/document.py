@@ -26,7 +26,7 @@ class Facts(NamedTuple):
 
 class Table(NamedTuple):
     """Rows of written cells, as wide as the head. The first `words` columns and those of `prose` hold words, the
-    others figures.
+    others figures; those of `prose` hold whole sentences.
 
     `code` are the columns that hold names a machine reads. `name` tells a screen reader what the table is.
     """

@@ -76,6 +76,8 @@ def _cell(table: Table, column: int, text: str) -> str:
 
 
 def _css(table: Table, column: int) -> str:
+    if column in table.prose:
+        return ' class="prose"'
     return "" if table.holds_words(column) else ' class="num"'
 
 

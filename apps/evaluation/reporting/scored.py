@@ -142,7 +142,9 @@ def definitions_of(measures: Mapping[str, Measure]) -> Part:
         rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
     share = "Judged blocks in the first ten, divided by the blocks returned there."
     rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
-    return Part("Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE)])
+    return Part(
+        "Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE, frozenset({1}))]
+    )
 
 
 def _range(low: float, high: float) -> str:

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import re
 import subprocess
@@ -202,6 +203,9 @@ def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
     assert "2 of 2 gates passed." in said
     assert "## By domain" in said
     assert "d" * 64 in said
+    for role, name in (("run", "mine.run"), ("gates", "gates.toml")):
+        digest = hashlib.sha256((at / name).read_bytes()).hexdigest()
+        assert f"| {role} | `{name}` | `{digest}` |" in said
     page = (at / "report.html").read_text()
     assert "<svg" in page
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"]*", page) == []

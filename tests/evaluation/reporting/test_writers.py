@@ -131,3 +131,13 @@ def test_every_class_of_a_drawing_has_a_style():
 
     for name in set(re.findall(r'class="([^"]+)"', drawing)):
         assert all(f".{css}" in style() for css in name.split()), name
+
+
+def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
+    table = Table("Gates", ["Gate", "n", "Found"], [["a", "3", "A sentence of some length."]], prose=frozenset({2}))
+
+    page = as_html(Document("t", "l", [Part("p", [table])]))
+
+    assert '<th scope="col" class="prose">Found</th>' in page
+    assert '<td class="prose">A sentence of some length.</td>' in page
+    assert ".prose { min-inline-size:" in style()
