@@ -121,8 +121,9 @@ def run_tests(arguments: list[str]) -> int:
         return FAULT
     os.chdir(ROOT)
     if not any(argument.startswith("-n") for argument in arguments):
-        # The slow tests stand together; a worker that runs dry takes over some of another's.
-        arguments = ["-n", "auto", "--dist", "worksteal", *arguments]
+        # One more than there are cores, since browser stories wait as long as they work. The slow tests stand
+        # together; a worker that runs dry takes over some of another's.
+        arguments = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *arguments]
     return int(pytest.main(arguments))
 
 

@@ -272,22 +272,19 @@ def test_grades_wait_for_whoever_was_signed_out(screen, context, live_server, ro
     assert live(round_)[seat] == 2
 
 
-def test_the_next_pair_is_on_screen_within_a_tenth_of_a_second(screen):
-    took = screen.evaluate("""() => {
-        const times = [];
+def test_the_next_pair_is_on_screen_before_the_server_has_answered(screen):
+    stuck = screen.evaluate("""() => {
+        const shown = () => document.querySelector("#grading input[name=seat]").value;
+        const stuck = [];
         for (let n = 0; n < 6; n += 1) {
-            const seat = document.querySelector("#grading input[name=seat]");
-            const before = seat.value;
-            const start = performance.now();
+            const before = shown();
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key: String(n % 4), bubbles: true }));
-            document.querySelector(".read").getBoundingClientRect();
-            if (seat.value === before) throw new Error("still the same pair");
-            times.push(performance.now() - start);
+            if (shown() === before) stuck.push(n);
         }
-        return times.sort((a, b) => a - b);
+        return stuck;
     }""")
 
-    assert took[-2] < 100
+    assert stuck == []
 
 
 def test_a_grade_that_is_refused_says_why(screen, round_, mara):
