@@ -1,14 +1,19 @@
 """What leads and webhooks are told of a gate: what happened, of which run, on what figures, and what to do next."""
 
 import pytest
+from django.urls import reverse
 
+from apps.accounts.secrets import save_secret
 from apps.evaluation import gates
 from apps.evaluation.actions import create_gate
 from apps.evaluation.gate_telling import AFTER_A_GAP, next_step, sentence_of
 from apps.evaluation.gating import GAPS
 from apps.evaluation.models import Gate
-from apps.jobs.models import Notification
-from apps.jobs.notifications import SENTENCE_LENGTH
+from apps.jobs.enums import MailHow
+from apps.jobs.mailing import absolute, mail_to
+from apps.jobs.models import Notification, Outbox
+from apps.jobs.notifications import SENTENCE_LENGTH, choose_mail
+from apps.jobs.webhooks import add_webhook
 from apps.retrieval.models import System
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT
@@ -132,3 +137,36 @@ def test_long_names_are_cut_before_figures_are(scene):
     sentence = Notification.objects.get().sentence
     assert len(sentence) <= SENTENCE_LENGTH
     assert sentence.endswith("n = 8; the gate asks for at least 0.9.")
+
+
+def test_a_mail_holds_the_sentence_and_the_address_of_the_gate(scene):
+    hours = {"from_hour": 0, "to_hour": 24, "weekdays_only": False}
+    choose_mail(person=scene.lead, how=MailHow.AT_ONCE, at=AT, **hours)
+    gate = hold(scene)
+    score(scene, "live")
+    score(scene, "try")
+
+    mail_to(scene.lead, AT)
+
+    body = Outbox.objects.get(kind="mail").payload["body"]
+    page = reverse("evaluation:gate", args=[scene.project.slug, gate.pk])
+    assert f"{scene.project.name}\n\n{told_of(gate)}\n{absolute(page)}\n" in body
+
+
+def test_a_webhook_is_told_what_could_no_longer_be_decided_and_how_to_go_on():
+    scene = make_scene(queries=10, test_share=0, runs={"live": dict.fromkeys(qrels_of(10), GOOD)})
+    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
+    add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
+    hold(scene, {"figure": "Judged@10", "at_least": 0.5, "slice": {"field": "domain", "value": "access"}})
+    score(scene, "live")
+    assert Outbox.objects.count() == 0, "a first pass is no news"
+    elsewhere = trec([("Q02", "a", 1.0)], "other")
+    scene.runs["other"] = import_lines(scene.project, scene.snapshot, elsewhere, system="live").run
+
+    score(scene, "other")
+
+    told = Outbox.objects.get(kind="webhook").payload["body"]
+    assert (told["from"], told["to"], told["gap"], told["run"]) == ("passed", "unknown", "no_values", "other")
+    assert (told["value"], told["ci_low"], told["ci_high"], told["n"], told["bound"]) == (None, None, None, None, 0.5)
+    assert told["words"] == "Not known: Judged@10 has no value for any query where domain = access."
+    assert told["next"] == AFTER_A_GAP["no_values"]

@@ -222,6 +222,19 @@ def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
     assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, None)
 
 
+def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
+    gate = hold(scene, figure="cost", at_least=None, at_most=2)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page, listed = (words(client.get(address)) for address in (url(scene, "gate", gate.pk), url(scene, "gates")))
+    (told,) = client.get(reverse("evaluation-api:gates", args=[scene.project.slug])).json()
+
+    assert '<span class="id">better</span> was scored, and nobody has said what it costs.' in page
+    assert '<span class="id">better</span> was scored and waits for its cost' in listed
+    assert (told["waits_for"], told["newest"]) == ("better", None)
+
+
 def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     gate = hold(scene)
     client.force_login(make_member(scene.project, Role.ANNOTATOR))
