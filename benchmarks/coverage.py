@@ -253,6 +253,15 @@ def print_row(words: str, cells: list[str]) -> None:
     print(f"| {words} | {' | '.join(cells)} |", flush=True)
 
 
+def print_table(found: dict[str, Line], only: set[str], trials: int) -> None:
+    """Each line of these groups, of all where none is named, at each size."""
+    print_row("95 % interval of", [f"n = {n}" for n in SIZES])
+    print_row("---", ["---"] * len(SIZES))
+    for words, line in found.items():
+        if not only or line.group in only:
+            print_row(words, [f"{coverage(line.truth, line.make, n, trials):.1%}" for n in SIZES])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--trials", type=int, default=10_000, help="samples a figure, in hundreds (default: 10000)")
@@ -262,11 +271,7 @@ def main() -> int:
         parser.error(f"--trials is {AT_ONCE} or more")
     only = set(filter(None, args.only.split(",")))
     start = time.perf_counter()
-    print_row("95 % interval of", [f"n = {n}" for n in SIZES])
-    print_row("---", ["---"] * len(SIZES))
-    for words, line in lines().items():
-        if not only or line.group in only:
-            print_row(words, [f"{coverage(line.truth, line.make, n, args.trials):.1%}" for n in SIZES])
+    print_table(lines(), only, args.trials)
     if not only or "false" in only:
         print_row(FALSE, [f"{false_positives(n, args.trials):.1%}" for n in SIZES])
     print(f"{args.trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)

@@ -1,0 +1,209 @@
+"""How often intervals of 95 % hold the truth where they have it hardest: what a sceptic would try.
+
+    python benchmarks/corners.py [--trials 2000] [--only mean,three]
+
+Read as `benchmarks/coverage.py`, from which come the ways of drawing; one standard error is 0.5 points at 2,000 trials.
+Populations:
+
+mean        measures that are nearly always 0 (P@5 of 0.08; nDCG of which nine in ten are 0) or nearly always 1 (RR with
+            four in five at the first rank; success for 90 and for 97 % of queries)
+difference  runs that differ on a fifth and on a tenth of queries, and on three in ten, mostly to one side
+cohen       two annotators on a scale of which one grade takes 90 % (kappa 0.2, 0.5 and 0.8), on two even grades, on
+            three, and on five with mistakes that are near misses (quadratic weights)
+three       three annotators on the 90 % scale where kappa is 0.2, every tenth cell empty
+weighted    three annotators, every tenth cell empty, on four grades with near misses, quadratic kappa 0.5 and 0.9
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from apps.agreement.coefficients import (
+    MISSING,
+    agreement_weights,
+    category_counts,
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    pair_table,
+)
+from apps.evaluation.statistics.significance import differences
+from benchmarks.coverage import AT_ONCE, Intervals, Line, Maker, of_mean, print_table
+
+ONE_GRADE = (0.9, 0.1)
+FOUR = (0.5, 0.2, 0.18, 0.12)
+FIVE = (0.7, 0.12, 0.08, 0.06, 0.04)
+NEARNESS = (0.0, 1.0, 0.2, 0.04, 0.008)
+HALVINGS = 60
+
+RANKS = np.array([1, 1 / 2, 1 / 3, 1 / 5, 1 / 10, 0])
+FIRST_RANK = np.array([0.8, 0.06, 0.03, 0.02, 0.01, 0.08])
+
+SPREAD_EVENLY, NEAR = "guessed", "near misses"
+
+
+# Means and differences
+
+
+def hard_precision(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.binomial(5, chance.beta(0.096, 1.104, shape)) / 5
+
+
+def mostly_zero(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return np.where(chance.random(shape) < 0.9, 0.0, chance.beta(2.2, 1.6, shape))
+
+
+def mostly_first(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.choice(RANKS, p=FIRST_RANK, size=shape)
+
+
+def of_success(share: float, kind: str) -> Maker:
+    return of_mean(lambda chance, shape: (chance.random(shape) < share).astype(float), kind)
+
+
+def of_moved(share: float, kind: str, *, is_skew: bool = False) -> Maker:
+    """Intervals of the difference of runs that differ on a share of queries, by a normal or an exponential amount."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        shape = (n, AT_ONCE)
+        amount = chance.exponential(0.25, shape) - 0.05 if is_skew else chance.normal(0.05, 0.3, shape)
+        change = np.where(chance.random(shape) < share, amount, 0.0)
+        for found in differences(np.zeros(shape), change, seed=seed, resamples=1000):
+            yield getattr(found, kind)
+
+    return intervals
+
+
+def lines_of_means() -> dict[str, Line]:
+    found = {}
+    for kind, words in (("interval", "percentile"), ("bca", "BCa")):
+        found |= {
+            f"P@5 of 0.08, {words}": Line("mean", 0.08, of_mean(hard_precision, kind)),
+            f"nDCG, 90 % zeros, {words}": Line("mean", 0.1 * 2.2 / 3.8, of_mean(mostly_zero, kind)),
+            f"RR, 80 % ones, {words}": Line("mean", float(RANKS @ FIRST_RANK), of_mean(mostly_first, kind)),
+            f"success of 90 %, {words}": Line("mean", 0.9, of_success(0.9, kind)),
+            f"success of 97 %, {words}": Line("mean", 0.97, of_success(0.97, kind)),
+            f"difference, 20 % differ, {words}": Line("difference", 0.01, of_moved(0.2, kind)),
+            f"difference, 10 % differ, {words}": Line("difference", 0.005, of_moved(0.1, kind)),
+            f"difference, 30 % differ, skew, {words}": Line("difference", 0.06, of_moved(0.3, kind, is_skew=True)),
+        }
+    return found
+
+
+# Agreement
+
+
+def graded_as(prevalence: np.ndarray, share: float, mistakes: str) -> np.ndarray:
+    """Chances of each grade by the true one: known in a share of cases, else guessed or missed, mostly by one."""
+    size = len(prevalence)
+    steps = np.abs(np.arange(size)[:, None] - np.arange(size))
+    missed = np.array(NEARNESS)[steps]
+    otherwise = np.tile(prevalence, (size, 1)) if mistakes == SPREAD_EVENLY else missed / missed.sum(1, keepdims=True)
+    return share * np.eye(size) + (1 - share) * otherwise
+
+
+def true_value(prevalence: np.ndarray, chances: np.ndarray, figure: str) -> float:
+    """Kappa or alpha of the population with nominal, quadratic or ordinal weights, or Gwet's AC1 or AC2."""
+    size = len(prevalence)
+    both = np.einsum("t,ti,tj->ij", prevalence, chances, chances)
+    share = both.sum(axis=0)
+    if figure == "ordinal":
+        middle = np.cumsum(share) - share / 2
+        weights = 1 - (middle[:, None] - middle) ** 2
+    else:
+        weights = agreement_weights("nominal" if figure in {"nominal", "AC1"} else "quadratic", range(size))
+    met = (np.outer(share, share) * weights).sum()
+    if figure in {"AC1", "AC2"}:
+        met = weights.sum() / (size * (size - 1)) * (share * (1 - share)).sum()
+    return float(((both * weights).sum() - met) / (1 - met))
+
+
+def chances_for(prevalence: np.ndarray, kappa: float, kind: str, mistakes: str) -> np.ndarray:
+    """The chances under which kappa with these weights is what is asked for."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        is_below = true_value(prevalence, graded_as(prevalence, middle, mistakes), kind) < kappa
+        low, high = (middle, high) if is_below else (low, middle)
+    return graded_as(prevalence, low, mistakes)
+
+
+FIGURES = {
+    "Cohen's κ": ("nominal", lambda rated, size, seed: cohen_kappa(pair_table(*rated.T, size), seed=seed)),
+    "Cohen's κ, quadratic": (
+        "quadratic",
+        lambda rated, size, seed: cohen_kappa(pair_table(*rated.T, size), kind="quadratic", seed=seed),
+    ),
+    "Fleiss' κ": ("nominal", lambda rated, size, seed: fleiss_kappa(category_counts(rated, size), seed=seed)),
+    "Conger's κ": ("nominal", lambda rated, size, seed: conger_kappa(rated, size, seed=seed)),
+    "AC1": ("AC1", lambda rated, size, seed: gwet_ac(category_counts(rated, size), seed=seed)),
+    "AC2": ("AC2", lambda rated, size, seed: gwet_ac(category_counts(rated, size), kind="quadratic", seed=seed)),
+    **{
+        f"α, {level}": (
+            "quadratic" if level == "interval" else level,
+            lambda rated, size, seed, level=level: krippendorff_alpha(
+                category_counts(rated, size), level=level, seed=seed
+            ),
+        )
+        for level in ("nominal", "ordinal", "interval")
+    },
+}
+
+
+def of_agreement(name: str, people: int, prevalence: np.ndarray, chances: np.ndarray) -> Maker:
+    """Intervals of one of FIGURES; of three people's cells every tenth is empty."""
+    ask = FIGURES[name][1]
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        for trial in range(AT_ONCE):
+            true = chance.choice(len(prevalence), p=prevalence, size=n)
+            bounds = chances.cumsum(axis=1)[true][:, None, :-1]
+            rated = (chance.random((n, people, 1)) > bounds).sum(axis=2)
+            if people > 2:
+                rated[chance.random(rated.shape) < 0.1] = MISSING
+            yield ask(rated, len(prevalence), seed + trial).interval
+
+    return intervals
+
+
+def lines_of_agreement() -> dict[str, Line]:
+    found = {}
+    rare, weighted = ("Fleiss' κ", "Conger's κ", "AC1", "α, nominal"), ("AC2", "α, ordinal", "α, interval")
+    for group, people, names, shares, words, kappas, mistakes in (
+        ("cohen", 2, ("Cohen's κ",), ONE_GRADE, "90/10", (0.2, 0.5, 0.8), SPREAD_EVENLY),
+        ("cohen", 2, ("Cohen's κ",), (0.5, 0.5), "50/50", (0.2, 0.9), SPREAD_EVENLY),
+        ("cohen", 2, ("Cohen's κ",), (0.4, 0.35, 0.25), "3 grades", (0.5,), SPREAD_EVENLY),
+        ("cohen", 2, ("Cohen's κ, quadratic",), FIVE, "5 grades", (0.8, 0.9), NEAR),
+        ("three", 3, rare, ONE_GRADE, "90/10", (0.2,), SPREAD_EVENLY),
+        ("weighted", 3, weighted, FOUR, "4 grades", (0.5, 0.9), NEAR),
+    ):
+        prevalence = np.array(shares)
+        for name in names:
+            for kappa in kappas:
+                kind = "nominal" if mistakes == SPREAD_EVENLY else "quadratic"
+                chances = chances_for(prevalence, kappa, kind, mistakes)
+                truth = true_value(prevalence, chances, FIGURES[name][0])
+                maker = of_agreement(name, people, prevalence, chances)
+                found[f"{name} of {truth:.2f}, {words}"] = Line(group, truth, maker)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=2_000, help="samples a figure, in hundreds (default: 2000)")
+    parser.add_argument("--only", default="", metavar="GROUPS", help="names from the list above, divided by commas")
+    args = parser.parse_args()
+    if args.trials < AT_ONCE:
+        parser.error(f"--trials is {AT_ONCE} or more")
+    print_table({**lines_of_means(), **lines_of_agreement()}, set(filter(None, args.only.split(","))), args.trials)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
