@@ -34,7 +34,7 @@ function show(row, pressed) {
   for (const button of row.querySelectorAll("[data-drop-key]")) button.setAttribute("aria-pressed", button.value === pressed);
 }
 
-// What waits for the answer before it is sent later, when no button is pressed any more.
+// Kept in the form before htmx reads it: what waits for the answer before it is sent when no button is pressed any more.
 function keep(form, decision) {
   const kept = form.querySelector('input[name="decision"]') ?? form.appendChild(document.createElement("input"));
   Object.assign(kept, { type: "hidden", name: "decision", value: decision });
@@ -76,7 +76,7 @@ if (table) {
     event.target.focus();
   }, true);
   table.addEventListener("keydown", onEnter);
-  table.addEventListener("submit", onSubmit);
+  table.addEventListener("submit", onSubmit, true);
   document.addEventListener("htmx:load", (event) => {
     if (event.target.matches?.("[data-item]")) goOn(event.target);
   });

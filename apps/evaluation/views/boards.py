@@ -15,7 +15,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules, selectors, standings
 from apps.evaluation.forms.requests import LedgerForm, RestForm
-from apps.evaluation.pages.boards import Costs, Ledger, Trend
+from apps.evaluation.pages.boards import Trend
+from apps.evaluation.pages.costs import Costs, Ledger
 from apps.evaluation.views.overview import SECTION, ground_context, split_asked, version_asked
 from apps.goldsets.selectors import frozen_in
 from apps.retrieval.selectors import run_in

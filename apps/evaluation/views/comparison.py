@@ -20,8 +20,9 @@ from apps.evaluation import actions, comparing, rules, selectors
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms.requests import DropForm, PairForm
 from apps.evaluation.models import Evaluation
-from apps.evaluation.pages.comparison import Comparison, SideBySide
+from apps.evaluation.pages.comparison import Comparison
 from apps.evaluation.pages.sheets import Sheet
+from apps.evaluation.pages.side_by_side import SideBySide
 from apps.evaluation.pages.strata import strata_context
 from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused
 from apps.evaluation.views.evaluation import SECTION, log_look

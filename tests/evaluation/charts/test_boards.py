@@ -4,7 +4,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from apps.evaluation.charts.boards import CHARACTER, LINE, Milestone, Moment, Worth, cost_quality, trend
-from apps.evaluation.pages.boards import latency_places
+from apps.evaluation.pages.costs import latency_places
 from tests.factories import AT
 
 

@@ -8,7 +8,8 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
-from apps.evaluation.pages.boards import Costs, Trend
+from apps.evaluation.pages.boards import Trend
+from apps.evaluation.pages.costs import Costs
 from apps.evaluation.standings import field_of
 from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version

@@ -271,6 +271,8 @@ def test_a_query_that_fell_is_explained_beside_its_rankings(client, scene, pair)
     assert "drop 2 of 3; 3 left to explain" in said
     assert 'aria-label="What happened to Q02"' in said
     assert 'name="then" value="next"' in said
+    assert "<b>Previous</b>" in said
+    assert "<b>Next drop</b>" in said
 
 
 def test_the_project_says_how_far_a_query_has_to_fall(client, scene, pair):
