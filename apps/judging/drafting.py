@@ -1,11 +1,11 @@
 """Reading somebody else's judgements: from rows to pairs of a snapshot, with everything that does not fit named."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.accounts.models import Project
+from apps.common.bulk import chunks
 from apps.common.digests import digest_of_lines
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
@@ -161,7 +161,7 @@ def read_draft(
     row_errors = ErrorList()
     try:
         rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
-        for chunk in _chunks(rows):
+        for chunk in chunks(rows, AT_ONCE):
             reader.take(chunk)
     except InputError as error:
         row_errors.add(error)
@@ -194,9 +194,3 @@ def _rulings(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tupl
     settled = {pair: resolve(given, planned=len(given)).grade for pair, given in answers.items()}
     unsettled = sum(grade is None and pair not in finals for pair, grade in settled.items())
     return {pair: final for pair, final in finals.items() if settled[pair] != final}, unsettled
-
-
-def _chunks(rows: Iterable[JudgementRow]) -> Iterator[list[JudgementRow]]:
-    iterator = iter(rows)
-    while chunk := list(islice(iterator, AT_ONCE)):
-        yield chunk

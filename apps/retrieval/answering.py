@@ -53,7 +53,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
     When much is waiting, idle workers are called to help. Whoever they are, each slice is written once.
     """
-    slices = list(selectors.batches(query_ids, QUERIES_AT_ONCE))
+    slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
     done = len(query_ids) - _queries_of(waiting_of(run, slices))
     steps.take(done, _answering(run))
 
@@ -71,7 +71,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
 def help_with(ctx: JobContext, run: Run, query_ids: Sequence[int], number: int) -> None:
     """Answer slices of a run that another job has in hand, until none is waiting. The other job completes it."""
-    slices = list(selectors.batches(query_ids, QUERIES_AT_ONCE))
+    slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
     start = int(len(slices) * spread(number))
     try:
         work_through(ctx, run, slices, lambda waiting: ctx.progress(0, None, _answering(run)), start)
@@ -141,7 +141,7 @@ def waiting_of(run: Run, slices: Sequence[Sequence[int]]) -> list[Sequence[int]]
     """
     ends = {pk for part in slices for pk in (part[0], part[-1])}
     ranked: set[int] = set()
-    for part in selectors.batches(sorted(ends)):
+    for part in selectors.in_parts(sorted(ends)):
         ranked.update(Ranking.objects.filter(run=run, query__in=part).values_list("query_id", flat=True))
     waiting = [part for part in slices if part[0] not in ranked or part[-1] not in ranked]
     if waiting or not slices:

@@ -88,7 +88,7 @@ def _ask_missing(
 ) -> None:
     failed, kept = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * line.pace.at_once)
-    for part in selectors.batches(missing, size):
+    for part in selectors.in_parts(missing, size):
         asked = [Asked(*row) for row in selectors.queries_as_asked(part)]
         answers = ask_all(engine, line, asked, run.depth, lambda: steps.take(1, f"{run.system.name} is asked"))
         kept += len(answers.answered)

@@ -68,7 +68,7 @@ def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
 def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> dict[int, Ints]:
     """By query, the blocks that any of the runs has down to `depth`, None for as far as it goes; ascending."""
     found: dict[int, list[Ints]] = {}
-    for part in selectors.batches(query_ids):
+    for part in selectors.in_parts(query_ids):
         rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("query_id", "packed")
         for query, packed in rows.iterator():
             found.setdefault(query, []).append(ranking.unpack(bytes(packed))[0][:depth].astype(np.int64))

@@ -33,7 +33,7 @@ def collect_pairs(
     if plan.has_budget:
         spend_budget(ctx, pool, runs, query_ids, plan, write)
     parts, drawn = [], Counter[str]()
-    for part in selectors.batches(query_ids, POOLED_AT_ONCE):
+    for part in selectors.in_parts(query_ids, POOLED_AT_ONCE):
         found = None if plan.has_budget else union_of(runs, part, pool.depth)
         with ctx.chunk(f"pool:{part[0]}") as fresh:
             if fresh and found is not None:

@@ -39,7 +39,7 @@ def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
     versions = selectors.version_ids(pool.snapshot)
     lines: list[Line] = []
     found: dict[int, int] = {}
-    for done, part in enumerate(selectors.batches(query_ids, QUERIES_AT_ONCE)):
+    for done, part in enumerate(selectors.in_parts(query_ids, QUERIES_AT_ONCE)):
         ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting what was drawn and judged")
         lines += lines_of(pool, part, plan, grades, versions, found)
     drawn, judged = sum(line.drawn for line in lines), sum(line.judged for line in lines)

@@ -36,7 +36,7 @@ class SameTexts:
 
     def read(self, versions: Iterable[int]) -> None:
         """Read the digests of these block versions."""
-        for part in selectors.batches(sorted(set(versions) - self._digests.keys())):
+        for part in selectors.in_parts(sorted(set(versions) - self._digests.keys())):
             self._digests.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "text_digest"))
 
 

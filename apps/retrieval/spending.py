@@ -45,14 +45,14 @@ def spend_budget(
     with ctx.chunk("pool:budget") as fresh:
         if fresh:
             taken = pooling.only(candidates, kept)
-            for part in selectors.batches(query_ids, QUERIES_AT_ONCE):
+            for part in selectors.in_parts(query_ids, QUERIES_AT_ONCE):
                 write(pool, part, pooling.only(taken, np.flatnonzero(np.isin(taken.query, part))), versions)
 
 
 def candidates_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
     """Everything the runs found for the queries down to `depth`."""
     tops = []
-    for part in selectors.batches(query_ids, QUERIES_AT_ONCE):
+    for part in selectors.in_parts(query_ids, QUERIES_AT_ONCE):
         rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("run_id", "query_id", "packed")
         tops += [(run, query, ranking.unpack(bytes(packed))[0][:depth]) for run, query, packed in rows.iterator()]
     return pooling.union(pooling.columns(tops), depth)

@@ -107,7 +107,7 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
 
 def _draft_digest(snapshot: Snapshot, draft: Draft) -> str:
     outside_ids: dict[int, str] = {}
-    for part in selectors.batches([found.query for found in draft.rankings]):
+    for part in selectors.in_parts([found.query for found in draft.rankings]):
         outside_ids.update(Query.objects.filter(pk__in=part).values_list("pk", "outside_id"))
     lines = [
         (outside_ids[found.query], sha256_hex(ranking.pack(found.positions, found.scores))) for found in draft.rankings

@@ -1,7 +1,7 @@
 """Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
 
 from apps.retrieval.selectors.estimates import Estimate, estimate_pool
-from apps.retrieval.selectors.finding import batches
+from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.pools import (
     entries_of,
     missing_job,
@@ -45,7 +45,6 @@ __all__ = [
     "ALL_QUERIES",
     "Estimate",
     "QueryChoice",
-    "batches",
     "block_texts",
     "complete_runs_on",
     "components_of",
@@ -53,6 +52,7 @@ __all__ = [
     "entries_of",
     "estimate_pool",
     "fused_by",
+    "in_parts",
     "indexed_in",
     "indexing_job",
     "job_of_upload",

@@ -9,7 +9,7 @@ from django.http import Http404
 IDS_AT_ONCE = 5_000
 
 
-def batches(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
+def in_parts(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
     """The ids in order, at most `size` at a time: a statement takes only so many parameters."""
     for start in range(0, len(ids), size):
         yield ids[start : start + size]

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import Project
 from apps.queries.models import Query
-from apps.retrieval.selectors.finding import batches
+from apps.retrieval.selectors.finding import in_parts
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def query_strata(project: Project, field: str) -> list[str]:
 def query_texts(query_ids: Sequence[int]) -> list[str]:
     """The words of the queries, in the order of the ids."""
     texts: dict[int, str] = {}
-    for part in batches(query_ids):
+    for part in in_parts(query_ids):
         texts.update(Query.objects.filter(pk__in=part).values_list("pk", "text"))
     return [texts[pk] for pk in query_ids]
 
@@ -51,7 +51,7 @@ def query_texts(query_ids: Sequence[int]) -> list[str]:
 def queries_as_asked(query_ids: Sequence[int]) -> list[tuple[str, str]]:
     """Outside id and words of the queries, in the order of the ids."""
     rows: dict[int, tuple[str, str]] = {}
-    for part in batches(query_ids):
+    for part in in_parts(query_ids):
         found = Query.objects.filter(pk__in=part).values_list("pk", "outside_id", "text")
         rows.update((pk, (outside_id, text)) for pk, outside_id, text in found)
     return [rows[pk] for pk in query_ids]

@@ -10,7 +10,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors import snapshots_in
 from apps.retrieval.enums import BlockText
-from apps.retrieval.selectors.finding import batches
+from apps.retrieval.selectors.finding import in_parts
 
 
 def snapshot_named(project: Project, name: str) -> Snapshot | None:
@@ -53,7 +53,7 @@ def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:
 def positions_of(snapshot: Snapshot, block_ids: Collection[str]) -> dict[str, int]:
     """The positions of those outside ids that are blocks of the snapshot."""
     found: dict[str, int] = {}
-    for part in batches(sorted(block_ids)):
+    for part in in_parts(sorted(block_ids)):
         named = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=named)
         found.update(rows.values_list("block__outside_id", "position"))

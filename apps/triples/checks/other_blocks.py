@@ -31,9 +31,9 @@ def may_answer(text: str, question: str, answer: str) -> bool:
     content words: those that the question does not hand it and that are no figures. An answer without figures and
     with less than three own words says too little to be looked for. A block in other words than these is missed.
     """
-    there, topic = content_words(text), content_words(question)
-    own = frozenset(filter(_is_word, content_words(answer) - topic))
-    if len(topic & there) < QUESTION_SHARE * len(topic) or len(own & there) < ANSWER_SHARE * len(own):
+    there, subject = content_words(text), content_words(question)
+    own = frozenset(filter(_is_word, content_words(answer) - subject))
+    if len(subject & there) < QUESTION_SHARE * len(subject) or len(own & there) < ANSWER_SHARE * len(own):
         return False
     asked = figures(answer)
     if not asked and len(own) < 3:
