@@ -1,5 +1,6 @@
-"""Everything people do in a calibration: open it, answer it blindly, discuss it, close it."""
+"""Everything people do in a calibration: open it, answer it blindly, discuss it, close it. And having grades read."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,11 +12,15 @@ from apps.accounts.models import Project, User
 from apps.accounts.policies import policy
 from apps.accounts.selectors import Member, members_of, roles_of
 from apps.agreement import calibration_openings, calibrations, rules
-from apps.agreement.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.agreement.execution import READ
+from apps.agreement.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict, ReadGrades
+from apps.agreement.standing import digest_of_rounds, source_of
 from apps.agreement.workflow import move
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
+from apps.jobs.actions import enqueue
 from apps.jobs.notifications import notify
+from apps.judging.models import Round
 from apps.review.rules import flag_fault
 from apps.review.tracking import Side
 
@@ -251,3 +256,32 @@ def close_calibration(*, project: Project, calibration_id: int, person: User, no
         if one != person:
             _tell(closed, one, "closed", f"{closed} is closed with a note by {person}.", at)
     return closed
+
+
+# Grades ------------------------------------------------------------------------------------------------------------
+
+
+def have_grades_read(*, project: Project, rounds: Sequence[Round], actor: User, at: datetime) -> ReadGrades | None:
+    """What figures of these rounds come from where there are very many grades; None for few, which are read at once.
+
+    Has a job read them again when there are newer ones. Nothing anybody said changes by it.
+    """
+    source = source_of(project, rounds)
+    if not source.is_due(at):
+        return source.reading
+    return _ask_for_reading(project, rounds, actor, at)
+
+
+@transaction.atomic
+def _ask_for_reading(project: Project, rounds: Sequence[Round], actor: User, at: datetime) -> ReadGrades:
+    """Put the reading in the queue, unless somebody else has just done so."""
+    row, is_new = ReadGrades.objects.select_for_update(of=("self",)).get_or_create(
+        project=project,
+        digest=digest_of_rounds(rounds),
+        defaults={"rounds": sorted(round_.pk for round_ in rounds), "asked_at": at},
+    )
+    if is_new or (source_of(project, rounds).is_due(at) and not row.is_waiting):
+        row.job = enqueue(kind=READ, params={"read_id": row.pk}, project=project, actor=actor, at=at)
+        row.asked_at = at
+        row.save(update_fields=["job", "asked_at"])
+    return row

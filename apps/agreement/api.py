@@ -12,6 +12,7 @@ from apps.accounts.enums import Scope
 from apps.agreement import log, rates, rules, selectors
 from apps.agreement.forms import LogForm
 from apps.agreement.grades_serializers import AgreementSerializer, question_out
+from apps.agreement.pages import looked_at
 from apps.agreement.serializers import LogOut, RatesOut, entry_out, rates_out
 from apps.agreement.whereabouts import overview_of
 from apps.common.paging import only_known
@@ -26,7 +27,7 @@ class AgreementView(ProjectAPIView):
 
     @extend_schema(responses=AgreementSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        grades = overview_of(self.project, list(selectors.rounds_for(self.member)))
+        grades = overview_of(self.project, looked_at(request, self.member).rounds)
         verdicts = selectors.verdict_agreement(self.project)
         facts = {
             "pairs_judged_twice": grades.shared,

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.accounts.models import Project
-from apps.agreement import selectors
 from apps.agreement.coefficients import MISSING
 from apps.agreement.label_model import AnnotatorDiagnosis, Diagnosis, Labels, diagnose
 from apps.agreement.ratings import Ratings
-from apps.agreement.whereabouts import kept
+from apps.agreement.standing import kept, ratings_in
 from apps.judging.models import Round
 
 MOST_GRADES = 20_000
@@ -45,7 +44,7 @@ def diagnoses_in(project: Project, rounds: Sequence[Round]) -> Diagnoses:
 
 
 def _diagnoses(project: Project, rounds: Sequence[Round]) -> Diagnoses:
-    ratings = selectors.ratings_in(project, rounds)
+    ratings = ratings_in(project, rounds)
     labels = _labels(ratings)
     if len(labels.item) > MOST_GRADES:
         many = f"{len(labels.item):,} grades are too many to fit while a page waits; {MOST_GRADES:,} are the most."

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.agreement import selectors
 from apps.agreement.coefficients import MISSING
 from apps.agreement.ratings import Ratings
+from apps.agreement.standing import ratings_in
 from apps.corpus.models import BlockVersion
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round, RoundAnnotator
@@ -64,7 +64,7 @@ class Differences(NamedTuple):
 
 def differences(member: Member, rounds: Sequence[Round], which: Which) -> Differences:
     """The pairs that fit, those first whose grades lie furthest apart; then in the order of their queries."""
-    ratings = selectors.ratings_in(member.project, rounds)
+    ratings = ratings_in(member.project, rounds)
     places = _fitting(ratings, which)
     hidden = _still_to_grade(member, ratings, places)
     told = [place for place in places if place not in hidden]

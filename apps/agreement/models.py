@@ -1,4 +1,4 @@
-"""Calibrations: two people review past triples once more, blindly, and compare.
+"""Calibrations: two people review past triples once more, blindly, and compare. And grades as a job read them.
 
 A calibration is no review: nothing here changes a triple.
 """
@@ -11,6 +11,7 @@ from django.db.models import F, Q
 
 from apps.accounts.models import Project
 from apps.agreement.enums import CalibrationState
+from apps.jobs.models import Job
 from apps.review.models import FLAG_HAS_REASONS, AnyVerdict
 from apps.review.tracking import Side
 from apps.triples.models import Revision
@@ -142,3 +143,31 @@ class CalibrationMessage(models.Model):
 
     def __str__(self) -> str:
         return f"calibration message {self.pk}"
+
+
+class ReadGrades(models.Model):
+    """The grades of some rounds as they stood, for figures of more grades than a page can wait for.
+
+    A copy that the next reading replaces: `newest` is the key of the last judgement there was then.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="+")
+    rounds = models.JSONField(help_text="Keys of the rounds, ascending.")
+    digest = models.CharField(max_length=64)
+    packed = models.BinaryField(null=True, help_text="As `columns.packed` writes them.")
+    newest = models.BigIntegerField(default=0)
+    read_at = models.DateTimeField(null=True)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "read grades"
+        constraints = [models.UniqueConstraint(fields=["project", "digest"], name="read_grades_once_per_rounds")]
+
+    def __str__(self) -> str:
+        return f"grades of {len(self.rounds)} rounds"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a job is about to read them."""
+        return self.job is not None and not self.job.is_ended

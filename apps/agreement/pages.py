@@ -1,18 +1,25 @@
 """What the pages of agreement share: the round that is looked at, names beside charts, coefficients as rows."""
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from math import floor
 from typing import Any, NamedTuple
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from apps.accounts.access import View, member_of
 from apps.accounts.selectors import Member
 from apps.agreement import rules, selectors
+from apps.agreement.actions import have_grades_read
 from apps.agreement.coefficients import Coefficient, band
+from apps.agreement.models import ReadGrades
 from apps.agreement.ratings import PairAgreement
+from apps.agreement.standing import GradesNotRead
 from apps.common.charts import estimates, plot
 from apps.common.svg import Estimate
 from apps.judging.models import Round
@@ -23,10 +30,14 @@ MOST_DIGITS = 18
 
 
 class Looked(NamedTuple):
-    """The rounds that may be seen, the one that was chosen among them, and those whose figures are shown."""
+    """The rounds that may be seen, the one that was chosen among them, and those whose figures are shown.
+
+    `reading` is what their figures come from where there are very many grades.
+    """
 
     rounds: list[Round]
     chosen: Round | None
+    reading: ReadGrades | None = None
 
     @property
     def shown(self) -> list[Round]:
@@ -34,29 +45,58 @@ class Looked(NamedTuple):
 
 
 def looked_at(request: HttpRequest, member: Member) -> Looked:
-    """What `round` in the address asks for: one round, or all that this member may see."""
+    """What `round` in the address asks for: one round, or all that this member may see.
+
+    Has very many grades read when there are newer ones. Raises GradesNotRead until they are for the first time.
+    """
     rounds = list(selectors.rounds_for(member))
     number = whole_number(request.GET.get("round", ""))
-    if number is None:
-        return Looked(rounds, None)
     chosen = next((round_ for round_ in rounds if round_.pk == number), None)
-    if chosen is None:
+    if number is not None and chosen is None:
         raise Http404("No such round.")
-    return Looked(rounds, chosen)
+    looked = Looked(rounds, chosen)
+    reading = have_grades_read(project=member.project, rounds=looked.shown, actor=member.user, at=timezone.now())
+    if reading is not None and reading.read_at is None:
+        raise GradesNotRead(reading)
+    return looked._replace(reading=reading)
+
+
+def of_grades(part: str) -> Callable[[View], View]:
+    """A page of grades under this word of the sub-navigation: until they are read it shows how far that is."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def inner(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+            try:
+                return view(request, *args, **named)
+            except GradesNotRead as missing:
+                return _being_read(request, part, missing)
+
+        return inner
+
+    return decorate
+
+
+def _being_read(request: HttpRequest, part: str, missing: GradesNotRead) -> HttpResponse:
+    context = {**_shared(member_of(request), part), "reading": missing.reading}
+    return render(request, "agreement/reading.html", context)
 
 
 def frame(member: Member, part: str, looked: Looked) -> dict[str, Any]:
     """What every page of grades needs: `part` is its word in the sub-navigation."""
     return {
-        "section": SECTION,
-        "part": part,
-        "works_here": member.holds(*rules.PARTICIPANTS),
+        **_shared(member, part),
+        "reading": looked.reading,
         "is_bound": selectors.is_bound(member),
         "is_kept_from_rounds": partial(selectors.is_kept_from_rounds, member),
         "rounds": looked.rounds,
         "chosen": looked.chosen,
         "of_round": f"round={looked.chosen.pk}" if looked.chosen else "",
     }
+
+
+def _shared(member: Member, part: str) -> dict[str, Any]:
+    return {"section": SECTION, "part": part, "works_here": member.holds(*rules.PARTICIPANTS)}
 
 
 def whole_number(text: str) -> int | None:

@@ -13,10 +13,10 @@ from apps.accounts.selectors import Member
 from apps.agreement import persons, rules, selectors
 from apps.agreement.diagnosing import diagnoses_in
 from apps.agreement.drawings import Moment, over_time
-from apps.agreement.pages import Looked, coefficient_chart, estimate, frame, looked_at, pair_row, short_names
+from apps.agreement.pages import Looked, coefficient_chart, estimate, frame, looked_at, of_grades, pair_row, short_names
 from apps.agreement.persons import PersonSheet, sheet_of
 from apps.agreement.weeks import Week
-from apps.agreement.where_pages import alpha_moment, alpha_over_time, moment_figures
+from apps.agreement.where_pages import alpha_moment, alpha_over_time, day_label, moment_figures
 from apps.common.charts import plot
 from apps.common.svg import clip
 
@@ -26,6 +26,7 @@ SECOND = 1_000.0
 
 @require_safe
 @member_view(*rules.PARTICIPANTS)
+@of_grades("people")
 def people(request: HttpRequest, project: Project) -> HttpResponse:
     """Everybody who graded, for leads; who is no lead finds themselves alone."""
     member = member_of(request)
@@ -52,6 +53,7 @@ def _diagnoses(request: HttpRequest, member: Member, looked: Looked) -> dict[str
 
 @require_safe
 @member_view(*rules.PARTICIPANTS)
+@of_grades("people")
 def person(request: HttpRequest, project: Project, person: int) -> HttpResponse:
     """One person beside others, beside decisions, beside their own second look, and over the weeks."""
     member = member_of(request)
@@ -98,7 +100,7 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
 def _weeks(weeks: list[Week]) -> dict[str, Any]:
     """Three charts on one time: leaning, agreement, pace; each with its figures."""
     lean = [_moment(week, week.lean.value, week.lean.interval, week.lean.n, week.lean.reason) for week in weeks]
-    alpha = [alpha_moment(_label(week), week.alpha) for week in weeks]
+    alpha = [alpha_moment(day_label(week.begins), week.alpha) for week in weeks]
     pace = [_pace(week) for week in weeks]
     return {
         "weeks": weeks,
@@ -112,12 +114,8 @@ def _weeks(weeks: list[Week]) -> dict[str, Any]:
     }
 
 
-def _label(week: Week) -> str:
-    return f"{week.begins.day} {week.begins:%b}"
-
-
 def _moment(week: Week, value: float | None, interval: tuple[float, float] | None, n: int, why: str = "") -> Moment:
-    return Moment(_label(week), value, interval, n, why)
+    return Moment(day_label(week.begins), value, interval, n, why)
 
 
 def _pace(week: Week) -> Moment:

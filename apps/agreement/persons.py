@@ -5,26 +5,28 @@ somebody works is told of open rounds too, since it tells nothing of a grade.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from numpy.typing import NDArray
 
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member
 from apps.agreement import selectors
 from apps.agreement.coefficients import MISSING
 from apps.agreement.differences import may_still_be_given
-from apps.agreement.ratings import PairAgreement, Rate, agreement_of, pairs_of, pairs_sharing
+from apps.agreement.ratings import PairAgreement, Rate, Ratings, agreement_of, pairs_of, pairs_sharing
 from apps.agreement.selectors import QuestionAgreement
-from apps.agreement.weeks import Lean, Week, lean_of, leans, week_of, weeks_of
-from apps.agreement.whereabouts import kept
+from apps.agreement.standing import dated_in, kept, ratings_in
+from apps.agreement.weeks import Lean, Week, lean_of, leans, monday_of, weeks_of
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.review import tracking
 from apps.review.models import Verdict
+from apps.review.tracking.periods import Day
 
 OTHERS = 20
 WEEKS = 26
@@ -72,7 +74,7 @@ class People(NamedTuple):
 
 def people_of(member: Member, rounds: Sequence[Round]) -> People:
     """Whoever graded in these rounds, most pairs first; for others than leads themselves alone."""
-    ratings = selectors.ratings_in(member.project, rounds)
+    ratings = ratings_in(member.project, rounds)
     repeats, decisions = _alike(_repeats(rounds)), _alike(_decisions(member, rounds))
     own_leans = leans(ratings)
     is_graded = ratings.codes != MISSING
@@ -107,12 +109,18 @@ def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonShee
 
 
 def _beside_others(project: Project, rounds: Sequence[Round], person: int) -> BesideOthers:
-    ratings = selectors.ratings_in(project, rounds)
+    dated = dated_in(project, rounds)
+    ratings = dated.ratings
     pairs = [pair for pair in pairs_sharing(ratings) if person in pair]
     others = [(person, first if second == person else second) for first, second in pairs]
-    graded = _weeks_graded(project, rounds, person)
-    weeks = weeks_of(ratings, person, graded, _paces(project, person), WEEKS)
-    return BesideOthers(len(graded), pairs_of(ratings, others[:OTHERS]), len(others), weeks)
+    weeks = weeks_of(dated, person, _paces(project, person), WEEKS)
+    return BesideOthers(_graded_by(ratings, person), pairs_of(ratings, others[:OTHERS]), len(others), weeks)
+
+
+def _graded_by(ratings: Ratings, person: int) -> int:
+    if person not in ratings.people:
+        return 0
+    return int((ratings.codes[:, ratings.people.index(person)] != MISSING).sum())
 
 
 def _graded_pairs(rows: Rows) -> list[tuple[int, int]]:
@@ -148,12 +156,15 @@ def _graded(rounds: Sequence[Round], person: int | None = None) -> QuerySet[Judg
 
 def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
     """Pairs that came back to the same person blindly: what they said first, and again."""
-    same = _graded(rounds).filter(
-        annotator=OuterRef("annotator"), round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1
+    again = _graded(rounds, person).filter(pass_number__gt=1)
+    looks: Any = (
+        _graded(rounds, person)
+        .filter(pass_number=1, entry__in=again.values("entry"))
+        .values_list("round", "entry", "annotator", "grade")
     )
-    again = _graded(rounds, person).filter(Exists(same), pass_number__gt=1)
-    rows: Any = again.annotate(first=Subquery(same.values("grade")[:1])).order_by("pk")
-    return list(rows.values_list("annotator", "first", "grade"))
+    first = {look[:3]: look[3] for look in looks}
+    rows: Any = again.order_by("pk").values_list("round", "entry", "annotator", "grade")
+    return [(row[2], first[row[:3]], row[3]) for row in rows if row[:3] in first]
 
 
 def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
@@ -161,14 +172,17 @@ def _decisions(member: Member, rounds: Sequence[Round], person: int | None = Non
 
     Decisions on pairs that the reader may still be given are left out: one would tell them the grade.
     """
-    decided = Adjudication.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"), superseded_by=None)
+    decided = Adjudication.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    told = decided.filter(~_may_still_be_given(member))
+    decisions: Any = told.values_list("round", "entry", "grade")
+    grades = {row[:2]: row[2] for row in decisions}
     rows: Any = (
         _graded(rounds, person)
-        .filter(Exists(decided.filter(grade__isnull=False)), ~_may_still_be_given(member), pass_number=1)
-        .annotate(decided=Subquery(decided.values("grade")[:1]))
+        .filter(pass_number=1, entry__in=decided.values("entry"))
         .order_by("pk")
+        .values_list("round", "entry", "annotator", "grade")
     )
-    return list(rows.values_list("annotator", "grade", "decided"))
+    return [(row[2], row[3], grades[row[:2]]) for row in rows if row[:2] in grades]
 
 
 def _may_still_be_given(member: Member) -> Q:
@@ -176,15 +190,8 @@ def _may_still_be_given(member: Member) -> Q:
     return Q(Exists(same))
 
 
-def _weeks_graded(project: Project, rounds: Iterable[Round], person: int) -> dict[tuple[int, int], date]:
-    """The week in which this person last graded each pair, by query and text."""
-    rows = selectors.live_grades(project, rounds).filter(annotator=person)
-    found = rows.values_list("entry__query_id", "entry__version_id", "given_at")
-    return {(query, text): week_of(at) for query, text, at in found}
-
-
-def _paces(project: Project, person: int) -> dict[date, list[int]]:
-    """The active milliseconds of every pair this person was timed on, by week."""
+def _paces(project: Project, person: int) -> dict[date, NDArray[np.int64]]:
+    """The active milliseconds of every pair this person was timed on, by the Monday of the week."""
     rows: Any = Judgement.objects.filter(
         annotator=person,
         round__project=project,
@@ -193,7 +200,10 @@ def _paces(project: Project, person: int) -> dict[date, list[int]]:
         pass_number=1,
         active_ms__isnull=False,
     )
-    found: dict[date, list[int]] = defaultdict(list)
-    for at, ms in rows.values_list("given_at", "active_ms").iterator(chunk_size=10_000):
-        found[week_of(at)].append(ms)
-    return dict(found)
+    found: dict[str, list[int]] = defaultdict(list)
+    for day, ms in rows.values_list(Day("given_at"), "active_ms").iterator(chunk_size=10_000):
+        found[day].append(ms)
+    weeks: dict[date, list[int]] = defaultdict(list)
+    for day, values in found.items():
+        weeks[monday_of(date.fromisoformat(day))] += values
+    return {week: np.array(values, dtype=np.int64) for week, values in weeks.items()}

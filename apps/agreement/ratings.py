@@ -61,6 +61,14 @@ class Ratings:
 
 
 @dataclass(frozen=True)
+class Dated:
+    """Ratings, and items by people the day of each grade, counted from 1970-01-01; what it says of no grade is void."""
+
+    ratings: Ratings
+    days: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
 class PairAgreement:
     """Two people, by id, and how far their grades of the same items agree."""
 
@@ -94,12 +102,19 @@ def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
     Grades outside the scale, left from before it was changed, become categories of their own.
     """
     table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
+    return dated_ratings(table, np.zeros(len(table), dtype=np.int32), scale).ratings
+
+
+def dated_ratings(table: NDArray[np.int64], days: NDArray[np.int32], scale: Sequence[int]) -> Dated:
+    """The same from a table with those four columns, and the day of each row."""
     grades = np.array(sorted({*scale, *np.unique(table[:, 3]).tolist()}), dtype=np.int64)
     people, person = np.unique(table[:, 2], return_inverse=True)
     items, item = distinct_rows(table[:, :2])
     codes = np.full((len(items), len(people)), MISSING, dtype=np.int64)
     codes[item, person] = np.searchsorted(grades, table[:, 3])
-    return Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes, items)
+    given = np.zeros(codes.shape, dtype=np.int32)
+    given[item, person] = days
+    return Dated(Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes, items), given)
 
 
 def shared_items(ratings: Ratings) -> NDArray[np.int64]:

@@ -26,10 +26,12 @@ from apps.agreement.pages import (
     estimate,
     frame,
     looked_at,
+    of_grades,
     pair_row,
     short_names,
 )
 from apps.agreement.ratings import Ratings, pair_agreement
+from apps.agreement.standing import ratings_in
 from apps.agreement.whereabouts import Overview, overview_of
 from apps.common.charts import plot
 from apps.common.svg import Estimate, clip
@@ -41,6 +43,7 @@ NO_BANDS = {PERCENT, "Cohen's κ / its maximum"}
 
 @require_safe
 @member_view()
+@of_grades("overview")
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     looked = looked_at(request, member)
@@ -113,11 +116,12 @@ def _verdict_estimates(verdicts: selectors.VerdictAgreement) -> list[Estimate]:
 
 @require_safe
 @member_view(Role.LEAD)
+@of_grades("overview")
 def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
     """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
     member = member_of(request)
     looked = looked_at(request, member)
-    ratings = selectors.ratings_in(project, looked.shown)
+    ratings = ratings_in(project, looked.shown)
     if first == second or not {first, second} <= set(ratings.people):
         raise Http404("These two share no round.")
     names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))

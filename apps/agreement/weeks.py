@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
 from apps.agreement.coefficients import MISSING, Coefficient, category_counts, krippendorff_alpha
-from apps.agreement.ratings import Ratings
+from apps.agreement.columns import EPOCH, date_of, mondays
+from apps.agreement.ratings import Dated, Ratings
 
 FEWEST_FOR_A_MEDIAN = 6
+NO_WEEK = np.iinfo(np.int32).min
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Lean(NamedTuple):
@@ -47,7 +50,10 @@ class Week(NamedTuple):
 
 def week_of(when: datetime) -> date:
     """The Monday of the week of this moment, in UTC."""
-    day = when.astimezone(UTC).date()
+    return monday_of(when.astimezone(UTC).date())
+
+
+def monday_of(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
@@ -77,7 +83,7 @@ def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Lean:
     return Lean(mean, (mean - half, mean + half), n)
 
 
-def median_of(values: Sequence[float], confidence: float = 0.95) -> Median:
+def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Median:
     """The median with an interval of order statistics, which asks nothing of the shape of the values.
 
     The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
@@ -94,25 +100,34 @@ def median_of(values: Sequence[float], confidence: float = 0.95) -> Median:
 
 
 def weeks_of(
-    ratings: Ratings,
+    dated: Dated,
     person: int,
-    graded: Mapping[tuple[int, int], date],
-    paces: Mapping[date, Sequence[int]],
+    paces: Mapping[date, NDArray[np.int64]],
     most: int,
 ) -> list[Week]:
     """The last weeks in which the person graded, at most `most` of them, oldest first.
 
-    `graded` tells the week in which the person graded an item, by query and text; `paces` the milliseconds of the
-    pairs of each week. α is over the items the person graded in that week, everybody's grades of them counted.
+    `paces` tells the milliseconds of the pairs of each week, by its Monday. α is over the items the person graded in
+    that week, everybody's grades of them counted.
     """
-    is_known = person in ratings.people
-    place = ratings.people.index(person) if is_known else 0
-    differences = leans(ratings)[:, place] if is_known else np.full(len(ratings.codes), np.nan)
-    own = [graded.get((query, text)) for query, text in ratings.items.tolist()]
+    ratings = dated.ratings
+    begun, differences = _own_weeks(dated, person)
+    graded = {date_of(day) for day in np.unique(begun[begun != NO_WEEK]).tolist()}
     found = []
-    for week in sorted({*paces, *graded.values()})[-most:]:
-        inside = np.array([begins == week for begins in own], dtype=bool)
+    for week in sorted({*paces, *graded})[-most:]:
+        inside = begun == (week - EPOCH).days
         counts = category_counts(ratings.codes[inside], len(ratings.grades))
         alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
-        found.append(Week(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, []))))
+        found.append(Week(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
     return found
+
+
+def _own_weeks(dated: Dated, person: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """For each item the Monday of the week in which the person graded it, NO_WEEK for none, and how they leaned."""
+    ratings = dated.ratings
+    if person not in ratings.people:
+        return np.full(len(ratings.codes), NO_WEEK, dtype=np.int32), np.full(len(ratings.codes), np.nan)
+    place = ratings.people.index(person)
+    is_graded = ratings.codes[:, place] != MISSING
+    begun = np.where(is_graded, mondays(dated.days[:, place]), NO_WEEK).astype(np.int32)
+    return begun, leans(ratings)[:, place]

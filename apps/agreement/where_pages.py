@@ -1,5 +1,6 @@
 """Where people agree and where not: by boundary, query, stratum and week; what to tighten; the pairs themselves."""
 
+from datetime import date
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,7 +14,7 @@ from apps.accounts.models import Project, User
 from apps.agreement.coefficients import Coefficient, band
 from apps.agreement.differences import Which, differences
 from apps.agreement.drawings import Moment, over_time
-from apps.agreement.pages import coefficient_chart, estimate, frame, looked_at, whole_number
+from apps.agreement.pages import coefficient_chart, estimate, frame, looked_at, of_grades, whole_number
 from apps.agreement.parts import Boundary
 from apps.agreement.persons import has_part
 from apps.agreement.whereabouts import (
@@ -40,6 +41,7 @@ LABEL_LENGTH = 26
 
 @require_safe
 @member_view()
+@of_grades("where")
 def where(request: HttpRequest, project: Project) -> HttpResponse:
     """Agreement by one way of dividing the pairs; the boundary between grades, when none is named."""
     member = member_of(request)
@@ -86,8 +88,13 @@ def _by_part(parts: list[Part], way: str) -> SafeString:
 
 
 def _by_week(parts: list[Part]) -> SafeString:
-    moments = [alpha_moment(part.label.name, part.alpha) for part in parts]
+    moments = [alpha_moment(day_label(date.fromisoformat(part.label.name)), part.alpha) for part in parts]
     return plot(alpha_over_time("α ordinal by week, with 95 % intervals", moments))
+
+
+def day_label(begins: date) -> str:
+    """A day under a chart, "9 Mar": eight of them stand side by side."""
+    return f"{begins.day} {begins:%b}"
 
 
 def alpha_moment(label: str, alpha: Coefficient) -> Moment:
@@ -121,6 +128,7 @@ def _band(found: Coefficient) -> str:
 
 @require_safe
 @member_view(Role.LEAD)
+@of_grades("tighten")
 def tighten(request: HttpRequest, project: Project) -> HttpResponse:
     """The boundaries and queries that cost most agreement, beside the words of the guideline about them."""
     member = member_of(request)
@@ -149,6 +157,7 @@ def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int
 
 @require_safe
 @member_view(Role.LEAD)
+@of_grades("where")
 def items(request: HttpRequest, project: Project) -> HttpResponse:
     """The pairs behind a cell of a matrix, a boundary or a query, with what each person gave; for leads alone."""
     member = member_of(request)

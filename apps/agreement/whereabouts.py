@@ -4,18 +4,16 @@ Everything is read from the rounds that `selectors.rounds_for` lets a member see
 grade: a page that is loaded again draws no bootstrap again.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from django.core.cache import cache
-from django.db.models import Max
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
-from apps.agreement import selectors
-from apps.agreement.coefficients import Coefficient
+from apps.agreement.coefficients import MISSING, Coefficient
 from apps.agreement.coefficients.uncertainty import ANALYTIC
+from apps.agreement.columns import date_of, mondays
 from apps.agreement.parts import (
     Boundary,
     Change,
@@ -28,6 +26,7 @@ from apps.agreement.parts import (
     pattern_counts,
 )
 from apps.agreement.ratings import (
+    Dated,
     PairAgreement,
     Ratings,
     coefficients_of,
@@ -35,13 +34,11 @@ from apps.agreement.ratings import (
     pairs_sharing,
     shared_items,
 )
-from apps.agreement.weeks import week_of
-from apps.common.digests import digest_of
-from apps.judging.models import Judgement, Round
+from apps.agreement.standing import dated_in, kept, ratings_in
+from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.queries.selectors import STRATA
 
-KEPT_SECONDS = 3_600
 SHOWN = 30
 COSTLY = 10
 PEOPLE = 12
@@ -120,14 +117,6 @@ class Tight(NamedTuple):
         return max(crossed, key=lambda boundary: boundary.crossings, default=None)
 
 
-def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
-    """What `compute` returns, kept for these rounds until the project's next grade or another scale."""
-    last = Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first()
-    of = [name, last, sorted(round_.pk for round_ in rounds), project.grades]
-    key = f"agreement:{project.slug}:{digest_of(of)}"
-    return cache.get_or_set(key, compute, KEPT_SECONDS)
-
-
 # Everybody ---------------------------------------------------------------------------------------------------------
 
 
@@ -138,7 +127,7 @@ def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
 
 
 def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
-    ratings = selectors.ratings_in(project, rounds)
+    ratings = ratings_in(project, rounds)
     met = shared_items(ratings)
     with_others = met.sum(axis=1) - met.diagonal()
     order = np.lexsort((ratings.people, -with_others))
@@ -164,7 +153,7 @@ def boundaries_in(project: Project, rounds: Sequence[Round]) -> list[Boundary]:
     """Each boundary between neighbouring grades, lowest first."""
 
     def compute() -> list[Boundary]:
-        return boundaries(selectors.ratings_in(project, rounds))
+        return boundaries(ratings_in(project, rounds))
 
     found: list[Boundary] = kept(project, rounds, BOUNDARY, compute)
     return found
@@ -182,8 +171,9 @@ def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
 
 
 def _parts(project: Project, rounds: Sequence[Round], by: str) -> Parts:
-    ratings = selectors.ratings_in(project, rounds)
-    labels, of_items = _labels(project, rounds, ratings, by)
+    dated = dated_in(project, rounds)
+    ratings = dated.ratings
+    labels, of_items = _labels(project, dated, by)
     counts = pattern_counts(ratings, of_items, len(labels))
     there = [place for place, n in enumerate(counts.sizes) if n]
     apart = differing(counts)
@@ -203,19 +193,19 @@ def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> 
     return Part(label, counts.sizes[place], apart, counts.alpha_of(place))
 
 
-def _labels(
-    project: Project, rounds: Sequence[Round], ratings: Ratings, by: str
-) -> tuple[list[Label], NDArray[np.int64]]:
+def _labels(project: Project, dated: Dated, by: str) -> tuple[list[Label], NDArray[np.int64]]:
     """The parts that there are, by name; and the place of each item's part among them."""
     if by == WEEK:
-        weeks = _weeks_of_items(project, rounds)
-        labels = [weeks[query, text] for query, text in ratings.items.tolist()]
+        values, of_items = np.unique(_weeks_of_items(dated), return_inverse=True)
+        labels = [_week_label(day) for day in values.tolist()]
     else:
+        values, of_items = np.unique(dated.ratings.items[:, 0], return_inverse=True)
         of_query = _values_of_queries(project, by)
-        labels = [of_query[query] for query in ratings.items[:, 0].tolist()]
+        labels = [of_query[query] for query in values.tolist()]
     known = sorted(set(labels), key=lambda label: (label.name, label.key))
     place = {label: at for at, label in enumerate(known)}
-    return known, np.array([place[label] for label in labels], dtype=np.int64)
+    places = np.array([place[label] for label in labels], dtype=np.int64)
+    return known, places[of_items.reshape(-1)]
 
 
 def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
@@ -227,11 +217,15 @@ def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
     return {pk: Label(value or "", value or NO_VALUE) for pk, value in queries.values_list("pk", field)}
 
 
-def _weeks_of_items(project: Project, rounds: Sequence[Round]) -> dict[tuple[int, int], Label]:
-    """The week in which the last grade of each pair came: from then on it told whether people agree."""
-    rows = selectors.live_grades(project, rounds).order_by().values_list("entry__query_id", "entry__version_id")
-    last = {(query, text): f"{week_of(at):%Y-%m-%d}" for query, text, at in rows.annotate(last=Max("given_at"))}
-    return {pair: Label(week, week) for pair, week in last.items()}
+def _weeks_of_items(dated: Dated) -> NDArray[np.int32]:
+    """The Monday of the week in which the last grade of each pair came: from then on it told whether people agree."""
+    given = np.where(dated.ratings.codes == MISSING, 0, dated.days)
+    return mondays(given.max(axis=1, initial=0))
+
+
+def _week_label(monday: int) -> Label:
+    name = f"{date_of(monday):%Y-%m-%d}"
+    return Label(name, name)
 
 
 # What costs most ---------------------------------------------------------------------------------------------------
@@ -247,8 +241,9 @@ def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
 
 
 def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
-    ratings = selectors.ratings_in(project, rounds)
-    labels, of_items = _labels(project, rounds, ratings, QUERY)
+    dated = dated_in(project, rounds)
+    ratings = dated.ratings
+    labels, of_items = _labels(project, dated, QUERY)
     counts = pattern_counts(ratings, of_items, len(labels))
     changes = changes_without(counts)
     apart = differing(counts)

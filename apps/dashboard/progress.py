@@ -6,15 +6,18 @@ from datetime import date
 from typing import NamedTuple
 
 from django.db.models import Count, Q
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement import rates
 from apps.agreement import selectors as agreement
+from apps.agreement.actions import have_grades_read
 from apps.agreement.coefficients import Coefficient
 from apps.agreement.control import limits
 from apps.agreement.rules import person_refusal
+from apps.agreement.standing import GradesNotRead
 from apps.agreement.whereabouts import overview_of
 from apps.common import charts
 from apps.common.intervals import wilson
@@ -129,11 +132,17 @@ Line = tuple[tuple[int, ...], str, Coefficient]
 
 
 def _coefficients(member: Member) -> list[Line]:
-    """The coefficients of the chart, from the rounds this member may see."""
+    """The coefficients of the chart, from the rounds this member may see; while a job reads them reviewers' alone."""
     project = member.project
-    grades = overview_of(project, list(agreement.rounds_for(member)))
+    rounds = list(agreement.rounds_for(member))
+    have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
+    reviewers: Line = ((), FLEISS, agreement.verdict_agreement(project).kappa)
+    try:
+        grades = overview_of(project, rounds)
+    except GradesNotRead:
+        return [reviewers]
     pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs[:MOST_PAIRS_OF_PEOPLE]]
-    return [((), ALPHA, grades.alpha), *pairs, ((), FLEISS, agreement.verdict_agreement(project).kappa)]
+    return [((), ALPHA, grades.alpha), *pairs, reviewers]
 
 
 class AuthorRate(NamedTuple):

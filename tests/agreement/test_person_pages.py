@@ -97,6 +97,19 @@ def test_pairs_that_came_back_stand_beside_the_first_look():
     assert sheet.repeats.kappa.value == 0.0
 
 
+def test_pairs_that_came_back_and_decisions_are_matched_in_memory(client, django_assert_max_num_queries):
+    """Looked up one by one, the first grades took SQLite minutes for 200,000 judgements."""
+    round_ = make_strict_round()
+    client.force_login(lead_of(round_.project))
+
+    with django_assert_max_num_queries(25) as asked:
+        client.get(reverse("agreement:people", args=[round_.project.slug]))
+
+    of_grades = [one["sql"] for one in asked if 'FROM "judging_judgement"' in one["sql"]]
+    assert of_grades
+    assert [sql for sql in of_grades if 'EXISTS(SELECT 1 AS "a" FROM "judging_judgement"' in sql] == []
+
+
 def test_weeks_tell_pace_and_leaning():
     round_ = make_strict_round()
     _, two = people_of(round_)
@@ -235,5 +248,5 @@ def test_a_page_costs_the_same_number_of_queries(client, django_assert_num_queri
         judge_all(round_, person, lambda seat: seat.entry_id % 4)
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(20):
         person_page(client, round_.project, people_of(round_)[0])

@@ -1,16 +1,21 @@
 """One person's grades over the weeks; intervals against SciPy."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from apps.agreement.ratings import ratings_from
+from apps.agreement.columns import columns_from
+from apps.agreement.ratings import Dated, ratings_from
 from apps.agreement.weeks import lean_of, leans, median_of, week_of, weeks_of
 
 SCALE = (0, 1, 2, 3)
 MONDAY = date(2026, 3, 2)
+
+
+def dated(*rows: tuple[int, int, int, int, date]) -> Dated:
+    return columns_from((*row[:4], row[4].isoformat()) for row in rows).rated(SCALE)
 
 
 def test_a_week_begins_on_monday_in_utc():
@@ -32,7 +37,7 @@ def test_nobody_leans_where_nothing_is_graded():
 
 
 def test_weeks_of_somebody_who_graded_nothing_here_tell_their_pace_alone():
-    found = weeks_of(ratings_from([(1, 1, 8, 1)], SCALE), 7, {}, {MONDAY: [500]}, most=9)
+    found = weeks_of(dated((1, 1, 8, 1, MONDAY)), 7, {MONDAY: np.array([500])}, most=9)
 
     assert [(week.lean.value, week.alpha.value, week.pace.value) for week in found] == [(None, None, 500)]
 
@@ -78,10 +83,11 @@ def test_few_values_have_a_median_without_interval():
 
 
 def test_weeks_tell_lean_agreement_and_pace_apart():
-    rows = [(1, 1, 7, 3), (1, 1, 8, 2), (2, 1, 7, 0), (2, 1, 8, 0), (3, 1, 7, 1), (3, 1, 8, 1)]
-    graded = {(1, 1): MONDAY, (2, 1): MONDAY, (3, 1): date(2026, 3, 9)}
+    graded = {1: MONDAY, 2: MONDAY + timedelta(days=6), 3: date(2026, 3, 9)}
+    own = [(item, 1, 7, grade, graded[item]) for item, grade in ((1, 3), (2, 0), (3, 1))]
+    others = [(item, 1, 8, grade, MONDAY) for item, grade in ((1, 2), (2, 0), (3, 1))]
 
-    found = weeks_of(ratings_from(rows, SCALE), 7, graded, {MONDAY: [1_000, 3_000]}, most=9)
+    found = weeks_of(dated(*own, *others), 7, {MONDAY: np.array([1_000, 3_000])}, most=9)
 
     assert [(week.begins.day, week.lean.value, week.alpha.n, week.pace.value) for week in found] == [
         (2, 0.5, 2, 2_000),
@@ -90,7 +96,6 @@ def test_weeks_tell_lean_agreement_and_pace_apart():
 
 
 def test_of_many_weeks_the_last_are_told():
-    graded = {(item, 1): date(2026, 3, 2 + 7 * item) for item in range(4)}
-    ratings = ratings_from([(item, 1, 7, 0) for item in range(4)], SCALE)
+    grades = dated(*((item, 1, 7, 0, date(2026, 3, 2 + 7 * item)) for item in range(4)))
 
-    assert [week.begins.day for week in weeks_of(ratings, 7, graded, {}, most=2)] == [16, 23]
+    assert [week.begins.day for week in weeks_of(grades, 7, {}, most=2)] == [16, 23]

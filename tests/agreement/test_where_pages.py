@@ -66,6 +66,17 @@ def test_weeks_are_those_of_the_last_grade_of_a_pair():
     assert [(part.label.name, part.n) for part in found.shown] == [(f"{week_of(NEXT_WEEK):%Y-%m-%d}", 16)]
 
 
+def test_weeks_stand_under_the_chart_as_short_days(client):
+    project = make_split_round().project
+    client.force_login(lead_of(project))
+
+    monday = week_of(NEXT_WEEK)
+    html = page(client, project, "where", by="week")
+
+    assert f">{monday.day} {monday:%b}</text>" in html
+    assert f">{monday:%Y-%m-%d}</text>" not in html
+
+
 @pytest.mark.parametrize(("by", "value"), [("domain", "billing"), ("difficulty", "hard"), ("query_type", "how-to")])
 def test_strata_come_from_the_queries(by, value):
     project = make_split_round().project

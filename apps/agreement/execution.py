@@ -1,0 +1,26 @@
+"""What jobs do for agreement."""
+
+from typing import Any
+
+from apps.agreement.columns import packed
+from apps.agreement.models import ReadGrades
+from apps.agreement.standing import columns_in, newest_of
+from apps.jobs.context import JobContext
+from apps.jobs.registry import job_kind
+from apps.judging.models import Round
+
+READ = "agreement.read_grades"
+
+
+@job_kind(READ, title="Read grades for agreement")
+def read_grades(ctx: JobContext) -> dict[str, Any]:
+    """Read the grades of the rounds that the row `read_id` names, for the figures of agreement."""
+    row = ReadGrades.objects.select_related("project").defer("packed").get(pk=ctx.params["read_id"])
+    newest = newest_of(row.project)  # asked before: a grade that comes while it reads asks for the next reading
+    rounds = list(Round.objects.filter(project=row.project, pk__in=row.rounds))
+    row.packed = packed(columns_in(row.project, rounds))
+    with ctx.finish() as result:
+        row.newest, row.read_at = newest, ctx.at
+        row.save(update_fields=["packed", "newest", "read_at"])
+        result.update(read_id=row.pk)
+    return ctx.result
