@@ -37,7 +37,7 @@ def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -
 
 
 class RunPart(NamedTuple):
-    """Some rows of a run file as columns. `tag` is that of the first row.
+    """Some rows of a run file as columns. `tag` is that of the first row, `another` of the first one that differs.
 
     `queries` names the query of each stretch of rows about one query, `lengths` how many rows the stretch has.
     """
@@ -47,6 +47,7 @@ class RunPart(NamedTuple):
     blocks: Ids
     scores: Floats
     tag: str
+    another: str = ""
 
 
 def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunPart]:
@@ -66,6 +67,7 @@ def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterato
                 Ids.of([row.block_id for row in rows]),
                 np.array([row.score for row in rows], dtype=np.float64),
                 rows[0].tag if rows else "",
+                next((row.tag for row in rows if row.tag != rows[0].tag), ""),
             )
             done += chunk.count(b"\n")
         if len(part.blocks):
@@ -79,8 +81,9 @@ def _run_part(chunk: bytes) -> RunPart | None:
     scores = fields.column(4).numbers()
     if scores is None:
         return None
-    tag = fields.column(5).take(np.array([0])).ids()[0]
-    return RunPart(*fields.column(0).stretches(), fields.column(2).ids(), scores, tag.decode())
+    tags, _ = fields.column(5).stretches()
+    tag, another = (tags[row].decode() if row < len(tags) else "" for row in (0, 1))
+    return RunPart(*fields.column(0).stretches(), fields.column(2).ids(), scores, tag, another)
 
 
 class QrelPart(NamedTuple):

@@ -110,6 +110,17 @@ def test_runs_that_share_a_tag_are_told_apart_by_file(files, capsys):
     assert [run["tag"] for run in found["runs"]] == ["bm25 (run)", "bm25 (run2)"]
 
 
+@pytest.mark.parametrize("place", [2, 60_000], ids=["near", "far"])
+def test_a_file_that_holds_two_tags_is_remarked(files, capsys, place):
+    lines = [f"Q1 Q0 x{number} {number} 1.0 bm25\n" for number in range(1, place)]
+    (files / "run").write_text("".join(lines) + "Q1 Q0 a 1 2.0 dense\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "RR", "--no-ci") == 0
+
+    said = "run: holds the tags 'bm25' and 'dense'; a file is one run, and is scored as one."
+    assert said in capsys.readouterr().err.splitlines()
+
+
 def test_the_same_run_twice_is_told_apart_by_number(files, capsys):
     found = score_json(capsys, "--run", "run")
 

@@ -56,7 +56,7 @@ def ours(
     """Karat's values by measure and query; `deepest` cuts every ranking there first, as `trec_eval -M` does."""
     blocks = Vocabulary()
     judged = load_qrels(FILES / qrels, blocks)
-    _, _, ranked, ids, _ = load_run(FILES / run, judged, blocks)
+    _, _, ranked, ids, *_ = load_run(FILES / run, judged, blocks)
     if deepest is not None:
         ordered = in_rank_order(ranked, ids)
         kept = place_within(ordered.query, len(judged.queries)) < deepest

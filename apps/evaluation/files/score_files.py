@@ -172,6 +172,9 @@ def _comparisons(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Names
 
 def _remark(file: RunFile, missing: Sequence[str], judged_at_10: float | None, remarks: TextIO) -> None:
     """What a person would want to know about the file before trusting its numbers."""
+    if file.another:
+        tags = f"holds the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one"
+        print(f"{file.path}: {tags}.", file=remarks)
     pair = looks_alike(missing, file.unjudged)
     if pair:
         alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"

@@ -30,9 +30,10 @@ MOST = (1 << 64) - 1
 
 
 class RunFile(NamedTuple):
-    """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
+    """One run from a file, `path` as errors call it. `unjudged` names the queries of the file without judgements; they are not scored.
 
-    `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone.
+    `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone. `another` is a tag
+    that some rows have instead of `tag`; empty where there is none.
     """
 
     path: str
@@ -40,6 +41,7 @@ class RunFile(NamedTuple):
     ranked: Ranked
     ids: Ids
     unjudged: tuple[str, ...]
+    another: str = ""
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
@@ -129,7 +131,8 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
         is_judged = query >= 0
         ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
     tag = parts[0].tag if parts else Path(path).stem
-    return RunFile(str(path), tag, ranked, Ids.joined([known, ids]), named)
+    others = (other for part in parts for other in (part.tag, part.another) if other not in {tag, ""})
+    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""))
 
 
 def _queries_of(stretches: Ids, queries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
