@@ -30,9 +30,9 @@ MOST = (1 << 64) - 1
 
 
 class RunFile(NamedTuple):
-    """One run from a file, `path` as errors call it. `unjudged` names the queries of the file without judgements; they are not scored.
+    """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
 
-    `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone. `another` is a tag
+    `path` is what errors call the file. `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone. `another` is a tag
     that some rows have instead of `tag`; empty where there is none.
     """
 

@@ -59,6 +59,19 @@ def test_a_run_is_scored_against_the_dev_split(at, capsys):
     assert (said["passed"], said["latency_ms"]) == (None, None)
 
 
+def test_json_has_the_documented_layout(at, capsys):
+    assert evaluate("--run", "mine.run", "--measures", "rr", "--gates", "gates.toml", "--format", "json") == 0
+
+    found = printed(capsys)
+    assert list(found) == [
+        "release", "system", "passed", "tier", "gates", "latency_ms", "queries", "runs", "confidence", "interval",
+        "seed", "resamples", "conventions",
+    ]  # fmt: skip
+    assert found["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
+    assert list(found["gates"][0]) == ["name", "state", "value", "bound", "ci", "n", "words"]
+    assert (found["latency_ms"], list(found["runs"][0]["measures"])) == (None, ["RR", "nDCG@10"])
+
+
 def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 0
     assert "2 of 2 gates passed." in capsys.readouterr().out
