@@ -53,7 +53,9 @@ def comparison_report(found: Comparison) -> Document:
     measures = _measures(names)
     runs = [_scored(name, sheet, names) for name, sheet in zip(found.names, sheets, strict=True)]
     card = _card(found.candidate, measures, runs)
-    (against,) = set_against(runs[0], runs[1:], measures, card.queries, confidence=card.confidence, seed=card.seed)
+    (against,) = set_against(
+        runs[0], runs[1:], measures, card.queries, confidence=card.confidence, seed=card.seed, bar=found.pairing.bar
+    )
     told = against._replace(notes=_decisions(found))
     card = card._replace(comparisons=[told], strata=list(_strata(found.candidate, runs)))
     evaluation = found.candidate.evaluation

@@ -92,6 +92,15 @@ def test_what_was_decided_about_a_drop_stands_in_the_report(client, scene, pair)
     assert re.search(r"`nDCG@10` \| `Q03` \|.*Accept: A word nobody types\. \|", told)
 
 
+def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
+    scene.project.policies = {"regression_bar": 0.99}
+    scene.project.save()
+
+    told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
+
+    assert "No query fell by more than 0.99 on any measure." in told
+
+
 def test_the_measure_asked_for_is_told_first(client, scene, pair):
     keys = [one.pk for one in pair]
 
