@@ -73,6 +73,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "jobs:webhooks": form(LEADS),
     "jobs:try-webhook": write(LEADS),
     "jobs:end-webhook": write(LEADS),
+    "jobs:send-again": write(LEADS),
     "notifications:list": read(MEMBERS),
     "notifications:read-all": write(MEMBERS),
     "notifications:open": write(MEMBERS),

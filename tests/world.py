@@ -19,9 +19,9 @@ from apps.dashboard.demo.actions import request_demo
 from apps.evaluation.actions import make_badge, request_bias_report, request_stability_report
 from apps.evaluation.models import Badge, BiasReport, Evaluation, Gate, StabilityReport
 from apps.goldsets.models import Version
-from apps.jobs.models import Job, Notification, Upload, Webhook
+from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.jobs.testing import run_jobs
-from apps.jobs.webhooks import add_webhook
+from apps.jobs.webhooks import add_webhook, try_webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
 from apps.retrieval.actions import create_remote_system, hand_in_run, push_run
@@ -286,6 +286,9 @@ class Things:
 
     jobs_end_webhook__pk = jobs_try_webhook__pk
 
+    def jobs_send_again__pk(self) -> int:
+        return Outbox.objects.filter(project=self.project, kind="webhook").earliest("pk").pk
+
     def evaluation_stability__pk(self) -> int:
         return StabilityReport.objects.filter(project=self.project).get().pk
 
@@ -424,7 +427,8 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
         actor=lead,
         at=now,
     )
-    add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
+    webhook = add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
+    try_webhook(webhook=webhook, at=now)
     gate = Gate.objects.filter(gold_set__project=project).earliest("pk")
     make_badge(gold_set=gate.gold_set, system=gate.system, actor=lead, at=now)
     create_token(project=project, user=lead, name="CI", scopes=[Scope.RUNS_READ], at=now, lasts=timedelta(days=1))

@@ -12,4 +12,5 @@ urlpatterns = [
     path("webhooks/", webhook_views.webhook_list, name="webhooks"),
     path("webhooks/<int:pk>/try/", webhook_views.try_one, name="try-webhook"),
     path("webhooks/<int:pk>/end/", webhook_views.end, name="end-webhook"),
+    path("webhooks/messages/<int:pk>/again/", webhook_views.send_again, name="send-again"),
 ]

@@ -25,8 +25,10 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, "The address is told from now on. Try it, to see whether a message arrives.")
             return redirect("jobs:webhooks", slug=project.slug)
+    told = list(webhooks.webhooks_in(project))
     context = {
-        "webhooks": webhooks.webhooks_in(project),
+        "webhooks": told,
+        "told": {webhook.pk for webhook in told},
         "deliveries": webhooks.deliveries_in(project),
         "form": form,
         "section": "Jobs",
@@ -39,6 +41,15 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
 def try_one(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhooks.try_webhook(webhook=webhooks.webhook_in(project, pk), at=timezone.now())
     messages.success(request, "A message is on its way. What became of it stands under Last messages.")
+    return redirect("jobs:webhooks", slug=project.slug)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    delivery = webhooks.delivery_in(project, pk)
+    webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, "The message is on its way again. What became of it stands under Last messages.")
     return redirect("jobs:webhooks", slug=project.slug)
 
 

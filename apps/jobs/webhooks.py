@@ -109,6 +109,31 @@ def try_webhook(*, webhook: Webhook, at: datetime) -> Outbox:
     return _post(webhook, PING, {}, at)
 
 
+def delivery_in(project: Project, pk: int) -> Outbox:
+    found = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK, pk=pk).first()
+    if found is None:
+        raise Http404("No such message.")
+    return found
+
+
+@transaction.atomic
+def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
+    """Send at once what was given up or waits for its next try: the same message, told by the same delivery."""
+    row = Outbox.objects.select_for_update().get(pk=delivery.pk)
+    if row.state == DeliveryState.SENT:
+        raise WebhookRefused("That message was taken. There is nothing to send again.", code="was_taken")
+    webhook = Webhook.objects.get(pk=row.payload["webhook"])
+    if webhook.ended_at is not None:
+        raise WebhookRefused(f"{webhook} is told nothing more. Tell the address anew first.", code="webhook_ended")
+    before = {"state": row.state, "tries": row.attempts}
+    if row.state == DeliveryState.FAILED:
+        row.state, row.attempts = DeliveryState.WAITING, 0
+    row.next_at = at
+    row.save(update_fields=["state", "attempts", "next_at"])
+    record(project=webhook.project, actor=actor, action="webhook.sent_again", obj=webhook, before=before, at=at)
+    return row
+
+
 def post_to_webhooks(*, project: Project, event: str, facts: dict[str, Any], at: datetime) -> None:
     """Tell every webhook of the project, in the transaction of what it is told. `facts` holds plain JSON values."""
     for webhook in webhooks_in(project):

@@ -90,6 +90,50 @@ def test_a_refused_message_is_tried_again_under_the_same_delivery(project, asked
     assert Outbox.objects.get().state == "sent"
 
 
+def test_a_message_that_was_given_up_is_sent_again_by_a_lead_under_the_same_delivery(project, asked):
+    add(project)
+    tell(project)
+    Outbox.objects.update(state="failed", attempts=outbox.MAX_TRIES, error="hooks.example answered 500.")
+    given_up = Outbox.objects.get()
+
+    webhooks.send_again(delivery=given_up, actor=lead_of(project), at=AT)
+    outbox.deliver_due(at=AT)
+
+    row = Outbox.objects.get()
+    assert (row.state, row.attempts, row.error) == ("sent", 1, "")
+    assert asked.sent[0][3]["Karat-Delivery"] == str(given_up.delivery_id)
+    assert Event.objects.get(action="webhook.sent_again").before == {"state": "failed", "tries": outbox.MAX_TRIES}
+
+
+def test_a_message_that_waits_for_its_next_try_need_not_wait(project, asked):
+    add(project)
+    tell(project)
+    asked.answers = [500]
+    outbox.deliver_due(at=AT)
+    assert outbox.deliver_due(at=AT) == 0, "its time has not come"
+
+    webhooks.send_again(delivery=Outbox.objects.get(), actor=lead_of(project), at=AT)
+
+    assert outbox.deliver_due(at=AT) == 1
+    assert Outbox.objects.get().attempts == 2
+
+
+def test_what_was_taken_or_whose_webhook_ended_is_not_sent_again(project, asked):
+    webhook = add(project)
+    tell(project)
+    outbox.deliver_due(at=AT)
+    taken = Outbox.objects.get()
+    with pytest.raises(webhooks.WebhookRefused, match="was taken"):
+        webhooks.send_again(delivery=taken, actor=lead_of(project), at=AT)
+
+    tell(project)
+    webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
+
+    with pytest.raises(webhooks.WebhookRefused, match="is told nothing more"):
+        webhooks.send_again(delivery=Outbox.objects.latest("pk"), actor=lead_of(project), at=AT)
+    assert len(asked.sent) == 1
+
+
 def test_every_webhook_of_the_project_is_told_and_no_other(project, asked):
     other = make_project()
     save_secret(project=other, name="hook", value=KEY, actor=lead_of(other), at=AT)
