@@ -23,12 +23,12 @@ from apps.review.policies import POLICIES, Policy
 from apps.review.selectors import RoundView, rounds_of
 from apps.review.standing import Standing, standing_for
 from apps.triples.bench import render_bench
-from apps.triples.bench_views import save_bench
 from apps.triples.enums import RetireReason, State
 from apps.triples.evidence import excerpt
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors import expected_blocks, newest_snapshot, open_revision, triple_for
 from apps.triples.staleness import compared
+from apps.triples.views.saving import save_bench
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WRITERS = (Role.ANNOTATOR, Role.LEAD)

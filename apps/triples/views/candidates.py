@@ -7,7 +7,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.access import member_of, member_view
-from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.triples import rules
 from apps.triples.adoption import CandidateRefused, adopt_candidate, reject_candidate
@@ -15,8 +14,7 @@ from apps.triples.candidates import candidate_in, next_candidate, page_of
 from apps.triples.drafting import checks_of
 from apps.triples.models import Triple
 from apps.triples.selectors import expected_blocks
-
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
+from apps.triples.views import WRITERS
 
 
 def _number(request: HttpRequest, name: str) -> int:

@@ -1,8 +1,8 @@
 """The panel of every retriever's top hits, and asking for the indexes that it lacks."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -10,29 +10,18 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
-from apps.queries.models import Query
 from apps.retrieval.actions import request_indexes
 from apps.triples.chosen import whole
 from apps.triples.hits import panel, top_hits
-from apps.triples.selectors import newest_snapshot
 from apps.triples.views import WRITERS
+from apps.triples.views.writing import query_of, snapshot_or_404
 
 LONGEST = 2000
 
 
-def _snapshot(request: HttpRequest, project: Project) -> Snapshot:
-    """The newest of the corpus that was named, or of all."""
-    corpus = whole((request.POST or request.GET).get("corpus", ""))
-    snapshot = (newest_snapshot(project, corpus) if corpus else None) or newest_snapshot(project)
-    if snapshot is None:
-        raise Http404("No snapshot is frozen.")
-    return snapshot
-
-
 def _drawn(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
     asked = request.POST or request.GET
-    number = whole(asked.get("query", ""))
-    query = get_object_or_404(Query, project=project, pk=number) if number is not None else None
+    query = query_of(project, asked.get("query", ""))
     text = asked.get("question", "").replace("\x00", "")[:LONGEST]
     hits = top_hits(project, snapshot, text, query)
     expected = [block for value in asked.getlist("block") if (block := whole(value)) is not None]
@@ -44,14 +33,14 @@ def _drawn(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
 @require_GET
 def hits(request: HttpRequest, project: Project) -> HttpResponse:
     """The top hits of every retriever for what stands in the question field."""
-    return _drawn(request, project, _snapshot(request, project))
+    return _drawn(request, project, snapshot_or_404(request, project))
 
 
 @member_view(*WRITERS)
 @require_POST
 def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
     """Ask for the indexes of the snapshot; a job builds them."""
-    snapshot = _snapshot(request, project)
+    snapshot = snapshot_or_404(request, project)
     job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
     if "HX-Request" in request.headers:
         return _drawn(request, project, snapshot)

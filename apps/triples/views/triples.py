@@ -15,18 +15,9 @@ from apps.triples.enums import RetireReason
 from apps.triples.forms import ListForm, RetireForm
 from apps.triples.listing import page_of
 from apps.triples.selectors import triple_for, writing_snapshot
-
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-MOST_SOUGHT = 500
-
+from apps.triples.views import READERS, WRITERS, words_sought
 
 # Lists -------------------------------------------------------------------------------------------------------------
-
-
-def words_sought(request: HttpRequest) -> str:
-    """The words that were typed; PostgreSQL takes no NUL."""
-    return request.GET.get("q", "").replace("\x00", "").strip()[:MOST_SOUGHT]
 
 
 def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -> HttpResponse:
