@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-import numpy as np
-
 from apps.common.linefiles import name_of
 from apps.evaluation.against import set_against
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
 from apps.evaluation.files.inputs import Digests
+from apps.evaluation.files.remarks import remarks_on_file, remarks_on_judged
 from apps.evaluation.files.strata import Division, load_strata, stratum_scores
-from apps.evaluation.files.trecfiles import RunFile, load_qrels, load_run, looks_alike
+from apps.evaluation.files.trecfiles import load_qrels, load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.measures import FACETS, GRADES, Measure, needs_of, parse_measure, refuse_unmet
 from apps.evaluation.notation import MeasureError, split_measures
@@ -135,9 +134,9 @@ def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
     )
-    rows = np.bincount(file.ranked.query, minlength=len(judged.queries))
-    missing = tuple(judged.queries[number] for number in np.flatnonzero(rows == 0).tolist())
-    _remark(file, missing, scores.judged_at_10, remarks)
+    missing = missing_of(judged, file.ranked)
+    for remark in [*remarks_on_file(file, missing), *remarks_on_judged(scores.judged_at_10)]:
+        print(f"{file.path}: {remark}", file=remarks)
     chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
     return ScoredRun(file.tag, chosen, missing)
 
@@ -168,18 +167,3 @@ def _comparisons(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Names
         interval=args.ci,
         strata=ground.stratified.numbers if ground.stratified else None,
     )
-
-
-def _remark(file: RunFile, missing: Sequence[str], judged_at_10: float | None, remarks: TextIO) -> None:
-    """What a person would want to know about the file before trusting its numbers."""
-    if file.another:
-        tags = f"holds the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one"
-        print(f"{file.path}: {tags}.", file=remarks)
-    pair = looks_alike(missing, file.unjudged)
-    if pair:
-        alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
-        print(f"{file.path}: {alike}; ids must agree letter by letter.", file=remarks)
-    if judged_at_10 is None:
-        print(f"{file.path}: answers none of the judged queries; every value is 0.", file=remarks)
-    elif judged_at_10 == 0:
-        print(f"{file.path}: no block in the first ten was ever judged; check the block ids.", file=remarks)

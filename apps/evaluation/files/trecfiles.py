@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -32,8 +31,8 @@ MOST = (1 << 64) - 1
 class RunFile(NamedTuple):
     """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
 
-    `path` is what errors call the file. `ids` are the ids of blocks by number. Blocks that nobody judged have numbers of this file alone. `another` is a tag
-    that some rows have instead of `tag`; empty where there is none.
+    `path` is what errors call the file. `ids` are the ids of blocks by number; blocks that nobody judged have numbers
+    of this file alone. `another` is a tag that some rows have instead of `tag`; empty where there is none.
     """
 
     path: str
@@ -213,14 +212,7 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
     raise all_of(errors)
 
 
-def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
-    """A judged query and one of the run that differ only by case or leading zeros, when there are such."""
-    by_form = {_form(query_id): query_id for query_id in missing}
-    for query_id in unjudged:
-        if _form(query_id) in by_form:
-            return by_form[_form(query_id)], query_id
-    return None
-
-
-def _form(query_id: str) -> str:
-    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", query_id.casefold())
+def missing_of(judged: Judged, ranked: Ranked) -> tuple[str, ...]:
+    """The judged queries for which a run has no row."""
+    rows = np.bincount(ranked.query, minlength=len(judged.queries))
+    return tuple(judged.queries[number] for number in np.flatnonzero(rows == 0).tolist())

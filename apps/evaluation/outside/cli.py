@@ -13,7 +13,8 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import as_lines
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.inputs import Digests
-from apps.evaluation.files.trecfiles import load_run
+from apps.evaluation.files.remarks import remarks_on_file, remarks_on_judged
+from apps.evaluation.files.trecfiles import load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
 from apps.evaluation.measures import Measure, parse_measures
@@ -75,6 +76,9 @@ def run(args: argparse.Namespace) -> int:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
         return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
+    for run in sheet.found.card.runs:
+        for remark in remarks_on_judged(run.scores.judged_at_10):
+            print(f"{run.tag}: {remark}", file=sys.stderr)
     sys.stdout.write(FORMATS[args.format](sheet))
     return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
 
@@ -104,6 +108,8 @@ def _asked_of(args: argparse.Namespace, release: Release) -> Release:
 
 def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
     file = load_run(path, judged, blocks)
+    for remark in remarks_on_file(file, missing_of(judged, file.ranked)):
+        print(f"{file.path}: {remark}", file=sys.stderr)
     return Answered(name or file.tag, file.ranked, file.ids)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from apps.evaluation.against import set_against
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.evaluation.files.strata import Division, stratum_scores
+from apps.evaluation.files.trecfiles import missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
 from apps.evaluation.measures import Measure
@@ -137,9 +138,7 @@ def _card(
 
 def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, seed: int, confidence: float) -> ScoredRun:
     scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence, seed=seed)
-    answered = set(run.ranked.query.tolist())
-    missing = tuple(query for number, query in enumerate(judged.queries) if number not in answered)
-    return ScoredRun(run.name, scores, missing)
+    return ScoredRun(run.name, scores, missing_of(judged, run.ranked))
 
 
 def _columns(measures: Iterable[str], run: ScoredRun) -> dict[str, Floats]:

@@ -72,6 +72,20 @@ def test_json_has_the_documented_layout(at, capsys):
     assert (found["latency_ms"], list(found["runs"][0]["measures"])) == (None, ["RR", "nDCG@10"])
 
 
+def test_a_run_whose_ids_fit_nothing_is_remarked(at, capsys):
+    (at / "lower.run").write_text("q1 Q0 a 1 2.0 one\nq2 Q0 c 1 2.0 two\n")
+    (at / "other.run").write_text("Q1 Q0 A-1 1 2.0 one\n")
+
+    assert evaluate("--run", "lower.run", "--baseline", "other.run") == 0
+
+    assert capsys.readouterr().err.splitlines() == [
+        "lower.run: holds the tags 'one' and 'two'; a file is one run, and is scored as one.",
+        "lower.run: judged query 'Q1' and 'q1' of the run are not the same query; ids must agree letter by letter.",
+        "one (baseline): no block in the first ten was ever judged; check the block ids.",
+        "one: answers none of the judged queries; every value is 0.",
+    ]
+
+
 def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 0
     assert "2 of 2 gates passed." in capsys.readouterr().out

@@ -1,0 +1,38 @@
+"""What a person would want to know about a run before trusting its figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from apps.evaluation.files.trecfiles import RunFile
+
+
+def remarks_on_file(file: RunFile, missing: Sequence[str]) -> Iterator[str]:
+    """Remarks on a file of a run that lacks the judged queries `missing`."""
+    if file.another:
+        yield f"holds the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
+    if pair := looks_alike(missing, file.unjudged):
+        alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
+        yield f"{alike}; ids must agree letter by letter."
+
+
+def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
+    """Remarks on a run of which this share of the first ten is judged; None: it answers no judged query."""
+    if judged_at_10 is None:
+        yield "answers none of the judged queries; every value is 0."
+    elif judged_at_10 == 0:
+        yield "no block in the first ten was ever judged; check the block ids."
+
+
+def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
+    """A judged query and one of the run that differ only by case or leading zeros, when there are such."""
+    by_form = {_form(query_id): query_id for query_id in missing}
+    for query_id in unjudged:
+        if _form(query_id) in by_form:
+            return by_form[_form(query_id)], query_id
+    return None
+
+
+def _form(query_id: str) -> str:
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", query_id.casefold())
