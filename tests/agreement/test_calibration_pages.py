@@ -14,7 +14,7 @@ from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.agreement.test_calibrations import make_signalling, reread
 from tests.factories import lead_of, make_member
-from tests.review.test_blindness import crawl
+from tests.review.crawling import crawl
 
 pytestmark = pytest.mark.django_db
 

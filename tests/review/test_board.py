@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.accounts.actions import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
-from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers, reseat
+from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers
 from apps.review.board import Asked, board_page
 from apps.review.chores import escalate_what_waits
 from apps.review.enums import Choice
@@ -16,7 +16,7 @@ from apps.review.models import Escalation
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_in_review, make_triple, reviewers_of
-from tests.review.test_seating import end_role, set_policy
+from tests.review.seating.moving import end_role, set_policy, with_reviewer_lead
 from tests.triples.factories import make_draft, make_team
 
 DAY = timedelta(days=1)
@@ -37,23 +37,6 @@ def found(project, at=AT, lead=None, **asked):
 
 def words(row):
     return [(str(seat.reviewer) if seat.reviewer else None, seat.word, seat.is_stuck) for seat in row.seats]
-
-
-def with_reviewer_lead(project):
-    """A triple in review, a lead who holds its first seat, and the reviewer who holds the second."""
-    triple = make_in_review(project)
-    lead = make_member(project, Role.LEAD, Role.REVIEWER, name="Both")
-    one, two = reviewers_of(triple)
-    reseat(
-        project=project,
-        triple_id=triple.pk,
-        reviewer=one,
-        successor=lead,
-        lead=lead_of(project),
-        reason="Holiday.",
-        at=AT,
-    )
-    return triple, lead, two
 
 
 class TestRows:

@@ -8,20 +8,7 @@ from apps.review.enums import Choice
 from apps.review.models import ReviewSeat, Verdict
 from tests.factories import lead_of, make_member
 from tests.review.factories import answer, make_in_review, reviewers_of
-from tests.review.test_board import with_reviewer_lead
-from tests.review.test_seating import people, pull, set_policy
-from tests.triples.factories import make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team(reviewers=3)
-
-
-@pytest.fixture
-def pulled(project):
-    set_policy(project, review_assignment="pull")
-    return project
+from tests.review.seating.moving import people, pull, set_policy, with_reviewer_lead
 
 
 def url(name, project, *args):

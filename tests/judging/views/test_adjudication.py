@@ -1,0 +1,94 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts import actions as accounts
+from apps.accounts.enums import Role
+from apps.judging.actions import close_round
+from apps.judging.models import Adjudication
+from tests.factories import AT, lead_of
+from tests.judging.factories import make_round, people_of
+from tests.judging.views.pages import page, url
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_adjudicator_sees_a_and_b_without_names(client, split):
+    client.force_login(lead_of(split.project))
+    entry = split.pool.entries.first()
+
+    text = page(client, "adjudicate_pair", split, entry.pk).content.decode()
+
+    assert "Judge A" in text
+    assert "Judge B" in text
+    assert not any(person.name in text for person in people_of(split))
+    assert "Guideline they saw" in text
+
+
+def test_a_decision_leads_to_the_next_pair_and_the_last_one_to_the_list(client, split):
+    client.force_login(lead_of(split.project))
+    data = {"grade": "1", "error_type": "slip", "reason": "It names the mode only."}
+    address = url("adjudicate_pair", split, split.pool.entries.first().pk)
+
+    for left in range(5, -1, -1):
+        answer = client.post(address, data)
+        assert answer.status_code == 302
+        address = answer.url
+        assert Adjudication.objects.count() == 6 - left
+
+    assert address == url("adjudicate", split)
+    text = client.get(address).content.decode()
+    assert "Nothing waits for you" in text
+    assert "It names the mode only." in text
+
+
+@pytest.mark.parametrize("missing", ["grade", "error_type", "reason"])
+def test_a_decision_that_lacks_something_says_what(client, split, missing):
+    client.force_login(lead_of(split.project))
+    data = {"grade": "x", "error_type": "slip", "reason": "Why."}
+    del data[missing]
+
+    answer = client.post(url("adjudicate_pair", split, split.pool.entries.first().pk), data)
+
+    assert answer.status_code == 400
+    assert not Adjudication.objects.exists()
+
+
+def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
+    mara = people_of(split)[0]
+    accounts.set_roles(
+        project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(split.project), at=AT
+    )
+    client.force_login(mara)
+    entry = split.pool.entries.first()
+
+    answer = page(client, "adjudicate_pair", split, entry.pk)
+
+    assert answer.status_code == 409
+    assert "You judged this pair" in answer.content.decode()
+    assert "Judge A" not in answer.content.decode()
+    assert "where people differ" not in page(client, "adjudicate", split).content.decode()
+    assert "before it is closed" in page(client, "adjudicate", split).content.decode()
+
+
+def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(client, split):
+    mara = people_of(split)[0]
+    chief = lead_of(split.project)
+    accounts.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    close_round(round_id=split.pk, actor=chief, at=AT)
+    client.force_login(mara)
+
+    assert "6 pairs wait for another lead" in page(client, "adjudicate", split).content.decode()
+    assert "6 pairs that you judged yourself are not settled" in page(client, "round", split).content.decode()
+    home = client.get(reverse("dashboard:home", args=[split.project.slug])).content.decode()
+    assert "Grades for another lead" in home
+    assert "Every grade is settled" not in home
+
+
+def test_pairs_of_another_project_are_not_found(client, split):
+    other = make_round()
+    client.force_login(lead_of(other.project))
+    entry = split.pool.entries.first()
+
+    assert client.get(reverse("judging:round", args=[other.project.slug, split.pk])).status_code == 404
+    assert page(client, "adjudicate_pair", other, entry.pk).status_code == 404
+    assert page(client, "round", split).status_code == 404

@@ -1,0 +1,41 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.judging.models import Guideline
+from tests.factories import lead_of, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_guideline_is_written_read_and_versioned(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+    new = reverse("judging:guideline_new", args=[project.slug])
+    data = {"markdown": "Take the **lower** one. <script>alert(1)</script> [x](javascript:alert(1))"}
+    for grade in range(4):
+        data |= {f"name_{grade}": f"G{grade}", f"definition_{grade}": f"When {grade}."}
+        data |= {f"example_{grade}_1_text": "a", f"example_{grade}_3_text": "b", f"example_{grade}_3_why": "since"}
+
+    assert "Same subject only" in client.get(new).content.decode()
+    answer = client.post(new, data, follow=True)
+
+    text = answer.content.decode()
+    assert "<strong>lower</strong>" in text
+    assert "<script>alert" not in text
+    assert "javascript:" not in text.split('class="guideline-text"')[1].split("</div>")[0].replace("(javascript:", "")
+    assert Guideline.objects.get().grades[2] == {
+        "grade": 2, "name": "G2", "definition": "When 2.",
+        "examples": ["a", {"query": "", "text": "b", "why": "since"}],
+    }  # fmt: skip
+    assert client.post(new, data).status_code == 400
+
+
+def test_every_member_reads_the_guideline_and_only_leads_write_it(client, round_):
+    client.force_login(make_member(round_.project, Role.VIEWER))
+    slug = round_.project.slug
+
+    assert client.get(reverse("judging:guideline_latest", args=[slug])).status_code == 200
+    assert client.get(reverse("judging:guideline", args=[slug, 1])).status_code == 200
+    assert client.get(reverse("judging:guideline", args=[slug, 2])).status_code == 404
+    assert client.get(reverse("judging:guideline_new", args=[slug])).status_code == 403

@@ -1,0 +1,44 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from tests.factories import lead_of, make_member, make_project
+from tests.judging.factories import judge_all, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_annotator_finds_their_rounds_and_nothing_of_others(client, round_):
+    mara, sef = people_of(round_)
+    judge_all(round_, sef)
+    client.force_login(mara)
+
+    text = client.get(reverse("judging:index", args=[round_.project.slug])).content.decode()
+
+    assert "0 of 6 graded" in text
+    assert "Rounds" not in text
+    assert sef.name not in text
+
+
+def test_a_lead_finds_every_round(client, round_, django_assert_num_queries):
+    client.force_login(lead_of(round_.project))
+    address = reverse("judging:index", args=[round_.project.slug])
+    client.get(address)
+
+    with django_assert_num_queries(10):
+        client.get(address)
+    for _ in range(2):
+        make_round(round_.project)
+    with django_assert_num_queries(10):
+        assert client.get(address).content.decode().count("<tr>") == 4
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.ANNOTATOR])
+def test_everybody_has_a_page_that_says_what_there_is(client, role):
+    project = make_project()
+    client.force_login(make_member(project, role))
+
+    answer = client.get(reverse("judging:index", args=[project.slug]))
+
+    assert answer.status_code == 200
+    assert "Nothing" in answer.content.decode()

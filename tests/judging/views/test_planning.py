@@ -1,0 +1,78 @@
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.judging.enums import RoundState
+from apps.judging.models import Round
+from tests.factories import lead_of, make_member, make_project
+from tests.judging.factories import make_guideline, make_pool
+from tests.judging.views.pages import url
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_lead_plans_and_opens_a_round(client):
+    project = make_project()
+    pool = make_pool(project, queries=5, blocks=4)
+    make_guideline(project)
+    people = [make_member(project, Role.ANNOTATOR) for _ in range(2)]
+    client.force_login(lead_of(project))
+    address = reverse("judging:new_round", args=[project.slug])
+    data = {
+        "pool": pool.pk, "annotators": [p.pk for p in people], "overlap": "25", "judges": "2", "seed": "9",
+        "lease_minutes": "30", "name": "",
+    }  # fmt: skip
+
+    assert client.get(address).status_code == 200
+    preview = client.get(reverse("judging:preview", args=[project.slug]), data).content.decode()
+    assert "<b>25</b>" in preview
+    assert "about 13" in preview
+    answer = client.post(address, data)
+
+    round_ = Round.objects.get()
+    assert answer.url == url("round", round_)
+    assert (round_.state, round_.seats.count(), round_.name) == (RoundState.OPEN, 25, "Round 1")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"overlap": "120"}, "Overlap is a share of the pairs"),
+        ({"annotators": []}, "at least one annotator"),
+        ({"judges": "3"}, "Nobody judges a pair twice"),
+        ({"pool": "999999"}, "Select a valid choice"),
+        ({"seed": "x"}, "whole number"),
+    ],
+)
+def test_a_plan_that_cannot_be_filled_is_refused_in_words(client, change, said):
+    project = make_project()
+    pool = make_pool(project, queries=5, blocks=4)
+    make_guideline(project)
+    people = [make_member(project, Role.ANNOTATOR) for _ in range(2)]
+    client.force_login(lead_of(project))
+    data = {
+        "pool": pool.pk, "annotators": [p.pk for p in people], "overlap": "25", "judges": "2", "seed": "9",
+        "lease_minutes": "30",
+    }  # fmt: skip
+
+    answer = client.post(reverse("judging:new_round", args=[project.slug]), {**data, **change})
+
+    assert answer.status_code == 400
+    assert said in answer.content.decode()
+    assert not Round.objects.exists()
+
+
+def test_pools_and_people_of_another_project_cannot_be_planned(client):
+    project, other = make_project(), make_project()
+    make_guideline(project)
+    make_pool(project)
+    client.force_login(lead_of(project))
+    stranger = make_member(other, Role.ANNOTATOR)
+
+    answer = client.post(
+        reverse("judging:new_round", args=[project.slug]),
+        {"pool": make_pool(other).pk, "annotators": [stranger.pk], "overlap": 0, "judges": 2, "seed": 1},
+    )
+
+    assert answer.status_code == 400
+    assert not Round.objects.exists()

@@ -1,0 +1,103 @@
+"""What a person may not have, or nobody may any more, is not in the file."""
+
+import pytest
+
+from apps.accounts.enums import Role
+from apps.queries.models import Permission, Source
+from apps.triples.actions import start_draft
+from apps.triples.drafting import Wording
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_member
+from tests.review.exporting.taking import entries, left_out
+from tests.review.factories import answer, make_accepted, make_in_review, reviewers_of
+from tests.triples.factories import make_candidate, make_draft, make_snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+def test_nothing_of_an_open_round_is_in_it(team):
+    silent, confirmed, flagged = (make_in_review(team, question=f"Same question {n}?") for n in range(3))
+    answer(confirmed, reviewers_of(confirmed)[0])
+    answer(flagged, reviewers_of(flagged)[0], "flag")
+
+    for person in [*reviewers_of(silent), lead_of(team), silent.author]:
+        found = entries(team, "all", person=person)
+        for entry in found:
+            entry["id"] = entry["question"] = entry["metadata"]["added_by"] = ""
+        assert len(found) == 3
+        assert found[0] == found[1] == found[2]
+        assert found[0]["metadata"]["reviewed_by"] == []
+
+
+def test_what_is_veiled_to_a_person_is_not_in_their_file(team, monkeypatch):
+    make_accepted(team)
+    lead = lead_of(team)
+    monkeypatch.setattr(
+        "apps.review.exporting.veiled_among", lambda page, person: {triple.pk for triple in page if person == lead}
+    )
+
+    [veiled] = entries(team, person=lead_of(team))
+    [open_] = entries(team, person=make_member(team, Role.LEAD))
+
+    assert (veiled["metadata"]["reviewed_by"], veiled["metadata"]["resolution"]) == ([], "")
+    assert (len(open_["metadata"]["reviewed_by"]), open_["metadata"]["resolution"]) == (2, "consensus")
+
+
+def test_drafts_leave_with_their_author_and_with_leads_only(team):
+    author, other = (make_member(team, Role.ANNOTATOR) for _ in range(2))
+    make_draft(team, author=author)
+
+    assert [len(entries(team, "draft", person=person)) for person in (author, lead_of(team), other)] == [1, 1, 0]
+    assert [len(entries(team, "all", person=person)) for person in (author, lead_of(team), other)] == [1, 1, 0]
+
+
+def test_candidates_leave_with_those_who_may_adopt_them(team):
+    make_candidate(team)
+    annotator, reviewer = make_member(team, Role.ANNOTATOR), make_member(team, Role.REVIEWER)
+
+    assert [len(entries(team, "candidates", person=person)) for person in (annotator, reviewer)] == [1, 0]
+    assert [len(entries(team, "all", person=person)) for person in (annotator, reviewer)] == [1, 0]
+    assert entries(team, "draft", person=lead_of(team)) == []
+
+
+def sourced(team, **permission):
+    source = Source.objects.create(project=team, slug="rfp", name="RFPs", kind="public_rfp", created_at=AT)
+    if permission:
+        Permission.objects.create(source=source, owner="Owner", scope="internal", granted_at=AT, **permission)
+    triple = make_accepted(team)
+    Triple.objects.filter(pk=triple.pk).update(source=source)
+    return triple
+
+
+@pytest.mark.parametrize(
+    ("permission", "reason"),
+    [
+        ({"revoked_at": AT}, "RFPs rests on a permission that was revoked: T-0001."),
+        ({"expires_at": AT}, "RFPs rests on a permission that has expired: T-0001."),
+    ],
+)
+def test_a_triple_whose_source_lost_its_permission_is_left_out_and_named(team, permission, reason):
+    if "revoked_at" in permission:
+        permission = permission | {"revoked_by": lead_of(team), "revocation_reason": "Asked to"}
+    sourced(team, **permission)
+    make_accepted(team)
+
+    assert [entry["id"] for entry in entries(team)] == ["T-0002"]
+    assert left_out(team) == [reason]
+
+
+@pytest.mark.parametrize("permission", [{}, {"licence": "CC-BY"}])
+def test_a_source_that_lost_nothing_leaves_nothing_out(team, permission):
+    sourced(team, **permission)
+
+    assert entries(team)[0]["metadata"]["source"] == "rfp"
+    assert left_out(team) == []
+
+
+def test_a_draft_that_is_no_whole_entry_is_left_out_and_named(team):
+    author = make_member(team, Role.ANNOTATOR)
+    snapshot = make_snapshot(team)
+    start_draft(project=team, author=author, snapshot=snapshot, at=AT, wording=Wording(question="When?"))
+
+    assert entries(team, "draft") == []
+    assert left_out(team, "draft") == ["A question, an answer or a block is missing: T-0001."]
