@@ -1,6 +1,8 @@
 """Where people agree and where not: by boundary, query, stratum and week; what to tighten; the pairs themselves."""
 
+from collections.abc import Sequence
 from datetime import date
+from math import floor, log10
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -37,6 +39,7 @@ from apps.judging.selectors import latest_guideline
 from apps.queries.models import Query
 
 LABEL_LENGTH = 26
+FEWEST_PLACES = 3
 
 
 @require_safe
@@ -139,12 +142,19 @@ def tighten(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         **frame(member, "tighten", looked),
         "found": found,
+        "places": places_for([row.change.value for row in found.queries]),
         "band": _band(found.alpha),
         "guideline": guideline,
         "sides": _sides(found.worst, told),
         "boundaries": sorted(found.boundaries, key=lambda one: (-one.crossings, one.below)),
     }
     return render(request, "agreement/tighten.html", context)
+
+
+def places_for(values: Sequence[float]) -> int:
+    """Decimals at which the largest value has two figures, three or more: one query of many costs little of α."""
+    largest = max(values, default=0.0)
+    return max(FEWEST_PLACES, 1 - floor(log10(largest))) if largest > 0 else FEWEST_PLACES
 
 
 def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int, GradeText | None]]:

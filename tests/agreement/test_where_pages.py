@@ -8,6 +8,7 @@ from apps.accounts.selectors import membership_in
 from apps.agreement import selectors
 from apps.agreement.differences import Which, differences
 from apps.agreement.weeks import week_of
+from apps.agreement.where_pages import places_for
 from apps.agreement.whereabouts import overview_of, parts_in, tight_spots
 from apps.judging.actions import adjudicate, close_round
 from apps.judging.models import Round
@@ -64,6 +65,11 @@ def test_weeks_are_those_of_the_last_grade_of_a_pair():
     found = parts_in(project, list(project.rounds.all()), "week")
 
     assert [(part.label.name, part.n) for part in found.shown] == [(f"{week_of(NEXT_WEEK):%Y-%m-%d}", 16)]
+
+
+@pytest.mark.parametrize(("costs", "places"), [([], 3), ([0.2, 0.01], 3), ([0.012], 3), ([0.0004, 0.0001], 5)])
+def test_what_a_query_costs_has_two_figures_however_little_it_is(costs, places):
+    assert places_for(costs) == places
 
 
 def test_weeks_stand_under_the_chart_as_short_days(client):
