@@ -13,12 +13,14 @@ from apps.accounts.actions import create_token, invite, set_roles
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.secrets import save_secret, secrets_in
+from apps.corpus.enums import FREEZE
 from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.demo.actions import request_demo
 from apps.evaluation.actions import make_badge, request_bias_report, request_stability_report
 from apps.evaluation.models import Badge, BiasReport, Evaluation, Gate, StabilityReport
 from apps.goldsets.models import Version
+from apps.jobs.actions import enqueue
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.jobs.testing import run_jobs
 from apps.jobs.webhooks import add_webhook, try_webhook
@@ -148,6 +150,9 @@ class Things:
         return self.snapshot.pk
 
     corpus_api__pk = corpus__pk
+
+    def corpus_api_freeze__pk(self) -> int:
+        return Job.objects.get(project=self.project, kind=FREEZE).pk
 
     def corpus_block__pk(self) -> int:
         return self.block.pk
@@ -410,6 +415,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
     handed_in["said"] = {"system": "", "tag": "", "note": "", "commit": ""}
     hand_in_run(**handed_in, file=file)
+    enqueue(kind=FREEZE, params={"corpus_id": snapshot.corpus_id, "name": ""}, project=project, actor=lead, at=now)
     push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False)
     ask_for_bias(project, lead)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)

@@ -37,28 +37,33 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def set_source(request: HttpRequest, project: Project) -> HttpResponse:
     """Set the source of the queries that were ticked, or of all that fit the filter in the address."""
-    slug = request.POST.get("source", "")
-    source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
+    slug, query_ids = request.POST.get("source", ""), _chosen(request, project)
+    if not slug:
+        messages.warning(request, "Choose a source first.")
+    elif not query_ids:
+        messages.warning(request, "Tick queries first, or set the source of all that fit.")
+    else:
+        source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
+        changed = actions.set_source(
+            project=project, query_ids=query_ids, source=source, actor=_who(request), at=timezone.now()
+        )
+        messages.success(request, _now_from(changed, source))
+    return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
+
+
+def _chosen(request: HttpRequest, project: Project) -> list[int]:
     queries = selectors.queries_in(project)
     if request.POST.get("which") == "all":
         queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
     else:
         ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
         queries = queries.filter(pk__in=ticked)
-    query_ids = list(queries.values_list("pk", flat=True))
-    changed = actions.set_source(
-        project=project, query_ids=query_ids, source=source, actor=_who(request), at=timezone.now()
-    )
-    if query_ids:
-        messages.success(request, _now_from(changed, source))
-    else:
-        messages.warning(request, "Tick queries first, or set the source of all that fit.")
-    return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
+    return list(queries.values_list("pk", flat=True))
 
 
 def _now_from(changed: int, source: Source | None) -> str:
     if not changed:
-        return "Nothing changed: they had this source already."
+        return "Nothing changed: they have this source already, or are retired."
     queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
     return f"{queries} {f'the source {source.name}' if source else 'no source'} now."
 

@@ -179,9 +179,10 @@ def test_nothing_ticked_is_said(client):
     source = make_source(project)
     make_query(project)
 
-    answer = press(signed_in(client, project), project, "ticked", source.slug)
+    signed_in(client, project)
 
-    assert "Tick queries first" in answer.text
+    assert "Tick queries first" in press(client, project, "ticked", source.slug).text
+    assert "Choose a source first." in press(client, project, "all", "").text
 
 
 def test_a_source_that_is_not_here_cannot_be_set(client):
