@@ -166,3 +166,17 @@ def test_the_command_needs_no_django_and_no_scipy():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert shown.stdout == "[False, False]\n"
+
+
+def test_json_holds_each_usual_coefficient_under_its_documented_name(file, capsys):
+    found = agree_json(capsys, file("item,ann,bob\na,yes,yes\nb,yes,yes\n"))
+
+    assert list(found)[:3] == ["n_items", "n_annotators", "n_labels"]
+    assert list(found["coefficients"]) == [
+        "percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic", "fleiss_kappa",
+        "conger_kappa", "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval",
+        "krippendorff_alpha_ratio", "gwet_ac1", "gwet_ac2_quadratic",
+    ]  # fmt: skip
+    assert all(set(one) == {"value", "reason"} for one in found["coefficients"].values() if one["value"] is None)
+    assert found["coefficients"]["cohen_kappa"]["value"] is None
+    assert found["pairs"][0]["annotators"] == ["ann", "bob"]
