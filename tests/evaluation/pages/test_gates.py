@@ -1,4 +1,4 @@
-"""Pages and API of gates, and the page of webhooks."""
+"""Pages and API of gates."""
 
 import pytest
 from django.db import connection
@@ -6,14 +6,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.accounts.secrets import save_secret
-from apps.audit.models import Event
 from apps.evaluation.actions import create_gate
 from apps.evaluation.gate_telling import AFTER_A_GAP
 from apps.evaluation.models import Badge, Gate, GateResult
-from apps.jobs.models import Outbox, Webhook
 from apps.jobs.testing import run_jobs
-from apps.jobs.webhooks import add_webhook, end_webhook, try_webhook
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
 from tests.retrieval.factories import import_lines, trec
@@ -314,50 +310,3 @@ def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
 
     assert (answer.status_code, answer.json()["code"]) == (409, "bad_rule")
     assert "did you mean at_least?" in answer.json()["detail"]
-
-
-# Webhooks ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_lead_adds_tries_and_ends_a_webhook(client, scene):
-    client.force_login(scene.lead)
-    page = reverse("jobs:webhooks", args=[scene.project.slug])
-    assert "Keep a secret first" in words(client.get(page))
-    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
-
-    bad = client.post(page, {"url": "ftp://ci.example/", "secret": "hook"})
-    client.post(page, {"url": "https://ci.example/", "secret": "hook"})
-    webhook = Webhook.objects.get()
-    client.post(reverse("jobs:try-webhook", args=[scene.project.slug, webhook.pk]))
-    shown = words(client.get(page))
-    client.post(reverse("jobs:end-webhook", args=[scene.project.slug, webhook.pk]))
-
-    assert bad.status_code == 400
-    assert "begins with neither https:// nor http://" in words(bad)
-    assert "https://ci.example/" in shown
-    assert "sesame" not in shown
-    assert Outbox.objects.get().payload["body"]["event"] == "ping"
-    assert "Nobody is told yet." in words(client.get(page))
-
-
-def test_a_lead_sends_a_message_again_that_was_given_up(client, scene):
-    client.force_login(scene.lead)
-    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
-    webhook = add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
-    row = try_webhook(webhook=webhook, at=AT)
-    page = reverse("jobs:webhooks", args=[scene.project.slug])
-    assert "Send again" not in words(client.get(page)), "nothing went wrong yet"
-    Outbox.objects.update(state="failed", attempts=12, error="ci.example answered 500.")
-
-    shown = words(client.get(page))
-    client.post(reverse("jobs:send-again", args=[scene.project.slug, row.pk]))
-    other = client.post(reverse("jobs:send-again", args=[scene.project.slug, row.pk + 1]))
-    Outbox.objects.update(error="ci.example answered 500.")
-    end_webhook(webhook=webhook, actor=scene.lead, at=AT)
-    ended = words(client.get(page))
-
-    assert "ci.example answered 500." in shown
-    assert "Send again" in shown
-    assert Event.objects.filter(action="webhook.sent_again").count() == 1
-    assert other.status_code == 404
-    assert "Send again" not in ended, "who is told nothing more is sent nothing again"
