@@ -104,7 +104,8 @@ def test_a_version_from_draft_to_release(page, signed_in, axe_clean, look_at, wi
     page.keyboard.press("f")
     page.get_by_role("dialog").get_by_text("A frozen version is never changed or deleted.").wait_for()
     axe_clean(page)
-    page.keyboard.press("Control+Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
     page.keyboard.press("r")
     page.get_by_role("dialog").get_by_text("A release is never taken back.").wait_for()
     axe_clean(page)
