@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import NamedTuple
 
 from django.db.models import Count, Q
@@ -22,6 +22,7 @@ from apps.agreement.whereabouts import overview_of
 from apps.common import charts
 from apps.common.intervals import wilson
 from apps.common.wording import percent
+from apps.dashboard.outlook import outlook
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
@@ -72,23 +73,24 @@ def states(project: Project) -> States | None:
 
 
 class Judging(NamedTuple):
-    """How far the newest round is."""
+    """How far the newest round is; `outlook` says in words how it goes on."""
 
     round: Round
     done: int
     planned: int
-    held: int
+    outlook: str
     bar: SafeString
 
 
-def judging_progress(project: Project) -> Judging | None:
+def judging_progress(project: Project, at: datetime) -> Judging | None:
     rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING)
     newest = rounds.exclude(state=RoundState.OPENING).order_by("-number").first()
     if newest is None:
         return None
     seats = judging.totals(newest)
     name = f"{seats.done:,} of {seats.planned:,} judgements of {newest} are given"
-    return Judging(newest, seats.done, seats.planned, seats.held, charts.meter(name, seats.done, seats.planned))
+    words = outlook(newest, seats, at=at)
+    return Judging(newest, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 
 class Chart(NamedTuple):

@@ -42,7 +42,7 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
         "snapshot": selectors.newest_snapshot(project),
         "release": releases.latest(project, with_draft=member.is_lead),
         "states": progress.states(project),
-        "judging": progress.judging_progress(project),
+        "judging": progress.judging_progress(project, now),
         "agreement": progress.agreement_chart(member) if watches else None,
         "flags": progress.flag_rates(member) if watches else None,
         "mix": progress.source_mix(project),

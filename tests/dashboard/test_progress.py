@@ -47,15 +47,16 @@ class TestStates:
 
 class TestJudging:
     def test_no_round_is_no_progress(self):
-        assert progress.judging_progress(make_project()) is None
+        assert progress.judging_progress(make_project(), AT) is None
 
     def test_it_counts_the_newest_round(self):
         round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
         judge_all(round_, people_of(round_)[0])
 
-        found = progress.judging_progress(round_.project)
+        found = progress.judging_progress(round_.project, AT)
 
-        assert (found.done, found.planned, found.held) == (3, 3, 0)
+        assert (found.done, found.planned) == (3, 3)
+        assert "every judgement that can be given is given" in found.outlook
 
 
 class TestAgreement:

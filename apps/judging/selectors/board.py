@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.judging.enums import SeatState
 from apps.judging.eta import LOOKS_BACK, Lately
-from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 
 # Pairs with two first answers or more, and whether these differ. An answer that can't judge differs from a grade.
@@ -110,6 +110,17 @@ def lately(round_: Round, *, at: datetime) -> tuple[Lately, dict[int, int]]:
     found = list(rows.order_by())
     total = Lately(days, sum(row[1] for row in found), sum(row[2] for row in found), sum(row[3] or 0 for row in found))
     return total, {row[0]: row[1] for row in found}
+
+
+def judged_since(round_: Round, since: datetime) -> int:
+    """How many people have judged in the round since then."""
+    given = Judgement.objects.filter(round=round_, given_at__gte=since)
+    return given.aggregate(n=Count("annotator", distinct=True))["n"] or 0
+
+
+def lapsed(round_: Round, *, at: datetime) -> int:
+    """How many seats are held longer than their lease lasts; the next claim of anybody gives them back."""
+    return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at).count()
 
 
 def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:

@@ -1,0 +1,90 @@
+"""The line below how far a round is."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from apps.accounts.actions import set_roles
+from apps.common.wording import percent
+from apps.dashboard.outlook import ending, outlook
+from apps.judging import selectors
+from apps.judging.actions import claim_seats, close_round
+from apps.judging.eta import Lately
+from tests.factories import AT, lead_of
+from tests.judging.factories import give, judge_all, later, make_round, people_of
+
+SUNDAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("to_go", "words"),
+    [
+        (10, "at this pace done tomorrow"),
+        (40, "at this pace done on Thursday"),
+        (60, "at this pace done on Saturday"),
+        (70, "at this pace done on 29 November"),
+        (400, "at this pace done on 1 January 2027"),
+        (100_000, "at this pace not done within ten years"),
+        (0, "every judgement that can be given is given"),
+    ],
+)
+def test_the_day_is_named_as_people_name_it(to_go, words):
+    assert ending(to_go, Lately(7, 70, 0, 0), SUNDAY) == words
+
+
+def test_without_judgements_no_day_is_named():
+    assert ending(9, Lately(7, 0, 0, 0), SUNDAY) == "nothing judged in the last 7 days, so no day can be named"
+
+
+def line(round_, at):
+    return outlook(round_, selectors.totals(round_), at=at)
+
+
+@pytest.mark.django_db
+def test_an_open_round_says_who_judges_and_what_is_held():
+    round_ = make_round(queries=2, blocks=4, annotators=2, overlap=0.5)
+    first, second = people_of(round_)
+    judge_all(round_, first)
+    claim_seats(round_=round_, annotator=second, n=2, at=AT)
+
+    now, tomorrow = line(round_, later(1)), line(round_, AT + timedelta(days=1))
+
+    assert now.startswith(f"Overlap {percent(0.5, 0)}, at this pace done ")
+    assert now.endswith("1 person judged today; 2 seats are held, none has lapsed.")
+    assert tomorrow.endswith("Nobody judged today; 2 seats are held, 2 of them lapsed: others get them next.")
+
+
+@pytest.mark.django_db
+def test_seats_that_nobody_can_fill_do_not_count_as_work():
+    round_ = make_round(queries=1, blocks=4, annotators=2, overlap=1.0)
+    first, second = people_of(round_)
+    judge_all(round_, first)
+    lead = lead_of(round_.project)
+    set_roles(project=round_.project, user=second, roles=[], actor=lead, at=AT)
+
+    found = line(round_, later(1))
+
+    assert "every judgement that can be given is given. 4 seats that nobody can fill." in found
+
+
+@pytest.mark.django_db
+def test_a_closed_round_says_when_it_was_closed():
+    round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+    judge_all(round_, people_of(round_)[0])
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    round_.refresh_from_db()
+
+    assert line(round_, AT).startswith("No overlap, closed on ")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("blocks", [2, 6])
+def test_few_and_many_pairs_take_the_same_queries(blocks, django_assert_num_queries):
+    round_ = make_round(queries=2, blocks=blocks, annotators=2, overlap=0.5)
+    seats = claim_seats(round_=round_, annotator=people_of(round_)[0], n=blocks, at=AT)
+    for seat in seats:
+        give(seat, people_of(round_)[0])
+    totals = selectors.totals(round_)
+
+    with django_assert_num_queries(5):
+        outlook(round_, totals, at=later(1))
