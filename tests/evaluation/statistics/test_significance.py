@@ -165,6 +165,19 @@ def test_a_clear_difference_is_settled():
     assert found.p == 1 / 10_001
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_runs_that_differ_on_one_query_are_not_told_apart_by_rounding(sign):
+    for n in range(2, 101):
+        baseline = np.full((n, 1), 0.5)
+        candidate = baseline.copy()
+        candidate[0] += sign * 0.3
+
+        found = differences(baseline, candidate)[0]
+
+        assert not found.is_settled, n
+        assert 0.0 in found.interval, n
+
+
 def test_one_query_settles_nothing():
     (found,) = differences(column(0.1), column(0.9))
 
