@@ -154,21 +154,38 @@ def _cells(change: Change) -> list[str]:
 
 
 def _fell_part(card: Scorecard, against: Against) -> Part:
-    """The queries that got worse by more than the bar, for every measure, and what was decided where people decide."""
-    told = set(card.told_queries)
+    """The queries that got worse by more than the bar, for every measure.
+
+    Where people decide on them, those of the first measure with what was decided: it is by one measure that a
+    comparison is explained and closed. The others are counted.
+    """
+    told, first = set(card.told_queries), against.rows[0].measure
+    listed = against.fell if against.notes is None else {first: against.fell[first]}
     rows = [
         [measure, *_cells(change), *_decision(against, measure, change)]
-        for measure, fell in against.fell.items()
+        for measure, fell in listed.items()
         for change in fell
         if change.place in told
     ]
     title = f"Regressions of {against.candidate}"
+    others = _fell_by_others(against, first)
     if not rows:
-        return Part(title, [Words(f"No query fell by more than {against.bar:g} on any measure.")])
+        which = "any measure" if against.notes is None else first
+        shown = " that is told here" if any(listed.values()) else ""
+        return Part(title, [Words(f"No query{shown} fell by more than {against.bar:g} on {which}."), *others])
     head = ["Measure", "Query", against.baseline, against.candidate, "Difference"]
     head += [] if against.notes is None else ["Decision"]
     table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
-    return Part(title, [table], note=f"queries that fell by more than {against.bar:g}")
+    return Part(title, [table, *others], note=f"queries that fell by more than {against.bar:g}")
+
+
+def _fell_by_others(against: Against, first: str) -> list[Block]:
+    """How many queries fell by the measures that the comparison is not decided by."""
+    if against.notes is None:
+        return []
+    fell = [f"{measure} {count(len(found))}" for measure, found in against.fell.items() if found and measure != first]
+    said = "Each measure is explained and closed by itself. Queries that fell by others"
+    return [Words(f"{said}: {', '.join(fell)}.", quiet=True)] if fell else []
 
 
 def _decision(against: Against, measure: str, change: Change) -> list[str]:

@@ -59,10 +59,18 @@ def comparison_report(found: Comparison) -> Document:
     told = against._replace(notes=_decisions(found))
     card = card._replace(comparisons=[told], strata=list(_strata(found.candidate, runs)))
     evaluation = found.candidate.evaluation
-    about = [f"Closed by {found.closed.measure}: {found.closed.verdict}"] if found.closed else []
+    about = _closing(found)
     title = f"{found.names[1]} against {found.names[0]} on {_ground(evaluation)}"
     about += _sealed(found.candidate)
     return scored_document(card, title=title, about=about, basis=_basis([sheet.evaluation for sheet in sheets]))
+
+
+def _closing(found: Comparison) -> list[str]:
+    """That it was closed, and what it then said where that reads otherwise now."""
+    if found.closed is None:
+        return []
+    said = f"Closed by {found.closed.measure} on {found.closed.closed_at:%Y-%m-%d}"
+    return [f"{said}." if found.closed.verdict == found.verdict else f"{said}: {found.closed.verdict}"]
 
 
 def _measures(names: Sequence[str]) -> dict[str, Measure]:

@@ -189,6 +189,7 @@ def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, p
 
     said = words(client.get(url(scene, pair, "compare")))
     assert f"Closed by <code>{MEASURE}</code>" in said
+    assert said.count("3 regressions, all explained.") == 1
     assert "Close comparison" not in said
     assert 'name="decision"' not in said
 

@@ -8,8 +8,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
-from apps.evaluation.actions import create_gate, decide_drop
+from apps.evaluation.actions import close_comparison, create_gate, decide_drop
 from apps.evaluation.models import GateResult, Score
+from apps.evaluation.pairing import Pairing
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.selectors import TEST_SEEN
 from tests.evaluation.factories import ask, make_scene, score
@@ -92,13 +93,29 @@ def test_what_was_decided_about_a_drop_stands_in_the_report(client, scene, pair)
     assert re.search(r"`nDCG@10` \| `Q03` \|.*Accept: A word nobody types\. \|", told)
 
 
+def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_once(client, scene, pair):
+    lead = membership_in(scene.lead, scene.project.slug)
+    both = {"baseline": pair[0], "candidate": pair[1], "measure": "nDCG@10", "member": lead, "at": AT}
+    for drop in Pairing.of(*pair).drops("nDCG@10"):
+        decide_drop(**both, query_id=drop.query_id, decision="accept", explanation="A rare word.")
+    close_comparison(**both)
+
+    told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
+
+    assert "not explained yet" not in told
+    assert told.count("12 regressions, all explained.") == 1
+    assert f"Closed by nDCG@10 on {AT:%Y-%m-%d}." in told
+    others = {name: len(Pairing.of(*pair).drops(name)) for name in ("AP", "RR")}
+    assert f"Queries that fell by others: AP {others['AP']}, RR {others['RR']}." in told
+
+
 def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
     scene.project.policies = {"regression_bar": 0.99}
     scene.project.save()
 
     told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
 
-    assert "No query fell by more than 0.99 on any measure." in told
+    assert "No query fell by more than 0.99 on nDCG@10." in told
 
 
 def test_the_measure_asked_for_is_told_first(client, scene, pair):
