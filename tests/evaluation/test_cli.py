@@ -169,14 +169,27 @@ def test_the_table_states_its_conventions(files, capsys):
 
 
 def test_data_is_on_standard_output_and_remarks_are_not(files, capsys):
-    (files / "run").write_text("q01 Q0 b 1 2.0 t\n")
+    (files / "run").write_text("Q1 Q0 B 1 2.0 t\nq02 Q0 b 1 2.0 t\n")
 
     assert score("--qrels", "qrels", "--run", "run", "--format", "json") == 0
 
     captured = capsys.readouterr()
-    assert json.loads(captured.out)["runs"][0]["judged@10"] is None
-    assert "judged query 'Q1' and 'q01' of the run are not the same query" in captured.err
-    assert "answers none of the judged queries; every value is 0." in captured.err
+    assert json.loads(captured.out)["runs"][0]["judged@10"] == 0
+    assert "judged query 'Q2' and 'q02' of the run are not the same query" in captured.err
+
+
+@pytest.mark.parametrize(("theirs", "judged"), [("q02", "Q2"), ("tax-1", "Q1")])
+def test_a_run_of_other_queries_is_refused_with_an_id_of_each_side(files, capsys, theirs, judged):
+    (files / "run").write_text(f"{theirs} Q0 b 1 2.0 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        f"karat score: run: answers none of the judged queries. Judged is '{judged}', the run has '{theirs}': "
+        "ids must agree letter by letter.\n"
+    )
 
 
 def test_block_ids_that_never_agree_are_remarked(files, capsys):
@@ -185,12 +198,6 @@ def test_block_ids_that_never_agree_are_remarked(files, capsys):
     score("--qrels", "qrels", "--run", "run")
 
     assert "no block in the first ten was ever judged; check the block ids." in capsys.readouterr().err
-
-
-def test_an_empty_run_is_named_by_its_file(files, capsys):
-    (files / "run").write_text("")
-
-    assert score_json(capsys)["runs"][0]["tag"] == "run"
 
 
 def test_undefined_values_are_null(files, capsys):
@@ -211,6 +218,8 @@ def test_undefined_values_are_null(files, capsys):
         ),
         ("qrels", "Q1 0 a 0.5\n", "karat score: qrels, line 1, grade: '0.5' is not a whole number; grades are whole"),
         ("qrels", "\n", "karat score: qrels: holds no judgements.\n"),
+        ("run", "", "karat score: run: holds no results.\n"),
+        ("run", "# nothing found\n\n", "karat score: run: holds no results.\n"),
     ],
 )
 def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, said):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from apps.evaluation.files.likeness import looks_alike
 from apps.evaluation.files.trecfiles import RunFile
 
 
@@ -23,16 +23,3 @@ def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
         yield "answers none of the judged queries; every value is 0."
     elif judged_at_10 == 0:
         yield "no block in the first ten was ever judged; check the block ids."
-
-
-def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
-    """A judged query and one of the run that differ only by case or leading zeros, when there are such."""
-    by_form = {_form(query_id): query_id for query_id in missing}
-    for query_id in unjudged:
-        if _form(query_id) in by_form:
-            return by_form[_form(query_id)], query_id
-    return None
-
-
-def _form(query_id: str) -> str:
-    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", query_id.casefold())

@@ -20,6 +20,7 @@ from apps.common.trec import FacetRow, parse_faceted_qrels, read_qrels, read_run
 from apps.common.trecparts import QrelPart, read_qrels_parts, read_run_parts
 from apps.evaluation.columns import Ints, Judged, Ranked, faceted_columns
 from apps.evaluation.files.judgement_lists import is_headed, judgements_in
+from apps.evaluation.files.likeness import looks_alike
 from apps.evaluation.files.vocabulary import MarkIndex, Vocabulary
 
 Reader = Callable[[str | Path, ErrorList], Iterator[Any]]
@@ -109,14 +110,19 @@ def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
 
 
 def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None) -> RunFile:
-    """The run of a file, named by the tag of its first row, or by the file when it holds no row.
+    """The run of a file, named by the tag of its first row.
 
     `blocks` is the vocabulary that the judgements were read with, None where they were read without.
 
-    Raises InputErrors for a malformed file and for blocks that stand twice for a judged query.
+    Raises InputErrors for a malformed file and for blocks that stand twice for a judged query, and InputError for a
+    file without a row or without any judged query: its zeros would say nothing of the system.
     """
     parts = _whole(path, read_run_parts)
+    if not parts:
+        raise InputError(name_of(path), None, "", "", "holds no results.")
     named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
+    if (stretch < 0).all():
+        raise InputError(name_of(path), None, "", "", _strangers(judged.queries, named))
     query = _spread(stretch, [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
     _refuse_doubles(path, read_run, query, ids, judged.queries)
@@ -129,9 +135,16 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
     if named:
         is_judged = query >= 0
         ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
-    tag = parts[0].tag if parts else Path(path).stem
+    tag = parts[0].tag
     others = (other for part in parts for other in (part.tag, part.another) if other not in {tag, ""})
     return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""))
+
+
+def _strangers(judged: Sequence[str], named: Sequence[str]) -> str:
+    """Why a run is refused that answers none of the judged queries, with an id of each side: alike ones if any are."""
+    one, other = looks_alike(judged, named) or (judged[0], named[0])
+    said = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
+    return f"{said}: ids must agree letter by letter."
 
 
 def _queries_of(stretches: Ids, queries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:

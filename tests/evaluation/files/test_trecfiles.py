@@ -2,7 +2,7 @@ import io
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from apps.common.errors import InputErrors
@@ -27,6 +27,7 @@ def written(tmp_path_factory, qrels, run):
     st.dictionaries(st.tuples(st.sampled_from(["q1", "q2", "other"]), BLOCK), st.sampled_from([0.5, 1.0, 2.0])),
 )
 def test_values_do_not_depend_on_how_blocks_are_numbered(tmp_path_factory, qrels, run):
+    assume({query for query, _ in qrels} & {query for query, _ in run})
     judgements, ranking = written(tmp_path_factory, qrels, run)
 
     found = []
@@ -43,6 +44,7 @@ def test_values_do_not_depend_on_how_blocks_are_numbered(tmp_path_factory, qrels
     st.dictionaries(st.tuples(QUERY, BLOCK), st.sampled_from([0.5, 1.0, 2.0])),
 )
 def test_every_row_of_a_run_is_known_by_its_id(tmp_path_factory, qrels, run):
+    assume({query for query, _ in qrels} & {query for query, _ in run})
     judgements, ranking = written(tmp_path_factory, qrels, run)
     judged = load_qrels(judgements)
 

@@ -72,8 +72,8 @@ def test_json_has_the_documented_layout(at, capsys):
     assert (found["latency_ms"], list(found["runs"][0]["measures"])) == (None, ["RR", "nDCG@10"])
 
 
-def test_a_run_whose_ids_fit_nothing_is_remarked(at, capsys):
-    (at / "lower.run").write_text("q1 Q0 a 1 2.0 one\nq2 Q0 c 1 2.0 two\n")
+def test_a_run_whose_ids_hardly_fit_is_remarked(at, capsys):
+    (at / "lower.run").write_text("q1 Q0 a 1 2.0 one\nQ2 Q0 c 1 2.0 two\n")
     (at / "other.run").write_text("Q1 Q0 A-1 1 2.0 one\n")
 
     assert evaluate("--run", "lower.run", "--baseline", "other.run") == 0
@@ -82,8 +82,17 @@ def test_a_run_whose_ids_fit_nothing_is_remarked(at, capsys):
         "lower.run: holds the tags 'one' and 'two'; a file is one run, and is scored as one.",
         "lower.run: judged query 'Q1' and 'q1' of the run are not the same query; ids must agree letter by letter.",
         "one (baseline): no block in the first ten was ever judged; check the block ids.",
-        "one: answers none of the judged queries; every value is 0.",
     ]
+
+
+def test_a_run_without_a_line_or_a_judged_query_is_refused(at, capsys):
+    (at / "mine.run").write_text("")
+    assert evaluate("--run", "mine.run") == 3
+    assert capsys.readouterr().err == "karat eval: mine.run: holds no results.\n"
+
+    (at / "mine.run").write_text("q1 Q0 a 1 2.0 one\n")
+    assert evaluate("--run", "mine.run") == 3
+    assert "mine.run: answers none of the judged queries. Judged is 'Q1', the run has 'q1'" in capsys.readouterr().err
 
 
 def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
@@ -274,7 +283,7 @@ def test_rows_hold_measures_and_gates(at, capsys, form):
         (["--endpoint", "http://localhost/find"], 2, None),
         (["--run", "nowhere.run"], 3, "nowhere.run"),
         (["--run", "mine.run", "--gates", "mine.run"], 3, "not TOML"),
-        (["--run", "mine.run", "--split", "test"], 0, None),
+        (["--run", "mine.run", "--split", "test"], 3, "answers none of the judged queries"),
         (["--command", "/nowhere/find {query}"], 3, "cannot be run"),
     ],
 )
