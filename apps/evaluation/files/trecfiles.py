@@ -19,6 +19,7 @@ from apps.common.tabular import Source
 from apps.common.trec import FacetRow, parse_faceted_qrels, read_qrels, read_run
 from apps.common.trecparts import QrelPart, read_qrels_parts, read_run_parts
 from apps.evaluation.columns import Ints, Judged, Ranked, faceted_columns
+from apps.evaluation.files.guessing import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
 from apps.evaluation.files.judgement_lists import is_headed, judgements_in
 from apps.evaluation.files.likeness import looks_alike
 from apps.evaluation.files.vocabulary import MarkIndex, Vocabulary
@@ -56,7 +57,9 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     it the column is passed over, and a pair may stand in the file only once.
     """
     if with_facets:
-        rows = ((row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, _faceted_rows))
+        rows = (
+            (row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, _faceted_rows, guess_of_qrels)
+        )
         judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
     else:
         judged = _plain_qrels(path, blocks)
@@ -97,7 +100,7 @@ def _table(chunks: Iterable[bytes], name: str) -> Source:
 
 
 def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
-    parts = _whole(path, _plain_parts)
+    parts = _whole(path, _plain_parts, guess_of_qrels)
     numbers = Vocabulary()
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
@@ -117,7 +120,7 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
     Raises InputErrors for a malformed file and for blocks that stand twice for a judged query, and InputError for a
     file without a row or without any judged query: its zeros would say nothing of the system.
     """
-    parts = _whole(path, read_run_parts)
+    parts = _whole(path, read_run_parts, guess_of_run)
     if not parts:
         raise InputError(name_of(path), None, "", "", "holds no results.")
     named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
@@ -192,15 +195,21 @@ def _no_ints() -> Ints:
     return np.empty(0, dtype=np.int64)
 
 
-def _whole(path: str | Path, read: Callable[[str | Path, ErrorList], Iterator[Read]]) -> list[Read]:
-    """All that a reader gives. Raises InputErrors with the first mistakes of the file and the number of the others."""
+def _whole(
+    path: str | Path, read: Callable[[str | Path, ErrorList], Iterator[Read]], guess: Guess = no_guess
+) -> list[Read]:
+    """All that a reader gives.
+
+    Raises InputErrors with the first mistakes of the file and the number of the others, and one InputError for a file
+    that is something else altogether, as far as `guess` can tell.
+    """
     errors, found = ErrorList(MOST_TOLD), []
     try:
         found = list(read(path, errors))
     except InputError as fault:
         errors.add(fault)
     if errors:
-        raise all_of(errors)
+        raise_all(path, errors, guess, has_rows=bool(found))
     return found
 
 
