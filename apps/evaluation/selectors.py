@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Prefetch, QuerySet
 from django.http import Http404
 from numpy.typing import NDArray
 
@@ -123,6 +123,17 @@ def version_queries(version: Version, split: str) -> list[VersionQuery]:
     rows = VersionQuery.objects.filter(version=version).select_related("query")
     rows = rows.filter(split=split) if split else rows
     return sorted(rows, key=lambda row: row.outside_id.encode())
+
+
+def without_relevant(version: Version, rel: int = 1) -> set[int]:
+    """Keys of the version's queries of which no block was graded `rel` or more."""
+    found = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
+    return set(VersionQuery.objects.filter(~Exists(found), version=version).values_list("pk", flat=True))
+
+
+def deepest_of(run: Run) -> int:
+    """How many results the longest ranking of the run holds."""
+    return Ranking.objects.filter(run=run).aggregate(most=Max("length"))["most"] or 0
 
 
 def version_query_in(version: Version, pk: int) -> VersionQuery:

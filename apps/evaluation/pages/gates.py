@@ -13,6 +13,7 @@ from apps.evaluation.charts.scores import head_cell
 from apps.evaluation.enums import GateState
 from apps.evaluation.gates import Held
 from apps.evaluation.models import Gate, GateResult
+from apps.evaluation.pages.depths import shallow_words
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import System
 
@@ -48,6 +49,14 @@ def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[Held]) -> list[SetGates]
         ]
         found.append(SetGates(gold_set, parts))
     return found
+
+
+def shallow(row: Held) -> str:
+    """That the gate's measure looks deeper than the rankings of the run it speaks of; "" where it does not."""
+    measure = gates.rule_of(row.gate).measure
+    if row.result is None or measure is None:
+        return ""
+    return shallow_words([str(measure)], row.result.evaluation)
 
 
 class Said(NamedTuple):

@@ -14,10 +14,12 @@ from apps.evaluation import gates, rules, selectors
 from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import sheets as pages
+from apps.evaluation.pages.depths import shallow_words
 from apps.evaluation.pages.evaluation import Scores
 from apps.evaluation.pages.sheets import Sheet
 from apps.evaluation.pages.strata import strata_context
 from apps.goldsets.actions import log_test_look
+from apps.goldsets.models import VersionQuery
 
 SECTION = {"section": "Runs"}
 QUERIES_A_PAGE = 100
@@ -39,6 +41,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "sheet": sheet,
         "measure": measure,
         "scores": Scores(sheet, measure),
+        "shallow": shallow_words(evaluation.measures, evaluation),
         "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in selectors.scored_beside(evaluation)],
         "gate_results": gates.results_on(evaluation),
         "conventions": pages.conventions_of(evaluation.measures),
@@ -56,16 +59,22 @@ def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
 
 
 def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
-    """The visible queries, worst first by the measure, a page of them."""
+    """The visible queries, worst first by the measure, a page of them.
+
+    Those without a relevant block stand at the end, as `bare`: no ranking could have done better on them.
+    """
     places = [place for place, shown in enumerate(sheet.visible) if shown]
     values = -sheet.values[measure] if is_lower_better(measure) else sheet.values[measure]
-    places.sort(key=lambda place: (values[place], place))
+    bare = selectors.without_relevant(sheet.evaluation.version)
+    is_bare = [query.pk in bare for query in sheet.queries]
+    places.sort(key=lambda place: (is_bare[place], values[place], place))
     found = Paginator(places, QUERIES_A_PAGE).get_page(page)
-    rows = [
-        (sheet.queries[place], [(name, sheet.values[name][place]) for name in sheet.evaluation.measures])
-        for place in found.object_list
-    ]
-    return {"page": found, "rows": rows}
+    parts: dict[bool, list[tuple[VersionQuery, list[tuple[str, float]]]]] = {False: [], True: []}
+    for place in found.object_list:
+        figures = [(name, sheet.values[name][place]) for name in sheet.evaluation.measures]
+        parts[is_bare[place]].append((sheet.queries[place], figures))
+    bare_count = sum(is_bare[place] for place in places)
+    return {"page": found, "rows": parts[False], "bare": parts[True], "bare_count": bare_count}
 
 
 def log_look(sheet: Sheet, what: str) -> None:

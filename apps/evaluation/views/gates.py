@@ -73,6 +73,7 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         **SECTION,
         "row": row,
+        "shallow": gate_pages.shallow(row),
         "next": next_step(gate, row.result) if gate.retired_at is None else None,
         "page": page,
         "history": gate_pages.history(gate, list(page.object_list)),

@@ -75,6 +75,35 @@ def test_judged_stands_beside_each_measure_as_deep_as_it_looks(client):
     ]
 
 
+def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
+    scene = make_scene(queries=4, runs={"short": {"Q01": {"a": 2.0, "b": 1.0}}})
+    evaluation = score(scene, "short", measures="Recall@100 P@2 AP")
+
+    said = words(open_page(client, scene, evaluation))
+
+    assert "Recall@100 reads 2 results: no ranking of short is deeper." in said
+
+
+def test_a_ranking_of_every_block_is_as_deep_as_any_can_be(client):
+    scene = make_scene(queries=4, runs={"all": {"Q01": {**GOOD, "é": 5.0}}})
+
+    said = words(open_page(client, scene, score(scene, "all", measures="Recall@100")))
+
+    assert "is deeper" not in said
+
+
+def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
+    qrels = {**qrels_of(3), "Q00": {"a": 0}}
+    scene = make_scene(qrels=qrels, runs={"r": {"Q01": GOOD, "Q02": BAD}}, test_share=0.0)
+
+    response = open_page(client, scene, score(scene, "r", measures="nDCG@10"))
+
+    rows, bare = response.context["queries"]["rows"], response.context["queries"]["bare"]
+    assert [query.outside_id for query, _ in [*rows, *bare]] == ["Q03", "Q02", "Q01", "Q00"]
+    assert "by nDCG@10; 1 without a relevant block stands last" in words(response)
+    assert words(response).count("<small>no relevant block</small>") == 1
+
+
 def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
     scene = make_scene()
     evaluation = score(scene, "better", measures=MEASURES)

@@ -244,6 +244,16 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     assert f'href="{url(scene, "overview")}?split=' in page
 
 
+def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scene):
+    gate = hold(scene, figure="Recall@100")
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Recall@100 reads 4 results: no ranking of better is deeper." in page
+
+
 def test_a_lead_retires_a_gate(client, scene):
     gate = hold(scene)
     client.force_login(scene.lead)
