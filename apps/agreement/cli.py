@@ -15,6 +15,7 @@ from apps.agreement.labelfiles import REPEATS, Labelling, Reading, Strata, label
 from apps.agreement.labelfiles.columns import ROLES
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
+from apps.agreement.labelfiles.misread import misread
 from apps.common.alpha import LEVELS
 from apps.common.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
@@ -120,6 +121,8 @@ def _labelling(args: argparse.Namespace) -> Labelling:
         form, labels = read_labels(args.file, reading, errors)
         if not errors:
             labelling = labelling_of(name_of(args.file), labels, errors, reading, [name for _, name in form.raters])
+            if errors and not args.columns and (said := misread(form, labels)):
+                raise InputErrors([InputError(name_of(args.file), None, "", "", said)])
     except InputError as error:
         errors.add(error)
     if errors or labelling is None:

@@ -45,6 +45,39 @@ def test_the_documented_name_of_a_column_goes_before_others(file, capsys):
     assert agree_json(capsys, file(rows, "other")) == plain
 
 
+@pytest.mark.parametrize("heading", ["query,doc,rater,grade", "query_id,docid,judge,rating"])
+def test_a_query_and_a_block_together_are_the_item(file, capsys, heading):
+    plain = agree_json(capsys, file(LONG))
+    rows = "".join(f"q1,{line}\n" for line in LONG.splitlines()[1:])
+
+    assert agree_json(capsys, file(f"{heading}\n{rows}", "other")) == plain
+
+
+def test_a_wide_file_may_name_query_and_block_too(file, capsys):
+    plain = agree_json(capsys, file("item,ann,bob\nq1 / 7,1,2\nq1 / 8,0,0\n"))
+
+    assert agree_json(capsys, file("query,doc,ann,bob\nq1,7,1,2\nq1,8,0,0\n", "other")) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "said"),
+    [
+        ("topic,passage,ann,bob\nq1,a,1,2\nq1,b,0,1\n", "item,item,rating,rating", "column passage: words"),
+        ("item,text,ann,bob,why\nx,Red,1,2,sure\ny,Blue,0,1,\n", "item,skip,rating,rating,skip", "columns text, why: "),
+    ],
+)
+def test_columns_of_words_beside_numbers_are_answered_with_the_option_that_reads_them(
+    file, capsys, text, columns, said
+):
+    name = file(text)
+
+    told = refused(capsys, name)
+
+    assert told.startswith(f"labels.csv: {said}")
+    assert told.endswith(f"no labels, add --columns {columns}.")
+    assert agree(name, "--columns", columns) == 0
+
+
 def test_a_dash_is_standard_input(file, capsys, monkeypatch):
     plain = agree_json(capsys, file(LONG))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LONG.encode())))
@@ -100,6 +133,10 @@ def test_remarks_go_to_standard_error(file, capsys):
     assert err[0].startswith("labels.csv: no label is 1, 2;")
     assert err[1].startswith("labels.csv: 'Ann' and 'ann' differ in upper and lower case only")
 
+    assert agree(file("x,ann,yes\ny,bob,yes\nz,ann,no\n")) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("labels.csv: annotators are called ann, yes, as labels are; if the first line is a row and")
+
 
 # What it refuses
 
@@ -123,7 +160,7 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
             "labels.csv, line 1, annotator: rater and worker may both be the annotator; --columns says what each "
             "column holds.",
         ),
-        ("item,a,a\nx,1,1\n", [], "labels.csv, line 1: two columns are called 'a'."),
+        ("item,a,a\nx,1,1\n", [], "labels.csv, line 1: two columns are called 'a';"),
         ("item,a\nx,1\n", [], "labels.csv, line 1: agreement takes two annotators:"),
         ("item,a,b\nx,1\n", [], "labels.csv, line 2: 'x': the row has 2 cells, the first one 3."),
         ("item,annotator,label\n,ann,1\n", [], "labels.csv, line 2, item: the row names no item."),
@@ -131,10 +168,23 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         ("item,annotator,label,pass\na,ann,1,0\n", [], "labels.csv, line 2, pass: '0' is not a whole number from 1."),
         ("item,a,b\nx,1,2\ny,2,NA\n", [], "labels.csv, line 3, label: 'NA' is not a number as others are."),
         (
-            "query,doc,judge,grade\nq,d1,ann,3\n",
+            "q,ann,bob\nq1,3,d1\nq2,3,1\n",
             [],
             "labels.csv, line 2, label: 'd1' is not a number as others are. If it means no answer, add --missing d1;"
             " if it is a category, --level nominal; if its column holds no labels, --columns says what each column is.",
+        ),
+        (
+            "query,judge,grade\nq,ann,3\n",
+            [],
+            "labels.csv, line 1, item: this column is missing; looked for item, item_id, id; the file has query, ",
+        ),
+        ("item|ann|bob\nx|1|2\n", [], "labels.csv, line 1: the file is divided by |; write commas, tabs or"),
+        ("x,1,1\ny,1,2\n", [], "labels.csv, line 1: two columns are called '1'; a file without a heading needs --no-h"),
+        (
+            "x,ann,1\nx,bob,2\ny,ann,1\n",
+            [],
+            "labels.csv: its columns are called ann, 1, as labels are; if the first line is a row and no heading, "
+            "--no-heading and --columns say so.",
         ),
         (
             "item,a,b\nx,1,2\ny,2,-\n",

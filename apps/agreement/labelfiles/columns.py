@@ -18,6 +18,8 @@ NAMES = {
     ANNOTATOR: (ANNOTATOR, "annotator_id", "rater", "rater_id", "worker", "worker_id", "judge", "assessor", "coder"),
     LABEL: (LABEL, "rating", "grade", "judgement", "judgment"),
 }
+# What together names an item where no column does: a query, and a block of it.
+PAIR = (tables.QUERY, (*tables.BLOCK, "doc"))
 REPEATS = ("refuse", "passes", "first", "last")
 
 
@@ -73,19 +75,33 @@ def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> For
         return _as_told(name, line, cells, reading)
     if not reading.has_heading:
         raise InputError(name, None, "", "", "without a heading, --columns has to say what each column holds.")
+    if len(cells) == 1 and "|" in cells[0]:
+        raise InputError(name, line, "", "", "the file is divided by |; write commas, tabs or semicolons instead.")
     doubled = [cell for place, cell in enumerate(cells) if cell in cells[:place]]
     if doubled:
-        raise InputError(name, line, "", doubled[0], f"two columns are called '{doubled[0]}'.")
+        said = f"two columns are called '{doubled[0]}'; a file without a heading needs --no-heading and --columns."
+        raise InputError(name, line, "", doubled[0], said)
     lower = [cell.lower() for cell in cells]
     places = {role: _place_of(name, line, role, lower) for role in LONG}
-    lacking = [role for role, place in places.items() if place is None]
+    items = _items_in(lower, places[ITEM])
+    lacking = [role for role, place in places.items() if place is None and not (role == ITEM and items)]
     if not lacking:
         passed = lower.index(PASS) if PASS in lower else None
-        return Form(len(cells), (places[ITEM] or 0,), places[ANNOTATOR], places[LABEL], passed)
-    if {ANNOTATOR, LABEL} & set(lower):
+        return Form(len(cells), items, places[ANNOTATOR], places[LABEL], passed)
+    if {ANNOTATOR, LABEL} & set(lower) or lacking == [ITEM]:
         said = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
         raise InputError(name, line, lacking[0], "", f"{said}{', '.join(cells)[:200]}.")
-    return _wide(name, line, len(cells), (0,), tuple(enumerate(cells))[1:])
+    items = items if len(items) > 1 else (0,)
+    raters = tuple((place, cell) for place, cell in enumerate(cells) if place not in items)
+    return _wide(name, line, len(cells), items, raters)
+
+
+def _items_in(lower: Sequence[str], own: int | None) -> tuple[int, ...]:
+    """The columns that together name the item: its own, else those of the query and of the block; or none."""
+    if own is not None:
+        return (own,)
+    found = [[place for place, cell in enumerate(lower) if cell in names] for names in PAIR]
+    return tuple(places[0] for places in found) if all(len(places) == 1 for places in found) else ()
 
 
 def _place_of(name: str, line: int, role: str, lower: Sequence[str]) -> int | None:

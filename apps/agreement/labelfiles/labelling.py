@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from apps.agreement.coefficients import MISSING, Scale
 from apps.agreement.labelfiles.columns import Label, Reading
 from apps.agreement.labelfiles.meaning import meaning_of
+from apps.agreement.labelfiles.misread import NO_HEADING, names_are_labels
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList, fault
 
@@ -125,6 +126,8 @@ def remarks_on(labelling: Labelling) -> list[str]:
     if gaps:
         said = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
         found.append(said)
+    if names_are_labels(labelling.annotators, labelling.categories):
+        found.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
     folded: dict[str, str] = {}
     for name in (*labelling.annotators, *labelling.items):
         other = folded.setdefault(name.casefold(), name)
