@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.agreement.coefficients import Coefficient, band
+from apps.agreement.coefficients import Coefficient
 from apps.agreement.differences import Which, differences
 from apps.agreement.drawings import Moment, over_time
 from apps.agreement.pages import coefficient_chart, estimate, frame, looked_at, of_grades, whole_number
@@ -66,7 +66,7 @@ def where(request: HttpRequest, project: Project) -> HttpResponse:
 def _boundaries(found: list[Boundary]) -> dict[str, Any]:
     rows = [estimate(f"{one.below} or {one.above}", "α", one.alpha) for one in found]
     return {
-        "boundaries": [(one, _band(one.alpha)) for one in found],
+        "boundaries": [(one, one.alpha.reads_as) for one in found],
         "drawing": coefficient_chart("α of the grades cut in two at each boundary, with 95 % intervals", rows),
         "total": len(found),
     }
@@ -75,7 +75,7 @@ def _boundaries(found: list[Boundary]) -> dict[str, Any]:
 def _parts(project: Project, rounds: list[Round], by: str) -> dict[str, Any]:
     found = parts_in(project, rounds, by)
     return {
-        "parts": [(part, _band(part.alpha)) for part in found.shown],
+        "parts": [(part, part.alpha.reads_as) for part in found.shown],
         "total": found.total,
         "alike": found.alike,
         "has_items": by == QUERY,
@@ -122,10 +122,6 @@ def moment_figures(head: str, moments: list[Moment], places: int = 2) -> SafeStr
     return figures(["Week of", head, "95 % interval", "n"], rows)
 
 
-def _band(found: Coefficient) -> str:
-    return "" if found.value is None else band(found.value)
-
-
 # What to tighten ---------------------------------------------------------------------------------------------------
 
 
@@ -143,7 +139,6 @@ def tighten(request: HttpRequest, project: Project) -> HttpResponse:
         **frame(member, "tighten", looked),
         "found": found,
         "places": places_for([row.change.value for row in found.queries]),
-        "band": _band(found.alpha),
         "guideline": guideline,
         "sides": _sides(found.worst, told),
         "boundaries": sorted(found.boundaries, key=lambda one: (-one.crossings, one.below)),

@@ -28,6 +28,7 @@ from apps.agreement.coefficients import (
     percent_agreement,
     scott_pi,
     standard_interval,
+    undefined,
     weights_from_disagreement,
 )
 from apps.agreement.coefficients.pairs import kappa
@@ -358,3 +359,31 @@ def test_one_rater_with_one_category_and_one_with_two_has_kappa_zero():
 )
 def test_bands(value, word):
     assert band(value) == word
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "words"),
+    [
+        (0.93, (0.82, 0.97), "acceptable"),
+        (0.80, (0.35, 0.94), "acceptable, could be too noisy"),
+        (0.77, (0.45, 0.87), "acceptable, could be unsettled"),
+        (0.57, (0.42, 0.71), "unsettled"),
+        (0.40, (0.03, 0.72), "unsettled, could be too noisy"),
+        (-0.10, (-0.20, 0.35), "too noisy"),
+        (-0.95, (-1.0, 0.2), "too noisy"),
+        (0.72, (-0.75, 1.0), "too little to tell"),
+        (-0.02, (-0.06, 1.0), "too little to tell"),
+        (0.80, None, "too little to tell"),
+    ],
+)
+def test_a_coefficient_reads_as_its_band_and_as_the_lowest_that_its_interval_reaches(value, interval, words):
+    found = Coefficient("α", value, 22, interval)
+
+    assert found.reads_as == words
+    assert found.is_telling == (words != "too little to tell")
+
+
+def test_what_is_not_defined_reads_as_nothing():
+    found = undefined("α", "No item was rated by two people.")
+
+    assert (found.reads_as, found.is_telling) == ("", False)

@@ -132,6 +132,21 @@ def test_every_way_has_a_page_with_intervals_and_n(client, by):
     assert "α of all: 0." in found
 
 
+def test_an_interval_that_tells_nothing_is_told_in_words(client):
+    project = make_project()
+    make_noisy_round(project, queries=4)
+    client.force_login(lead_of(project))
+    few = parts_in(project, list(project.rounds.all()), "query").shown[0]
+
+    html = page(client, project, "where", by="query")
+
+    assert few.alpha.is_defined
+    assert not few.alpha.is_telling
+    assert "interval spans every band" in html
+    assert "<td>too little to tell</td>" in html
+    assert f"{few.alpha.interval[0]:.2f} to 1.00".replace("-", "−") not in html.split("</figure>")[1]
+
+
 def test_an_unknown_way_is_not_there(client):
     project = make_project()
     client.force_login(lead_of(project))

@@ -38,7 +38,9 @@ from apps.agreement.coefficients.results import (
     TOO_NOISY,
     Coefficient,
     band,
+    reading,
     standard_interval,
+    tells_nothing,
     undefined,
 )
 from apps.agreement.coefficients.uncertainty import CONFIDENCE, MAX_UNDEFINED_SHARE, RESAMPLES, Settings
@@ -81,10 +83,12 @@ __all__ = [
     "pair_table",
     "pairwise_agreement",
     "percent_agreement",
+    "reading",
     "scott_pi",
     "standard_interval",
     "table_counts",
     "table_figures",
+    "tells_nothing",
     "undefined",
     "weights_from_disagreement",
 ]

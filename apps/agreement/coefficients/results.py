@@ -8,7 +8,9 @@ from apps.common.intervals import normal_quantile, student_quantile
 
 TOO_NOISY = 0.4
 ACCEPTABLE = 0.6
+EVERY_BAND = 1.0
 CERTAIN = 1e-12
+NOTHING_TOLD = "too little to tell"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,16 @@ class Coefficient:
     def is_defined(self) -> bool:
         return self.value is not None
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether there is a value whose interval narrows down where it lies."""
+        return self.value is not None and not tells_nothing(self.interval)
+
+    @property
+    def reads_as(self) -> str:
+        """`reading` of it; "" for what is not defined."""
+        return "" if self.value is None else reading(self.value, self.interval)
+
 
 def undefined(name: str, reason: str, n: int = 0) -> Coefficient:
     return Coefficient(name=name, value=None, n=n, reason=reason)
@@ -42,6 +54,28 @@ def band(value: float) -> str:
     if value < TOO_NOISY:
         return "too noisy"
     return "acceptable" if value > ACCEPTABLE else "unsettled"
+
+
+def tells_nothing(interval: tuple[float, float] | None) -> bool:
+    """Whether there is no interval, or one through every band that is as wide as from chance to full agreement.
+
+    Twenty items may well leave 0.35 to 0.94: that rules out something. Three leave -0.67 to 1.
+    """
+    if interval is None:
+        return True
+    low, high = interval
+    return low < TOO_NOISY and high > ACCEPTABLE and high - low >= EVERY_BAND
+
+
+def reading(value: float, interval: tuple[float, float] | None) -> str:
+    """The band of a value, and the lowest band that its interval reaches into where that is another one.
+
+    "acceptable", "acceptable, could be too noisy"; "too little to tell" where the interval tells nothing.
+    """
+    if interval is None or tells_nothing(interval):
+        return NOTHING_TOLD
+    own, lowest = band(value), band(interval[0])
+    return own if own == lowest else f"{own}, could be {lowest}"
 
 
 def standard_interval(coefficient: Coefficient, confidence: float = 0.95) -> tuple[float, float] | None:
