@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 from apps.common.charts import Estimate, svg, tag, title, whisker
 from apps.common.wording import MINUS
-from apps.evaluation import gates, gating
+from apps.evaluation import gatekeeping, gates, gating
 from apps.evaluation.charts.drawing import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.charts.scores import head_cell
 from apps.evaluation.enums import GateState
@@ -15,6 +15,7 @@ from apps.evaluation.gates import Held
 from apps.evaluation.models import Gate, GateResult
 from apps.evaluation.pages.depths import shallow_words
 from apps.goldsets.models import GoldSet
+from apps.jobs.models import Job
 from apps.retrieval.models import System
 
 CELL_HEIGHT = 24
@@ -57,6 +58,21 @@ def shallow(row: Held) -> str:
     if row.result is None or measure is None:
         return ""
     return shallow_words([str(measure)], row.result.evaluation)
+
+
+class Holding(NamedTuple):
+    """The job that holds a gate to what was scored before, and to how many scores."""
+
+    job: Job
+    scores: int
+
+
+def holding(gate: Gate) -> Holding | None:
+    """None where no job is at it, or nothing was scored."""
+    open_jobs = Job.objects.open().filter(project=gate.gold_set.project_id, kind=gatekeeping.KIND)
+    job = open_jobs.filter(params__gate_id=gate.pk).order_by("-pk").first()
+    scores = gates.scored_for(gate).count() if job else 0
+    return Holding(job, scores) if job and scores else None
 
 
 class Said(NamedTuple):

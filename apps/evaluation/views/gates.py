@@ -73,6 +73,7 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         **SECTION,
         "row": row,
+        "holding": gate_pages.holding(gate) if gate.retired_at is None else None,
         "shallow": gate_pages.shallow(row),
         "next": next_step(gate, row.result) if gate.retired_at is None else None,
         "page": page,

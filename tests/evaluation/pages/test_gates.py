@@ -244,6 +244,22 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     assert f'href="{url(scene, "overview")}?split=' in page
 
 
+def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client, scene):
+    score(scene, "better")
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    before = words(client.get(url(scene, "gate", gate.pk)))
+    run_jobs()
+    after = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Good enough: being held to 1 score" in before
+    assert "refresh=1" in before
+    assert "Score one" not in before
+    assert "Good enough: passed" in after
+    assert "On the way" not in after
+
+
 def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scene):
     gate = hold(scene, figure="Recall@100")
     score(scene, "better")
