@@ -17,7 +17,7 @@ from apps.common.inputs import as_lines
 from apps.evaluation.files.score_files import scorecard_of
 from apps.evaluation.layouts import FORMATS
 from apps.evaluation.measures import REGISTRY
-from apps.evaluation.notation import MeasureError
+from apps.evaluation.notation import MeasureError, faults_of
 from apps.evaluation.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard
 from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 
@@ -132,7 +132,8 @@ def run(args: argparse.Namespace) -> int:
         card = scorecard_of(args, sys.stderr)
         _write_reports(card, args)
     except MeasureError as error:
-        print(f"karat score: {error}", file=sys.stderr)
+        for fault in faults_of(error):
+            print(f"karat score: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT
     except (InputError, InputErrors) as found:
         for line in as_lines(found):

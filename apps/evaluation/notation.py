@@ -7,6 +7,7 @@ grammar; which names, parameters and cutoffs there are is the registry's busines
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 # A value for each of several grades or names, as pairs in the order of the keys: `{1:1,2:3}`.
@@ -28,6 +29,19 @@ WHOLE = re.compile(r"[0-9]{1,9}", re.A)
 
 class MeasureError(ValueError):
     """A measure that does not exist or is not well formed; the text is a sentence for its writer."""
+
+
+class MeasureErrors(MeasureError):
+    """Several measures of a list that do not exist or are not well formed, a sentence each."""
+
+    def __init__(self, faults: Sequence[MeasureError]) -> None:
+        super().__init__(" ".join(map(str, faults)))
+        self.faults = tuple(faults)
+
+
+def faults_of(error: MeasureError) -> Sequence[MeasureError]:
+    """The single faults that an error tells of."""
+    return error.faults if isinstance(error, MeasureErrors) else (error,)
 
 
 class Written(NamedTuple):

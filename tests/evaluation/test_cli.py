@@ -249,6 +249,14 @@ def test_an_unknown_measure_is_exit_code_two(files, capsys):
     assert capsys.readouterr().err.startswith("karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG@10,")
 
 
+def test_all_wrong_measures_are_told_at_once(files, capsys):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10 RR P") == 2
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("karat score: 'NDGC@10' is not a measure Karat knows")
+    assert second == "karat score: P needs a cutoff, such as P@10."
+
+
 def test_only_one_file_can_be_standard_input(files, capsys):
     assert score("--qrels", "-", "--run", "-") == 2
 

@@ -15,8 +15,8 @@ from apps.evaluation.files.remarks import remarks_on_file, remarks_on_judged
 from apps.evaluation.files.strata import Division, load_strata, stratum_scores
 from apps.evaluation.files.trecfiles import load_qrels, load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import FACETS, GRADES, Measure, needs_of, parse_measure, refuse_unmet
-from apps.evaluation.notation import MeasureError, split_measures
+from apps.evaluation.measures import FACETS, GRADES, Measure, named_measures, needs_of, refuse_unmet
+from apps.evaluation.notation import MeasureError
 from apps.evaluation.scorecard import BCA, NONE, Against, Scorecard, ScoredRun, StratumScores, with_distinct_tags
 from apps.evaluation.scoring import queries_with_relevant, score_run
 from apps.evaluation.statistics.significance import Summary
@@ -83,7 +83,7 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
 
 
 def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
-    measures = _measures(args.measures, args.rel_level)
+    measures = named_measures(args.measures, rel=args.rel_level)
     needs = needs_of(measures.values())
     blocks = Vocabulary() if args.blocks or FACETS in needs else None
     judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
@@ -99,14 +99,6 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
             was = "was" if len(unjudged) == 1 else "were"
             print(f"{name_of(args.by)}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
     return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
-
-
-def _measures(text: str, rel: int) -> dict[str, Measure]:
-    """The measures by the name they were asked for, each once."""
-    measures = {name: parse_measure(name, rel=rel) for name in split_measures(text)}
-    if not measures:
-        raise MeasureError("Name at least one measure, such as nDCG@10.")
-    return measures
 
 
 def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:

@@ -20,7 +20,14 @@ from apps.evaluation.measures.entries import (
 from apps.evaluation.measures.graded import refuse_above
 from apps.evaluation.measures.parameters import DCG_FORMS, PARAMETERS, Parameter
 from apps.evaluation.measures.passes import Pass
-from apps.evaluation.measures.registry import measure_run, needs_of, parse_measure, parse_measures, refuse_unmet
+from apps.evaluation.measures.registry import (
+    measure_run,
+    named_measures,
+    needs_of,
+    parse_measure,
+    parse_measures,
+    refuse_unmet,
+)
 
 __all__ = [
     "DCG_FORMS",
@@ -34,6 +41,7 @@ __all__ = [
     "Parameter",
     "Pass",
     "measure_run",
+    "named_measures",
     "needs_of",
     "parse_measure",
     "parse_measures",

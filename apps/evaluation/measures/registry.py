@@ -15,7 +15,7 @@ from apps.evaluation.measures.elsewhere import ELSEWHERE, forms_of
 from apps.evaluation.measures.entries import FACETS, GRADES, REGISTRY, Entry, Measure
 from apps.evaluation.measures.parameters import checked
 from apps.evaluation.measures.passes import Pass
-from apps.evaluation.notation import MeasureError, Value, Written, split_measures, take_apart
+from apps.evaluation.notation import MeasureError, MeasureErrors, Value, Written, split_measures, take_apart
 
 NEED_WORDS = {
     GRADES: "grades",
@@ -56,11 +56,24 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
 
 
 def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
-    """The measures of a list, each once, in the order of first mention. Raises MeasureError."""
-    found = dict.fromkeys(parse_measure(piece, rel=rel) for piece in split_measures(text))
+    """The measures of a list, each once, in the order of first mention. Raises MeasureError, on all of them at once."""
+    return tuple(dict.fromkeys(named_measures(text, rel=rel).values()))
+
+
+def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
+    """The measures of a list by the name they were asked for. Raises MeasureError as `parse_measures` does."""
+    found: dict[str, Measure] = {}
+    faults: list[MeasureError] = []
+    for name in dict.fromkeys(split_measures(text)):
+        try:
+            found[name] = parse_measure(name, rel=rel)
+        except MeasureError as fault:
+            faults.append(fault)
+    if faults:
+        raise MeasureErrors(faults) if len(faults) > 1 else faults[0]
     if not found:
         raise MeasureError("Name at least one measure, such as nDCG@10.")
-    return tuple(found)
+    return found
 
 
 def needs_of(measures: Iterable[Measure]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from apps.common.addresses import BadAddress
@@ -18,7 +18,7 @@ from apps.evaluation.files.trecfiles import load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
 from apps.evaluation.measures import Measure, parse_measures
-from apps.evaluation.notation import MeasureError
+from apps.evaluation.notation import MeasureError, faults_of
 from apps.evaluation.outside import asking, options
 from apps.evaluation.outside.answers import AnswerFile, OtherRun
 from apps.evaluation.outside.evaluating import Answered, evaluate, from_answers
@@ -84,10 +84,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse(error: Exception | str, code: int) -> int:
-    lines = as_lines(error) if isinstance(error, InputError | InputErrors) else [str(error)]
-    for line in lines:
+    for line in _lines_on(error):
         print(f"karat eval: {line}", file=sys.stderr)
     return code
+
+
+def _lines_on(error: Exception | str) -> Iterable[str]:
+    if isinstance(error, InputError | InputErrors):
+        return as_lines(error)
+    return map(str, faults_of(error)) if isinstance(error, MeasureError) else [str(error)]
 
 
 def _split(args: argparse.Namespace) -> str | None:

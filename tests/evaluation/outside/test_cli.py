@@ -295,6 +295,14 @@ def test_codes_tell_usage_from_data(at, capsys, options, code, sentence):
     assert sentence is None or sentence in capsys.readouterr().err
 
 
+def test_all_wrong_measures_are_told_at_once(at, capsys):
+    assert evaluate("--run", "mine.run", "--measures", "nDGC@10 P") == 2
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("karat eval: 'nDGC@10' is not a measure")
+    assert second.startswith("karat eval: P needs a cutoff")
+
+
 def test_a_folder_that_is_no_release_is_code_3(at, capsys):
     (at / "empty").mkdir()
 
