@@ -44,6 +44,7 @@ PURE = [
     "accounts/sealing.py",
     "agreement/cli.py",
     "agreement/coefficients",
+    "agreement/drifting.py",
     "agreement/label_model.py",
     "agreement/parts.py",
     "agreement/weeks.py",

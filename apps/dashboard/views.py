@@ -12,7 +12,7 @@ from apps.accounts.access import MemberRequest, PersonRequest, member_view
 from apps.accounts.actions import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.dashboard import actions, checklist, progress, releases, rules, selectors, waiting
+from apps.dashboard import actions, checklist, drift, progress, releases, rules, selectors, waiting
 from apps.dashboard.forms import ScaleForm, SettingsForm
 from apps.triples.checks import ALWAYS_STOPS
 
@@ -33,19 +33,23 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     member = request.member
     now = timezone.now()
     watches = member.holds(Role.LEAD, Role.VIEWER)
+    snapshot = selectors.newest_snapshot(project)
+    release = releases.latest(project, with_draft=member.is_lead)
+    rested_on = release.version.snapshot if release.version else snapshot
     context = {
         "section": "Home",
         "today": timezone.localdate(),
         "waiting": waiting.rows(member, now),
         "may_write": member.holds(Role.ANNOTATOR),
         "steps": checklist.steps(project) if member.is_lead else [],
-        "snapshot": selectors.newest_snapshot(project),
-        "release": releases.latest(project, with_draft=member.is_lead),
+        "snapshot": snapshot,
+        "release": release,
         "states": progress.states(project),
         "judging": progress.judging_progress(project, now),
         "agreement": progress.agreement_chart(member) if watches else None,
         "flags": progress.flag_rates(member) if watches else None,
         "mix": progress.source_mix(project),
+        "drift": drift.drift(member, rested_on, now) if watches else None,
     }
     return render(request, "dashboard/home.html", context)
 

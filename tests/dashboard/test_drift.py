@@ -1,0 +1,178 @@
+"""Drift on Home: who sees it, from which weeks on, and what it says."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from apps.accounts.actions import set_roles
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.agreement import standing
+from apps.corpus.models import Block, BlockVersion
+from apps.dashboard.drift import drift
+from apps.jobs.testing import run_jobs
+from apps.judging.actions import claim_seats, close_round
+from tests.factories import AT, lead_of, make_member
+from tests.judging.factories import give, make_round, people_of
+
+pytestmark = pytest.mark.django_db
+
+WEEK = timedelta(weeks=1)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    cache.clear()
+
+
+def judge_over_weeks(*, weeks=5, queries=24, people=2, again=1.0, second_look=lambda week, grade: grade, **more):
+    """Everybody grades every pair, a part of them each week; pairs that come back are graded by `second_look`."""
+    round_ = make_round(queries=queries, blocks=4, annotators=people, overlap=1.0, again=again, **more)
+    for person in people_of(round_):
+        given, turn = queries * 4 * (2 if again else 1), 0
+        while seats := claim_seats(
+            round_=round_, annotator=person, n=8, at=AT + min(weeks - 1, turn * 8 * weeks // given) * WEEK
+        ):
+            week = min(weeks - 1, turn * 8 * weeks // given)
+            for seat in seats:
+                grade = seat.entry_id % 4
+                give(seat, person, second_look(week, grade) if seat.pass_number > 1 else grade, at=AT + week * WEEK)
+            turn += 1
+    return round_
+
+
+def seen_by(person, round_, *, weeks=5, snapshot=None):
+    return drift(membership_in(person, round_.project.slug), snapshot, AT + (weeks - 1) * WEEK)
+
+
+def as_lead(round_, **more):
+    return seen_by(lead_of(round_.project), round_, **more)
+
+
+def names(found):
+    return [line.what for line in found.sparks]
+
+
+def test_five_weeks_of_blind_duplicates_are_drawn_with_their_n():
+    found = as_lead(judge_over_weeks())
+
+    assert names(found) == ["Self-consistency", "Mean grade"]
+    assert "100\N{NO-BREAK SPACE}%, n " in found.sparks[0].drawing
+    assert found.advice == ""
+    assert "<details" in found.figures
+
+
+def test_two_weeks_are_too_few():
+    assert as_lead(judge_over_weeks(weeks=2), weeks=2) is None
+
+
+def test_without_duplicates_there_is_no_drift():
+    assert as_lead(judge_over_weeks(again=0.0)) is None
+
+
+def test_weeks_long_past_are_not_told():
+    assert as_lead(judge_over_weeks(), weeks=30) is None
+
+
+def test_people_who_agree_with_themselves_less_are_told_to_talk():
+    round_ = judge_over_weeks(weeks=8, second_look=lambda week, grade: grade if week < 4 else (grade + 1) % 4)
+
+    found = as_lead(round_, weeks=8)
+
+    assert found.advice.startswith("People agree with themselves less: on 0")
+
+
+def test_an_annotator_who_also_watches_sees_nothing_of_an_open_round():
+    round_ = judge_over_weeks()
+    person = people_of(round_)[0]
+    set_roles(
+        project=round_.project, user=person, roles=[Role.ANNOTATOR, Role.VIEWER], actor=lead_of(round_.project), at=AT
+    )
+
+    assert seen_by(person, round_) is None
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT + 5 * WEEK)
+    assert seen_by(person, round_) is not None
+
+
+def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it():
+    round_ = judge_over_weeks()
+    person = people_of(round_)[0]
+    set_roles(
+        project=round_.project, user=person, roles=[Role.ANNOTATOR, Role.LEAD], actor=lead_of(round_.project), at=AT
+    )
+
+    assert seen_by(person, round_) is None
+    assert as_lead(round_) is not None
+
+
+def test_no_name_is_told():
+    round_ = judge_over_weeks()
+    found = seen_by(make_member(round_.project, Role.VIEWER), round_)
+
+    whole = found.figures + "".join(line.drawing for line in found.sparks)
+    assert not any(person.name in whole for person in people_of(round_))
+
+
+def test_grades_that_only_a_job_reads_wait_for_it(monkeypatch):
+    from apps.agreement.actions import have_grades_read
+
+    round_ = judge_over_weeks()
+    monkeypatch.setattr(standing, "MOST_AT_ONCE", 10)
+    have_grades_read(project=round_.project, rounds=[round_], actor=lead_of(round_.project), at=AT)
+
+    assert as_lead(round_) is None
+    run_jobs()
+    assert as_lead(round_) is not None
+
+
+def change_blocks(snapshot, n, at):
+    """New texts for the first `n` blocks, as an import brings them."""
+    for block in Block.objects.filter(corpus=snapshot.corpus).select_related("current").order_by("pk")[:n]:
+        digest = f"{block.pk:064}"
+        block.current = BlockVersion.objects.create(
+            block=block, digest=digest, text_digest=digest, text="Another text.", created_at=at
+        )
+        block.save(update_fields=["current"])
+
+
+def test_blocks_that_changed_are_counted_from_the_day_on():
+    round_ = judge_over_weeks()
+    snapshot = round_.pool.snapshot
+    change_blocks(snapshot, 2, AT + 2 * WEEK)
+
+    found = as_lead(round_, snapshot=snapshot)
+
+    (blocks,) = found.sparks[2:]
+    assert (blocks.what, blocks.of) == ("Blocks changed", f"since {snapshot}")
+    assert [f"{n} of 4 blocks" in blocks.drawing for n in (0, 1, 2)] == [True, False, True]
+    assert found.advice == f"2 of 4 blocks have changed since {snapshot}: rest the next version on a newer snapshot."
+
+
+@pytest.mark.parametrize("queries", [24, 36])
+def test_few_and_many_grades_take_the_same_queries(queries, django_assert_num_queries):
+    round_ = judge_over_weeks(queries=queries)
+    member = membership_in(lead_of(round_.project), round_.project.slug)
+    snapshot = round_.pool.snapshot
+    at = AT + 4 * WEEK
+
+    with django_assert_num_queries(8):
+        drift(member, snapshot, at)
+    with django_assert_num_queries(3):
+        drift(member, snapshot, at)
+
+
+def test_home_shows_it_to_leads_and_not_to_annotators(client, monkeypatch):
+    now = datetime.combine((AT + 4 * WEEK).date(), AT.time(), UTC)
+    monkeypatch.setattr("apps.dashboard.views.timezone.now", lambda: now)
+    round_ = judge_over_weeks()
+    url = reverse("dashboard:home", args=[round_.project.slug])
+
+    pages = []
+    for person in (lead_of(round_.project), people_of(round_)[0]):
+        client.force_login(person)
+        pages.append(client.get(url).text)
+
+    assert ["<h2>Drift</h2>" in page for page in pages] == [True, False]
+    assert "Self-consistency</b> on blind duplicates" in pages[0]
