@@ -200,6 +200,20 @@ def test_block_ids_that_never_agree_are_remarked(files, capsys):
     assert "no block in the first ten was ever judged; check the block ids." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        ("RR P@2", ""),
+        ("RR P@2 Recall@100", "run: Recall@100 reads 2 results: no ranking is deeper.\n"),
+        ("P@3 R@100", "run: P@3, R@100 read 2 results: no ranking is deeper.\n"),
+    ],
+)
+def test_a_cutoff_deeper_than_any_ranking_is_remarked(files, capsys, measures, said):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    assert capsys.readouterr().err == said
+
+
 def test_undefined_values_are_null(files, capsys):
     found = score_json(capsys, "--measures", "Judged@5", "--per-query")
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
+from apps.evaluation.columns import Ranked
 from apps.evaluation.files.likeness import looks_alike
 from apps.evaluation.files.trecfiles import RunFile
+from apps.evaluation.measures import Measure
 
 
 def remarks_on_file(file: RunFile, missing: Sequence[str]) -> Iterator[str]:
@@ -23,3 +27,12 @@ def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
         yield "answers none of the judged queries; every value is 0."
     elif judged_at_10 == 0:
         yield "no block in the first ten was ever judged; check the block ids."
+
+
+def remarks_on_depth(measures: Mapping[str, Measure], ranked: Ranked) -> Iterator[str]:
+    """A remark on the measures that would read further than the longest ranking goes."""
+    depth = int(np.bincount(ranked.query).max(initial=0))
+    deeper = [name for name, measure in measures.items() if measure.cutoff and measure.cutoff > depth]
+    if depth and deeper:
+        read, results = ("reads" if len(deeper) == 1 else "read"), ("result" if depth == 1 else "results")
+        yield f"{', '.join(deeper)} {read} {depth:,} {results}: no ranking is deeper."

@@ -11,7 +11,7 @@ from apps.evaluation.against import set_against
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
 from apps.evaluation.files.inputs import Digests
-from apps.evaluation.files.remarks import remarks_on_file, remarks_on_judged
+from apps.evaluation.files.remarks import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.evaluation.files.strata import Division, load_strata, stratum_scores
 from apps.evaluation.files.trecfiles import load_qrels, load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
@@ -127,7 +127,11 @@ def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO
         strata=ground.stratified.numbers if ground.stratified else None,
     )
     missing = missing_of(judged, file.ranked)
-    for remark in [*remarks_on_file(file, missing), *remarks_on_judged(scores.judged_at_10)]:
+    for remark in [
+        *remarks_on_file(file, missing),
+        *remarks_on_judged(scores.judged_at_10),
+        *remarks_on_depth(ground.measures, file.ranked),
+    ]:
         print(f"{file.path}: {remark}", file=remarks)
     chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
     return ScoredRun(file.tag, chosen, missing)

@@ -13,10 +13,10 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import as_lines
 from apps.evaluation.columns import Judged
 from apps.evaluation.files.inputs import Digests
-from apps.evaluation.files.remarks import remarks_on_file, remarks_on_judged
+from apps.evaluation.files.remarks import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.evaluation.files.trecfiles import load_run, missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.gating import PASSED, Rule, read_rules, rules_in, sample
+from apps.evaluation.gating import PASSED, Rule, measures_of, read_rules, rules_in, sample
 from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.notation import MeasureError, faults_of
 from apps.evaluation.outside import asking, options
@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
             if engine is None:
                 found = _from_file(args.run_file, judged, blocks, name=args.name)
             else:
+                _remark_on_depth(args.depth, [*measures, *measures_of(rules)])
                 found = _from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, found, measures, rules)
         _write_reports(args, sheet, digests)
@@ -79,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
     for run in sheet.found.card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
             print(f"{run.tag}: {remark}", file=sys.stderr)
+    if engine is None:
+        for remark in remarks_on_depth(sheet.found.card.measures, found.ranked):
+            print(f"{found.name}: {remark}", file=sys.stderr)
     sys.stdout.write(FORMATS[args.format](sheet))
     return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
 
@@ -109,6 +113,15 @@ def _asked_of(args: argparse.Namespace, release: Release) -> Release:
     queries = tuple(release.queries[place] for place in sample([q.query_id for q in release.queries], seed=args.seed))
     inside = {query.query_id for query in queries}
     return release._replace(queries=queries, grades=tuple(row for row in release.grades if row.query_id in inside))
+
+
+def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
+    """Said before anything is asked, since to ask again takes its time."""
+    cutoffs = {str(measure): measure.cutoff for measure in measures if measure.cutoff and measure.cutoff > depth}
+    if cutoffs:
+        read, deepest = "reads" if len(cutoffs) == 1 else "read", max(cutoffs.values())
+        said = f"{', '.join(cutoffs)} {read} no more than the {depth:,} results that are asked for"
+        print(f"karat eval: {said}; --depth {deepest} asks for all.", file=sys.stderr)
 
 
 def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:

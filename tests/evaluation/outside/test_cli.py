@@ -82,7 +82,16 @@ def test_a_run_whose_ids_hardly_fit_is_remarked(at, capsys):
         "lower.run: holds the tags 'one' and 'two'; a file is one run, and is scored as one.",
         "lower.run: judged query 'Q1' and 'q1' of the run are not the same query; ids must agree letter by letter.",
         "one (baseline): no block in the first ten was ever judged; check the block ids.",
+        "one: nDCG@10, P@10, Recall@100 read 1 result: no ranking is deeper.",
     ]
+
+
+def test_a_measure_that_reads_further_than_is_asked_for_is_remarked_before_asking(at, capsys):
+    assert evaluate("--command", "echo a", "--depth", "20", "--measures", "RR P@20 Recall@100") == 0
+
+    assert capsys.readouterr().err == (
+        "karat eval: Recall@100 reads no more than the 20 results that are asked for; --depth 100 asks for all.\n"
+    )
 
 
 def test_a_run_without_a_line_or_a_judged_query_is_refused(at, capsys):
