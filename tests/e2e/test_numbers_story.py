@@ -94,6 +94,7 @@ def explained(page: Page) -> None:
         expect(page.get_by_label(f"What happened to {query}")).to_have_value(why)
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 regressions, all explained.")
     page.get_by_role("button", name="Close comparison").click()
+    page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     expect(page.get_by_text("Closed by nDCG@10. The verdict is on record.")).to_be_visible()
 
 

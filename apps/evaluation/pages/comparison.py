@@ -89,6 +89,16 @@ class Comparison:
         return [found[pk] for pk in sorted(found)]
 
     @property
+    def left_open(self) -> list[str]:
+        """What is still to come of grades that were called wrong, said before a comparison is closed for good."""
+        pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
+        found = [f"{pool.name} has no round yet." for pool in pools]
+        if not (n := self.to_judge_again):
+            return found
+        drops = "One drop is" if n == 1 else f"{n:,} drops are"
+        return [f"{drops} put down to wrong grades, and no pair of {'it' if n == 1 else 'them'} is chosen yet.", *found]
+
+    @property
     def unsettled(self) -> list[str]:
         """The other measures that are not settled, each with the queries that its difference would need."""
         open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]

@@ -180,6 +180,22 @@ def test_the_page_says_why_it_cannot_be_closed_yet(client, scene, pair):
     assert 'aria-disabled="true" aria-describedby="close-why">Close comparison' in said
 
 
+def test_closing_asks_once_and_names_what_is_left_open(client, scene, pair):
+    for query in ("Q01", "Q02", "Q03"):
+        decide(scene, pair, query, "grades_wrong", "")
+    client.force_login(scene.lead)
+
+    waiting = words(client.get(url(scene, pair, "compare")))
+    pool = again(scene, pair)
+    chosen = words(client.get(url(scene, pair, "compare")))
+
+    assert 'commandfor="close-comparison" data-then>Close comparison' in waiting
+    assert "3 drops are put down to wrong grades, and no pair of them is chosen yet." in waiting
+    assert f"{pool.name} has no round yet." in chosen
+    assert "no pair of them" not in chosen
+    assert not ClosedComparison.objects.exists()
+
+
 def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, pair):
     client.force_login(scene.lead)
     for query in ("Q01", "Q02", "Q03"):
