@@ -21,6 +21,7 @@ from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.notation import MeasureError, faults_of
 from apps.evaluation.outside import asking, options
 from apps.evaluation.outside.answers import AnswerFile, OtherRun
+from apps.evaluation.outside.command import CommandEngine
 from apps.evaluation.outside.evaluating import Answered, evaluate, from_answers
 from apps.evaluation.outside.printing import FORMATS, Sheet
 from apps.evaluation.outside.progress import Progress
@@ -153,7 +154,7 @@ def _from_system(
     if len(outcome.answers) < len(release.queries):
         raise NotAnswered(_unanswered(outcome, len(release.queries), file))
     answers = [outcome.answers[query.query_id] for query in release.queries]
-    name = args.name or (engine.address if args.endpoint else Path(engine.address).name)
+    name = args.name or (engine.called if isinstance(engine, CommandEngine) else engine.address)
     if args.save_run:
         write_run(args.save_run, name, answers)
     if not args.answers:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import time
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from apps.retrieval.engines.base import BadParameters, Parameters
@@ -14,6 +16,8 @@ from apps.retrieval.engines.remote.base import Hit, Reading, checked_id, checked
 
 PLACES = ("query", "query_id", "k")
 LONGEST_WORD = 200
+INTERPRETER = re.compile(r"(python|pypy|node|ruby|perl|php|bash|sh|zsh|Rscript)[0-9.]*\Z")
+CODE_OPTIONS = ("-c", "-e", "-ic", "-lc")
 DONE = 0
 
 
@@ -46,6 +50,18 @@ class CommandEngine:
     @property
     def address(self) -> str:
         return self.words[0]
+
+    @property
+    def called(self) -> str:
+        """The program without its folders; of an interpreter the script or the module that it runs."""
+        program, *rest = [PurePath(word).name for word in self.words]
+        if not INTERPRETER.match(program):
+            return program
+        script = next((place for place, word in enumerate(rest) if word and not word.startswith("-")), None)
+        before = rest[:script]
+        if script is None or any(word in CODE_OPTIONS for word in before):
+            return program
+        return rest[script] if before[-1:] == ["-m"] else PurePath(rest[script]).stem
 
     def identity(self) -> Parameters:
         return {"engine": self.name, "line": self.line}

@@ -77,3 +77,20 @@ def test_a_program_that_is_not_there_ends_the_run():
 def test_a_line_that_is_no_command_is_refused(line, sentence):
     with pytest.raises(BadParameters, match=sentence):
         CommandEngine(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("/usr/bin/find-blocks {query}", "find-blocks"),
+        ("find.sh {query}", "find.sh"),
+        ("python3 x.py", "x"),
+        ("/opt/python3.12 -u tools/dense.v2.py {query}", "dense.v2"),
+        ("python3 -m search.cli {query}", "search.cli"),
+        ("node find.js {query}", "find"),
+        ("python3 -c 'print(1)'", "python3"),
+        ("bash", "bash"),
+    ],
+)
+def test_a_program_is_called_after_the_script_that_it_runs(line, name):
+    assert CommandEngine(line).called == name
