@@ -168,12 +168,21 @@ def _unanswered(outcome: asking.Outcome, total: int, file: AnswerFile) -> str:
     by_reason: dict[str, list[str]] = {}
     for query, reason in outcome.failed.items():
         by_reason.setdefault(reason, []).append(query)
-    said = [f"{left:,} of {total:,} queries have no answer, so nothing was scored."]
+    said = [f"{left:,} of {total:,} queries have no answer, so nothing was scored{_unasked(outcome, left)}."]
     said += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
-    said += ["The rest was not asked."] if outcome.stopped and left > len(outcome.failed) else []
+    if others := sum(map(len, list(by_reason.values())[NAMED:])):
+        said.append(f"{others:,} more for other reasons.")
     if outcome.answers:
         said.append(f"The answers so far are kept in {file.path}: the same command asks for the rest.")
     return " ".join(said)
+
+
+def _unasked(outcome: asking.Outcome, left: int) -> str:
+    """How many queries failed and how many were not asked, where some were not."""
+    unasked = left - len(outcome.failed)
+    if not unasked:
+        return ""
+    return f": {len(outcome.failed):,} failed, {unasked:,} {'was' if unasked == 1 else 'were'} not asked"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -42,3 +42,13 @@ def write_release(folder: Path, *forms: str, content: ListContent = CONTENT) -> 
     folder.mkdir()
     write_folder(content, folder, formats=forms or ["jsonl"], facts=FACTS)
     return folder
+
+
+def many_questions(count: int) -> ListContent:
+    """So many questions of one split, each with the same answer."""
+    ids = [f"Q{number:03}" for number in range(count)]
+    return ListContent(
+        query_rows=[QueryRow(key, key, split="dev", domain="keys") for key in ids],
+        block_rows=[BlockRow("a", "house", "A", "a")],
+        grade_rows=[GradeRow(key, "a", 1, "dev", query_text=key) for key in ids],
+    )

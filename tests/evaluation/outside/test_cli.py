@@ -9,7 +9,7 @@ import pytest
 from apps.config.cli import main as karat
 from apps.goldsets.formats.folder import zip_folder
 from tests.conftest import REPO
-from tests.evaluation.outside.releases import write_release
+from tests.evaluation.outside.releases import many_questions, write_release
 
 RUN = "Q1 Q0 a 1 2.0 mine\nQ1 Q0 d 2 1.0 mine\nQ2 Q0 c 1 2.0 mine\nQ3 Q0 d 1 1.5 mine\n"
 GATES = """
@@ -183,6 +183,30 @@ def test_a_system_that_answers_nothing_is_told_once_and_nothing_is_kept(at, caps
     assert not (at / ".karat-eval").exists()
 
 
+def test_queries_that_failed_and_that_were_not_asked_add_up(at, monkeypatch, capsys):
+    release = write_release(at / "many", content=many_questions(38))
+
+    assert evaluate("--command", "/nowhere/find {query}", "--at-once", "1", release=str(release)) == 3
+
+    said = capsys.readouterr().err
+    failed, unasked = map(int, re.search(r"nothing was scored: (\d+) failed, (\d+) were not asked\.", said).groups())
+    named = re.search(r"asked\. ([^:]*): The command", said).group(1)
+    more = re.search(r" and (\d+) more", named)
+    assert failed + unasked == 38
+    assert named.count("Q") + (int(more.group(1)) if more else 0) == failed
+
+
+def test_failures_for_more_reasons_than_are_listed_are_counted(at, capsys):
+    code = "import sys; sys.exit('no ' + sys.argv[1])"
+    release = write_release(at / "many", content=many_questions(5))
+
+    assert evaluate("--command", f'{sys.executable} -c "{code}" {{query}}', "--tries", "1", release=str(release)) == 3
+
+    said = capsys.readouterr().err
+    assert "5 of 5 queries have no answer, so nothing was scored. Q000: The command ended with code 1: no Q000." in said
+    assert "2 more for other reasons." in said
+
+
 def test_every_mistake_of_a_file_of_gates_is_told(at, capsys):
     (at / "gates.toml").write_text(
         '[[gate]]\nname = "a"\nfigure = "ndcg_cut_10"\nat_least = 0.4\n\n[[gate]]\nname = "b"\nfigure = "P@5"\n'
@@ -219,16 +243,7 @@ def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
 
 
 def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
-    from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
-    from tests.goldsets.content import ListContent
-
-    ids = [f"Q{number:03}" for number in range(80)]
-    content = ListContent(
-        query_rows=[QueryRow(key, key, split="dev") for key in ids],
-        block_rows=[BlockRow("a", "house", "A", "a")],
-        grade_rows=[GradeRow(key, "a", 1, "dev", query_text=key) for key in ids],
-    )
-    release = write_release(tmp_path / "many", content=content)
+    release = write_release(tmp_path / "many", content=many_questions(80))
     monkeypatch.chdir(tmp_path)
 
     assert evaluate("--command", "echo a", "--tier", "smoke", "--format", "json", release=str(release)) == 0
