@@ -9,6 +9,7 @@ from django.urls import resolve, reverse
 
 from apps.accounts.selectors import Member
 from apps.dashboard.paths import path
+from apps.dashboard.selectors import demo_being_loaded
 from apps.jobs.selectors import unread_words, worker_notice
 
 NAV = (
@@ -51,11 +52,13 @@ def shell(request: HttpRequest) -> dict:
         "nav": [],
         "menu": [],
         "worker_notice": "",
+        "loading": None,
         "notifications": "",
     }
     if project is None or member is None:
         return {"shell": about}
     about["worker_notice"] = worker_notice()
+    about["loading"] = demo_being_loaded(project)
     about["notifications"] = path("notifications:list", project)
     about["unread"] = partial(unread_words, member.user, project)
     about["home"] = path("dashboard:home", project)

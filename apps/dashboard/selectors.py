@@ -54,5 +54,12 @@ def _loading(demos: list[Project]) -> dict[int, Job]:
     return {job.project_id: job for job in jobs if job.project_id is not None}
 
 
+def demo_being_loaded(project: Project) -> Job | None:
+    """The job that fills this project now; no question is asked of projects that are no demo."""
+    if not project.is_demo:
+        return None
+    return Job.objects.open().filter(kind=LOAD_DEMO, project=project).first()
+
+
 def newest_snapshot(project: Project) -> Snapshot | None:
     return snapshots_in(project).first()

@@ -14,7 +14,8 @@ from apps.dashboard.demo.actions import request_demo
 from apps.dashboard.demo.stage import DemoFailed
 from apps.evaluation.models import Evaluation, GateResult, RunNote
 from apps.goldsets.models import GoldSet, Version
-from apps.jobs.models import JobChunk
+from apps.jobs.clock import from_now
+from apps.jobs.models import Job, JobChunk
 from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement
 from apps.queries.models import Query
@@ -61,12 +62,50 @@ def test_only_operators_load_the_demo():
         request_demo(host=make_user(), at=AT)
 
 
+@pytest.mark.django_db
+def test_while_the_demo_is_loaded_its_pages_say_how_far_it_is(client):
+    host = make_user(is_operator=True)
+    client.force_login(host)
+    job = request_demo(host=host, at=AT)
+    Job.objects.filter(pk=job.pk).update(
+        state="running",
+        attempt=1,
+        lease_expires_at=from_now(60),
+        done=3,
+        total=9,
+        progress_text="Three annotators grade",
+    )
+
+    home, corpus, own = (
+        client.get(page).text
+        for page in (
+            reverse("dashboard:home", args=[job.project.slug]),
+            reverse("corpus:list", args=[job.project.slug]),
+            reverse("jobs:job", args=[job.project.slug, job.pk]),
+        )
+    )
+
+    for page in (home, corpus):
+        assert "The demo is being loaded" in page
+        assert "Three annotators grade" in page
+    assert "?refresh=1" in home
+    assert "?refresh=1" not in corpus, "somebody may be writing there"
+    assert "The demo is being loaded" not in own
+    assert own.count(f'id="job-{job.pk}"') == 1
+
+
 @pytest.fixture
 def demo(transactional_db) -> Project:
     job = request_demo(host=make_user(is_operator=True), at=AT)
     ended = run_jobs()
     assert [job.error for job in ended if job.state != "done"] == []
     return job.project
+
+
+def test_a_demo_that_is_loaded_says_nothing_of_it(demo, client):
+    client.force_login(User.objects.get(is_operator=True))
+
+    assert "being loaded" not in client.get(reverse("dashboard:home", args=[demo.slug])).text
 
 
 def test_demo_tells_the_whole_story(demo):

@@ -127,6 +127,18 @@ def test_the_polling_keeps_what_it_was_asked_with(lead, project):
     assert f"{url('progress', job)}?refresh=1&amp;bare=1" in fragment
 
 
+def test_technical_names_are_folded_away(lead, project):
+    waiting = make_job(project=project)
+
+    page = lead.get(url("job", waiting)).content.decode()
+
+    told, _, folded = page.partition("<summary>For operators</summary>")
+    assert "waiting for a worker" in told
+    assert waiting.kind not in told
+    assert "<code>" + waiting.kind in folded
+    assert "none yet, 3 at most" in folded
+
+
 def test_a_failed_job_shows_its_reason_and_the_way_to_run_it_again(lead, project):
     job = make_job("test.fails", project=project)
     run_jobs()
