@@ -83,7 +83,7 @@ class Scorecard(NamedTuple):
 
     With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
     `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries
-    may be told one by one; None: all of them.
+    may be told one by one; None: all of them. Strata of fewer than `fewest` queries are left out of what people read.
     """
 
     measures: Mapping[str, Measure]
@@ -99,6 +99,22 @@ class Scorecard(NamedTuple):
     comparisons: Sequence[Against] = ()
     inputs: Sequence[Input] = ()
     told: Sequence[bool] | None = None
+    fewest: int = 0
+
+    def shown_strata(self, field: str) -> list[StratumScores]:
+        """The strata of a field that are large enough to be told."""
+        return [one for one in self.strata if one.field == field and one.n >= self.fewest]
+
+    def small_words(self, field: str) -> str:
+        """How many strata of a field are not told, as a sentence; "" where all are."""
+        small = sum(one.field == field and one.n < self.fewest for one in self.strata)
+        them = "stratum" if small == 1 else "strata"
+        left = "is" if small == 1 else "are"
+        return f"{small:,} {them} of fewer than {self.fewest} queries {left} left out." if small else ""
+
+    @property
+    def strata_fields(self) -> list[str]:
+        return list(dict.fromkeys(stratum.field for stratum in self.strata))
 
     @property
     def shown_confidence(self) -> float | None:

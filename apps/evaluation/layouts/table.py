@@ -17,7 +17,8 @@ MOST_FELL = 10
 
 def as_table(card: Scorecard) -> str:
     parts = [_aligned(_summary_rows(card))]
-    parts += [_aligned(_stratum_rows(card, field), first_left=3) for field in _fields(card)]
+    for field in card.strata_fields:
+        parts += _strata(card, field)
     for against in card.comparisons:
         parts += _comparison(card, against)
     if card.with_queries:
@@ -54,16 +55,18 @@ def _between(interval: tuple[float, float] | None, *, signs: bool = False) -> st
     return f"{low} to {high}"
 
 
-def _fields(card: Scorecard) -> list[str]:
-    return list(dict.fromkeys(stratum.field for stratum in card.strata))
+def _strata(card: Scorecard, field: str) -> Iterator[str]:
+    if card.shown_strata(field):
+        yield _aligned(_stratum_rows(card, field), first_left=3)
+    if small := card.small_words(field):
+        yield f"{field}: {small}"
 
 
 def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
     """Strata under one another for each measure, and the runs within each."""
     rows = [["measure", field, "run", "mean", _heading(card), "n"]]
-    inside = [stratum for stratum in card.strata if stratum.field == field]
     for place, name in enumerate(card.measures):
-        for first, stratum in enumerate(inside):
+        for first, stratum in enumerate(card.shown_strata(field)):
             for order, run in enumerate(card.runs):
                 shown = [name if not first and not order else "", "" if order else stratum.name]
                 rows.append([*shown, run.tag, *_summary(stratum.summaries[order][place])])

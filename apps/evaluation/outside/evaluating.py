@@ -9,6 +9,7 @@ import numpy as np
 
 from apps.evaluation.against import set_against
 from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
+from apps.evaluation.comparing import FEWEST_IN_STRATUM
 from apps.evaluation.files.strata import Division, stratum_scores
 from apps.evaluation.files.trecfiles import missing_of
 from apps.evaluation.files.vocabulary import Vocabulary
@@ -133,6 +134,7 @@ def _card(
         seed=seed,
         strata=strata,
         comparisons=against if len(runs) > 1 else (),
+        fewest=FEWEST_IN_STRATUM,
     )
 
 

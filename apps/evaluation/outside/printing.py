@@ -38,12 +38,12 @@ class Sheet(NamedTuple):
 
 def as_table(sheet: Sheet) -> str:
     found = sheet.found
-    parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries.", layouts.as_table(found.card).rstrip("\n")]
-    if found.latency:
-        parts.append(latency_words(found.latency))
+    parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
     if found.held:
         parts.append("\n".join(_gate_lines(found.held)))
-    return "\n\n".join(parts) + "\n"
+    if found.latency:
+        parts.append(latency_words(found.latency))
+    return "\n\n".join([*parts, layouts.as_table(found.card)])
 
 
 def latency_words(found: Latency) -> str:

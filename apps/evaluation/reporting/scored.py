@@ -12,11 +12,13 @@ from apps.evaluation.reporting.compared import difference_parts, lead_of_compari
 from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, Mean, interval_head, means_chart, written
 from apps.evaluation.reporting.notes import notes_of
-from apps.evaluation.scorecard import Scorecard, StratumScores
+from apps.evaluation.scorecard import Scorecard
 from apps.evaluation.scoring import JUDGED_AT_10
 from apps.evaluation.statistics.significance import Summary
 
 CODE = frozenset({0})
+FIELD_WORDS = {"query_type": "type"}
+"""Columns of strata that are called otherwise on pages."""
 
 
 def scored_document(
@@ -88,12 +90,12 @@ def means_part(card: Scorecard) -> Part:
 
 def strata_parts(card: Scorecard) -> Iterator[Part]:
     """For each field small multiples of the first measure on one scale, and a table of all measures."""
-    for field in dict.fromkeys(stratum.field for stratum in card.strata):
-        yield _strata_part(card, field, [stratum for stratum in card.strata if stratum.field == field])
+    for field in card.strata_fields:
+        yield _strata_part(card, field)
 
 
-def _strata_part(card: Scorecard, field: str, strata: Sequence[StratumScores]) -> Part:
-    first = next(iter(card.measures))
+def _strata_part(card: Scorecard, field: str) -> Part:
+    first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
     shown = [comparing.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
@@ -104,13 +106,15 @@ def _strata_part(card: Scorecard, field: str, strata: Sequence[StratumScores]) -
         for place, name in enumerate(card.measures)
         for run, found in zip(card.runs, stratum.summaries, strict=True)
     ]
-    head = [field.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
-    figures = Table(f"Means by {field}", head, rows, words=3, code=frozenset({1, 2}))
-    outside = len(card.queries) - sum(stratum.n for stratum in strata)
-    blocks: list[Block] = [Chart(drawings, figures)]
+    head = [words.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
+    figures = Table(f"Means by {words}", head, rows, words=3, code=frozenset({1, 2}))
+    outside = len(card.queries) - sum(stratum.n for stratum in card.strata if stratum.field == field)
+    blocks: list[Block] = [Chart(drawings, figures)] if strata else []
+    if small := card.small_words(field):
+        blocks.append(Words(small, quiet=True))
     if outside:
-        blocks.append(Words(f"{outside:,} of {len(card.queries):,} queries are in no {field}.", quiet=True))
-    return Part(f"By {field}", blocks, note=f"{first}; one scale for all")
+        blocks.append(Words(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
+    return Part(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
 
 
 def query_parts(card: Scorecard) -> Iterator[Part]:

@@ -44,11 +44,14 @@ def write_release(folder: Path, *forms: str, content: ListContent = CONTENT) -> 
     return folder
 
 
-def many_questions(count: int) -> ListContent:
-    """So many questions of one split, each with the same answer."""
+def many_questions(count: int, *, on_walls: int = 0) -> ListContent:
+    """So many questions of one split, each with the same answer; the first ones are on walls, the others on keys."""
     ids = [f"Q{number:03}" for number in range(count)]
     return ListContent(
-        query_rows=[QueryRow(key, key, split="dev", domain="keys") for key in ids],
+        query_rows=[
+            QueryRow(key, key, split="dev", domain="walls" if number < on_walls else "keys")
+            for number, key in enumerate(ids)
+        ],
         block_rows=[BlockRow("a", "house", "A", "a")],
         grade_rows=[GradeRow(key, "a", 1, "dev", query_text=key) for key in ids],
     )

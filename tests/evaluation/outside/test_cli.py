@@ -261,7 +261,8 @@ def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
     assert evaluate("--run", "mine.run", *options) == 0
     said = (at / "report.md").read_text()
     assert "2 of 2 gates passed." in said
-    assert "## By domain" in said
+    assert said.index("## Gates") < said.index("## By domain")
+    assert "2 strata of fewer than 5 queries are left out." in said
     assert "d" * 64 in said
     for role, name in (("run", "mine.run"), ("gates", "gates.toml")):
         digest = hashlib.sha256((at / name).read_bytes()).hexdigest()
@@ -269,6 +270,22 @@ def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
     page = (at / "report.html").read_text()
     assert "<svg" in page
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"]*", page) == []
+
+
+def test_gates_stand_before_figures_and_small_strata_are_left_out(at, capsys):
+    release = write_release(at / "many", content=many_questions(12, on_walls=4))
+    (at / "mine.run").write_text("".join(f"Q{n:03} Q0 a 1 1.0 mine\n" for n in range(12)))
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml", "--measures", "RR", release=str(release)) == 0
+
+    said = capsys.readouterr().out
+    assert said.index("2 of 2 gates passed.") < said.index("measure ")
+    assert re.search(r"^RR +keys +mine +1\.0000 .* 8$", said, re.M)
+    assert "walls" not in said.split("2 gates passed.")[1].split("measure", 1)[1]
+    assert "domain: 1 stratum of fewer than 5 queries is left out." in said
+
+    evaluate("--run", "mine.run", "--measures", "RR", "--format", "json", release=str(release))
+    assert list(printed(capsys)["runs"][0]["strata"]["domain"]) == ["keys", "walls"]
 
 
 def test_a_report_that_cannot_be_written_is_code_3(at, capsys):

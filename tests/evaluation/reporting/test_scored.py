@@ -138,6 +138,16 @@ def test_strata_stand_side_by_side_on_one_scale():
     assert found.blocks[-1].text == "2 of 20 queries are in no domain."
 
 
+def test_small_strata_are_counted_and_a_known_field_has_its_word():
+    division = Division("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
+    strata = stratum_scores(division, [LOW], confidence=0.95, seed=20, with_interval=True)
+
+    found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")
+
+    assert {row[0] for row in rows_of(found)} == {"how-to"}
+    assert [block.text for block in found.blocks[1:]] == ["1 stratum of fewer than 5 queries is left out."]
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_candidate_has_a_part_of_its_own(count):
     runs = [run_of("base", LOW), *(run_of(f"new{n}", LOW + 0.01 * n) for n in range(count))]
