@@ -212,7 +212,7 @@ def _sheet(
         seed=args.seed,
         confidence=args.confidence,
     )
-    return Sheet(release, scored, args.tier if rules else None)
+    return Sheet(release, scored, args.tier if rules else None, options.timed_words(args))
 
 
 def _files(args: argparse.Namespace) -> list[tuple[str, str]]:

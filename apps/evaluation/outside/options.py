@@ -95,6 +95,15 @@ def pace_of(args: argparse.Namespace) -> Pace:
     return Pace.of({"at_once": args.at_once, "per_second": args.per_second, "tries": args.tries, **limits})
 
 
+def timed_words(args: argparse.Namespace) -> str:
+    """How latency was measured; "" for a run file, which carries no times."""
+    if args.run_file:
+        return ""
+    at_once = "one at a time" if args.at_once == 1 else f"up to {args.at_once:,} at a time"
+    how = "the program is started for each query" if args.command_line else "over HTTP, until the whole answer is read"
+    return f"{at_once}, {how}"
+
+
 def signed(args: argparse.Namespace) -> dict[str, str]:
     """The header that signs in. Raises BadParameters when the variable is empty."""
     if not args.token_from:

@@ -20,11 +20,12 @@ SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
 
 
 class Sheet(NamedTuple):
-    """Everything that is printed. `tier` is None without gates."""
+    """Everything that is printed. `tier` is None without gates; `timed` says how latency was measured."""
 
     release: Release
     found: Evaluated
     tier: str | None
+    timed: str = ""
 
     @property
     def system(self) -> str:
@@ -42,15 +43,16 @@ def as_table(sheet: Sheet) -> str:
     if found.held:
         parts.append("\n".join(_gate_lines(found.held)))
     if found.latency:
-        parts.append(latency_words(found.latency))
+        parts.append(latency_words(found.latency, sheet.timed))
     return "\n\n".join([*parts, layouts.as_table(found.card)])
 
 
-def latency_words(found: Latency) -> str:
-    return (
+def latency_words(found: Latency, timed: str) -> str:
+    said = (
         f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
-        f"mean {number(found.mean, 0)}, n = {found.n:,}."
+        f"mean {number(found.mean, 0)}, n = {found.n:,}"
     )
+    return f"{said}; {timed}." if timed else f"{said}."
 
 
 def gates_words(held: tuple[Held, ...]) -> str:

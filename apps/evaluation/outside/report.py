@@ -29,4 +29,4 @@ def _decided(one: Held) -> Decided:
 
 def _latency_parts(sheet: Sheet) -> Iterator[Part]:
     if sheet.found.latency:
-        yield Part("Latency", [Words(latency_words(sheet.found.latency))])
+        yield Part("Latency", [Words(latency_words(sheet.found.latency, sheet.timed))])

@@ -137,6 +137,16 @@ def test_an_endpoint_is_asked_timed_and_scored(at, port, capsys):
     assert not (at / ".karat-eval").exists()
 
 
+def test_latency_says_how_it_was_measured(at, port, capsys):
+    assert evaluate(*endpoint(port), "--measures", "RR", "--at-once", "1") == 0
+    said = capsys.readouterr().out
+    assert re.search(r"Latency in ms: .*, n = 3; one at a time, over HTTP, until the whole answer is read\.\n", said)
+
+    assert evaluate("--command", "echo a", "--measures", "RR", "--markdown", "report.md") == 0
+    for said in (capsys.readouterr().out, (at / "report.md").read_text()):
+        assert "n = 3; up to 4 at a time, the program is started for each query.\n" in said
+
+
 def test_a_command_is_run_once_a_query_and_kept_as_a_run(at, capsys):
     line = f"{sys.executable} -c \"print('a\\t2'); print('d\\t1')\" {{query}}"
 
