@@ -212,6 +212,11 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
     return sorted(found)
 
 
+def runs_asked(version: Version, split: str) -> set[int]:
+    """Keys of the runs that are scored on one side of the version, or wait for it."""
+    return set(Evaluation.objects.filter(version=version, split=split).values_list("run", flat=True))
+
+
 class Placed(NamedTuple):
     """A block in a ranking: its position in the snapshot, rank from 1, score."""
 

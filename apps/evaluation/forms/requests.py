@@ -6,13 +6,13 @@ from django import forms
 from apps.common.forms import KaratForm, offer
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.actions.ledger import LONGEST_COMMIT
-from apps.evaluation.measurable import names_for_versions, version_measures
+from apps.evaluation.measurable import grades_refusal, names_for_versions, version_measures
 from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.negatives import Choice
 from apps.evaluation.notation import MeasureError
 from apps.evaluation.provenance import has_finders
 from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS, SPLIT_WORDS
-from apps.evaluation.selectors import scorable_runs
+from apps.evaluation.selectors import runs_asked, scorable_runs
 from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
@@ -39,7 +39,12 @@ def _named(runs: Iterable[Run]) -> list[tuple[int, str]]:
 class RunsForm(KaratForm):
     """Complete runs, and by which measures to look at them on which side of a version."""
 
-    runs = forms.TypedMultipleChoiceField(coerce=int, widget=forms.CheckboxSelectMultiple, label="Runs")
+    runs = forms.TypedMultipleChoiceField(
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+        label="Runs",
+        error_messages={"required": "Choose one run or more."},
+    )
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
 
@@ -54,13 +59,23 @@ class RunsForm(KaratForm):
 
 
 class ScoreForm(RunsForm):
-    """Which runs to score on a version, and with what."""
+    """Which runs to score on a version, and with what; at first those that have no score on the side."""
 
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, version=version, **kwargs)
-        self.fields["split"].initial = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
+        self.version = version
+        split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
+        self.fields["split"].initial = split
+        asked = runs_asked(version, split)
+        self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in asked]
+
+    def clean_measures(self) -> str:
+        text = super().clean_measures()
+        if reason := grades_refusal(version_measures(text), self.version):
+            raise forms.ValidationError(reason)
+        return text
 
 
 class BiasForm(RunsForm):

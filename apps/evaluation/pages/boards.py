@@ -59,11 +59,11 @@ class Board:
     @cached_property
     def _places(self) -> dict[int, Place]:
         scored = [score for score in self._mains if score.mean is not None]
-        ends = [_turned(interval_of(score)) if self._is_lower_better else interval_of(score) for score in scored]
+        ends = [_turned(interval_of(score)) if self.is_lower_better else interval_of(score) for score in scored]
         return dict(zip((score.pk for score in scored), placing.places(ends), strict=True))
 
     @property
-    def _is_lower_better(self) -> bool:
+    def is_lower_better(self) -> bool:
         return is_lower_better(self.main)
 
     @property
@@ -71,7 +71,7 @@ class Board:
         """The worse end of the best run's interval: what reaches it is tied with the best."""
         if not self._mains:
             return None
-        return self._mains[0].ci_high if self._is_lower_better else self._mains[0].ci_low
+        return self._mains[0].ci_high if self.is_lower_better else self._mains[0].ci_low
 
     @property
     def tied_with_best(self) -> int:

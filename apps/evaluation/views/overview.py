@@ -68,9 +68,16 @@ def _board_context(request: HttpRequest, version: Version, split: str, form: Sco
     return {
         **ground_context(version, split),
         "board": board_pages.board(evaluations, request.GET.get("measure", "")),
+        "elsewhere": _scored_elsewhere(version, split),
         "waiting": [one for one in evaluations if not one.is_scored],
         "form": form,
     }
+
+
+def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
+    """The other sides of the version that have scores, each with its words."""
+    scored = selectors.splits_scored(version)
+    return [(side, rules.SPLIT_WORDS[side]) for side in rules.SPLITS if side in scored and side != split]
 
 
 @require_POST

@@ -74,6 +74,51 @@ def test_another_measure_orders_the_board(client, scene, pair):
     assert response.context["board"].main == "RR"
 
 
+def test_the_arrow_points_up_where_a_lower_value_is_better(client, scene):
+    for tag in ("better", "base"):
+        score(scene, tag, measures="FailureRate@1 AP", split=Split.DEV)
+
+    by_failures, by_ap = (
+        words(open_page(client, scene.lead, url(scene, "overview"), measure=name)) for name in ("FailureRate@1", "AP")
+    )
+
+    assert 'aria-sort="ascending"><code>FailureRate@1</code> ▲' in by_failures
+    assert by_failures.index(">better</a>") < by_failures.index(">base</a>")
+    assert 'aria-sort="descending"><code>AP</code> ▼' in by_ap
+
+
+def test_a_side_without_scores_leads_to_the_side_that_has_some(client, scene, pair):
+    there = pair[0].split
+    here = next(side for side in (Split.DEV, Split.TEST) if side != there)
+
+    said = words(open_page(client, scene.lead, url(scene, "overview"), split=here))
+
+    assert "Nothing has been scored on v1 yet" in said
+    assert f'Scores are here on <a href="?version={scene.version.pk}&amp;split={there}">' in said
+
+
+def test_runs_without_a_score_on_the_side_are_chosen_at_first(client, scene):
+    score(scene, "better", split=Split.DEV)
+
+    chosen = [
+        open_page(client, scene.lead, url(scene, "overview"), split=side).context["form"].fields["runs"].initial
+        for side in (Split.DEV, Split.TEST)
+    ]
+
+    assert chosen[0] == [scene.runs["base"].pk]
+    assert sorted(chosen[1]) == sorted(run.pk for run in scene.runs.values())
+
+
+def test_what_cannot_be_scored_is_said_beside_its_field(client, scene):
+    client.force_login(scene.lead)
+    asked = {"runs": [], "measures": "ERR(max_rel=2)@10", "split": ""}
+
+    said = words(client.post(url(scene, "score", scene.version.pk), asked))
+
+    assert 'id="id_runs_error"><p class="error">Choose one run or more.' in said
+    assert said.count('id="id_measures_error"><p class="error">') == 1
+
+
 def test_a_split_that_does_not_exist_is_not_found(client, scene):
     assert open_page(client, scene.lead, url(scene, "overview"), split="train").status_code == 404
 
