@@ -20,14 +20,20 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: gating.Rule, split: st
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if rule.slice is not None and rule.slice.field not in STRATA:
         return f"A slice here is told by one of {', '.join(STRATA)}, not by {rule.slice.field}."
-    if there.filter(system=system, name=rule.name).exists():
-        return f"{system.name} has a gate called {rule.name} here. A changed rule is a new gate: retire that one first."
+    if reason := name_refusal(gold_set, system, rule):
+        return reason
     if there.count() >= MOST_GATES:
         return f"A gold set has at most {MOST_GATES} gates. Retire one first."
-    return _measure_refusal(rule) or _baseline_refusal(rule, baseline)
+    return measure_refusal(rule) or baseline_refusal(rule, baseline)
 
 
-def _measure_refusal(rule: gating.Rule) -> str | None:
+def name_refusal(gold_set: GoldSet, system: System, rule: gating.Rule) -> str | None:
+    if not Gate.objects.filter(gold_set=gold_set, retired_at=None, system=system, name=rule.name).exists():
+        return None
+    return f"{system.name} has a gate called {rule.name} here. A changed rule is a new gate: retire that one first."
+
+
+def measure_refusal(rule: gating.Rule) -> str | None:
     if rule.measure is None:
         return None
     try:
@@ -37,7 +43,7 @@ def _measure_refusal(rule: gating.Rule) -> str | None:
     return None
 
 
-def _baseline_refusal(rule: gating.Rule, baseline: Run | None) -> str | None:
+def baseline_refusal(rule: gating.Rule, baseline: Run | None) -> str | None:
     if rule.is_against_baseline and baseline is None:
         return "Choose the run that this gate compares with."
     if baseline is None:

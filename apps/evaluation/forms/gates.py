@@ -7,8 +7,9 @@ from django import forms
 from apps.common.forms import KaratForm, offer
 from apps.evaluation import gating
 from apps.evaluation.enums import STRATA, Tier
-from apps.evaluation.gate_rules import gate_refusal
+from apps.evaluation.gate_rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
 from apps.evaluation.gates import slices_of
+from apps.evaluation.gating.rule import MEAN
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.models import GoldSet
 from apps.retrieval.selectors import runs_in, system_in, systems_in
@@ -19,8 +20,8 @@ KINDS = {
     AT_MOST: "at most the bound",
     NO_WORSE: "no worse than a baseline beyond noise",
 }
-ENDS = {"mean": "by the figure itself", "interval": "by the end of its interval that is harder to meet"}
-FIELDS = {"at_least": "bound", "at_most": "bound", "margin": "bound", "no_worse_than": "kind", "slice": "slice"}
+ENDS = {MEAN: "by the figure itself", "interval": "by the end of its interval that is harder to meet"}
+FIELDS = {"at_least": "kind", "at_most": "bound", "margin": "bound", "no_worse_than": "kind"}
 
 
 class GateForm(KaratForm):
@@ -39,7 +40,7 @@ class GateForm(KaratForm):
         help_text="Beside a baseline: the largest drop that is borne. Left empty there, a run is worse when the whole "
         "interval of the difference says so.",
     )
-    on = forms.ChoiceField(label="A bound is met", choices=list(ENDS.items()))
+    on = forms.ChoiceField(label="A bound is met", choices=list(ENDS.items()), required=False)
     baseline = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
     slice = forms.ChoiceField(label="Queries", required=False)
     split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
@@ -62,7 +63,7 @@ class GateForm(KaratForm):
         if values["kind"] == NO_WORSE:
             facts |= {"no_worse_than": gating.BASELINE, "margin": values["bound"]}
         else:
-            facts |= {values["kind"]: values["bound"], "on": values["on"]}
+            facts |= {values["kind"]: values["bound"], "on": values["on"] or MEAN}
         if values["slice"]:
             field, _, value = values["slice"].partition("=")
             facts["slice"] = {"field": field, "value": value}
@@ -80,14 +81,33 @@ class GateForm(KaratForm):
         try:
             rule = gating.rule_of(self.facts)
         except gating.RuleError as fault:
-            self.add_error(FIELDS.get(fault.key, fault.key), str(fault))
+            self.add_error(FIELDS.get(fault.key, fault.key), self._told(fault))
             return values
         project = self.gold_set.project
         baseline = next((run for run in runs_in(project) if run.pk == values["baseline"]), None)
         system = system_in(project, values["system"])
-        if reason := gate_refusal(self.gold_set, system, rule, values["split"], baseline):
+        places = {
+            "name": name_refusal(self.gold_set, system, rule),
+            "figure": measure_refusal(rule),
+            "baseline": baseline_refusal(rule, baseline),
+        }
+        for place, reason in places.items():
+            if reason:
+                self.add_error(place, reason)
+        if not self.errors and (reason := gate_refusal(self.gold_set, system, rule, values["split"], baseline)):
             self.add_error(None, reason)
         return values
+
+    def _told(self, fault: gating.RuleError) -> str:
+        """The fault as the form's labels have it, where the sentence for a file would speak of keys."""
+        figure, at_most = self.cleaned_data["figure"], f"“{KINDS[AT_MOST]}”"
+        return {
+            "margin": "Beside a baseline the bound is a number from 0, or left empty.",
+            "at_least": f"{figure} is the better the lower it is: choose {at_most}.",
+            "no_worse_than": f"{figure} has no paired difference to a baseline: choose {at_most}.",
+            "on": f"{figure} has no interval: choose “{ENDS[MEAN]}”.",
+            "slice": f"{figure} is one number of a run: choose every query.",
+        }.get(fault.key, str(fault))
 
 
 def _slices(gold_set: GoldSet) -> list[tuple[str, str]]:

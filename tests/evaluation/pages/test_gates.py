@@ -129,8 +129,8 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
         ({"figure": "nDGC@10"}, "is not a measure Karat knows"),
         ({"bound": ""}, "Write the number that the figure is held to."),
         ({"kind": "no_worse_than", "bound": ""}, "Choose the run that this gate compares with."),
-        ({"kind": "no_worse_than", "bound": "-1"}, "margin is a number from 0"),
-        ({"figure": "latency_p95"}, "latency_p95 is a guard-rail; give it at_most."),
+        ({"kind": "no_worse_than", "bound": "-1"}, "Beside a baseline the bound is a number from 0"),
+        ({"figure": "latency_p95"}, "latency_p95 is the better the lower it is: choose “at most the bound”."),
         ({"figure": "alpha_nDCG@10"}, "needs the facets of queries"),
     ],
 )
@@ -142,6 +142,45 @@ def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene,
     assert response.status_code == 400
     assert says in words(response)
     assert Gate.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"figure": "alpha_nDCG@10"}, "figure"),
+        ({"figure": "latency_p95"}, "kind"),
+        ({"figure": "latency_p95", "kind": "no_worse_than", "bound": ""}, "kind"),
+        ({"figure": "cost", "kind": "at_most", "on": "interval"}, "on"),
+        ({"figure": "cost", "kind": "at_most", "slice": "domain=access"}, "slice"),
+        ({"kind": "no_worse_than", "bound": "-1"}, "bound"),
+        ({"kind": "no_worse_than", "bound": ""}, "baseline"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said_at_its_field(client, scene, changes, field):
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, **changes))
+
+    assert list(response.context["form"].errors) == [field]
+
+
+def test_a_name_in_use_is_said_at_the_name(client, scene):
+    hold(scene)
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene))
+
+    assert list(response.context["form"].errors) == ["name"]
+
+
+def test_a_gate_against_a_baseline_is_made_without_what_its_kind_does_not_use(client, scene):
+    client.force_login(scene.lead)
+    sent = fields(scene, kind="no_worse_than", bound="", baseline=scene.runs["better"].pk)
+    del sent["on"]
+
+    client.post(url(scene, "new-gate", scene.version.gold_set.slug), sent)
+
+    assert Gate.objects.get().baseline == scene.runs["better"]
 
 
 def test_the_form_makes_a_gate_against_a_baseline(client, scene):
