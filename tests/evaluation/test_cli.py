@@ -257,6 +257,24 @@ def test_every_mistake_of_a_file_is_told_up_to_ten(files, capsys):
     assert told[10:] == ["karat score: run: 1 more mistake."]
 
 
+@pytest.mark.parametrize(
+    ("measures", "run", "is_told"),
+    [
+        ("AP", RUN, True),
+        ("AP(judged_only=True) Judged@10", RUN, False),
+        ("AP", RUN.replace("Q2 Q0 x", "Q2 Q0 a"), False),
+    ],
+)
+def test_what_nobody_judged_is_told_where_it_counts_against_a_run(files, capsys, measures, run, is_told):
+    (files / "run").write_text(run)
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    told = "judged@10 of bm25 is below 100 %: unjudged counts as not relevant, so its true figures may be better."
+    assert (told in said) == is_told
+
+
 def test_an_unknown_measure_is_exit_code_two(files, capsys):
     assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10") == 2
 

@@ -18,6 +18,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         if run.scores.missing:
             yield f"{run.tag} lacks {run.scores.missing} of them."
     yield conventions(list(card.measures.values()))
+    yield from _of_unjudged(card)
     if card.interval != NONE:
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
         how = INTERVAL_WORDS[card.interval]
@@ -26,6 +27,17 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         yield "The interval with people allows for others having judged, as far as those who did differ."
     if card.comparisons:
         yield from _of_comparisons(card)
+
+
+def _of_unjudged(card: Scorecard) -> Iterator[str]:
+    """Which runs have more in their first ten than was judged, where any measure counts that against them."""
+    shares = {run.tag: run.judged_at_10.mean for run in card.runs}
+    low = [tag for tag, share in shares.items() if share is not None and share < 1]
+    counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())
+    if low and any(counting):
+        whose = "its" if len(low) == 1 else "their"
+        found = f"judged@10 of {', '.join(low)} is below 100 %"
+        yield f"{found}: unjudged counts as not relevant, so {whose} true figures may be better."
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:
