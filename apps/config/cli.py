@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT = 0, 2
+CLOSED = 141
+"""As a shell tells a program whose reader went away, such as `head`."""
 DJANGO_OPTIONS = {"version", "settings", "pythonpath", "traceback"}
 DJANGO_OPTIONS |= {"no_color", "force_color", "skip_checks", "verbosity"}
 
@@ -86,7 +88,24 @@ def run_pure(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="karat")
     module = importlib.import_module(PURE[arguments[0]].module)
     module.add_parser(parser.add_subparsers(dest="command", required=True))
-    return module.run(parser.parse_args(arguments))
+    try:
+        try:
+            return module.run(parser.parse_args(arguments))
+        finally:
+            sys.stdout.flush()
+    except OSError as fault:
+        if fault.filename is not None:
+            raise
+        return refuse_output(arguments[0], fault)
+
+
+def refuse_output(command: str, fault: OSError) -> int:
+    """Say that standard output takes no more, and keep Python from trying once more at its end. The exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(fault, BrokenPipeError):
+        return CLOSED
+    print(f"karat {command}: the output cannot be written: {fault.strerror}.", file=sys.stderr)
+    return FAULT
 
 
 def run_up(arguments: list[str]) -> int:

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 
-from apps.config.cli import FAULT, OK, main
+from apps.config.cli import CLOSED, FAULT, OK, main
 from tests.conftest import REPO
+
+FULL = Path("/dev/full")
 
 
 def test_the_version_is_told_and_is_that_of_the_settings(capsys):
@@ -77,3 +80,25 @@ def test_an_empty_data_directory_is_told_from_a_broken_one(tmp_path):
     assert done.returncode == FAULT
     assert "set KARAT_DATA_DIR to the same folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+def test_output_that_cannot_be_written_ends_in_a_sentence():
+    with FULL.open("w") as full:
+        ended = subprocess.run(line_of("score", "--list-measures"), stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert ended.returncode == FAULT
+    assert ended.stderr == "karat score: the output cannot be written: No space left on device.\n"
+
+
+def test_a_reader_that_goes_away_ends_the_command_without_a_word():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        ended = subprocess.run(line_of("score", "--list-measures"), stdout=closed, stderr=subprocess.PIPE, text=True)
+
+    assert (ended.returncode, ended.stderr) == (CLOSED, "")
+
+
+def line_of(*words):
+    return [sys.executable, "-c", "import sys; from apps.config.cli import main; sys.exit(main(sys.argv[1:]))", *words]
