@@ -34,7 +34,8 @@ def names_are_labels(names: Iterable[str], labels: Iterable[str]) -> bool:
 
 def _columns_of_words(form: Form, labels: Iterable[Label]) -> set[int]:
     """The places of the annotators' columns in which nothing is a number."""
-    words, numbers = set(), set()
+    words: set[str] = set()
+    numbers: set[str] = set()
     for label in labels:
         (words if number_in(label.label) is None else numbers).add(label.annotator)
     return {place for place, name in form.raters if name in words - numbers}
