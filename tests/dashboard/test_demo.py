@@ -8,10 +8,12 @@ from django.urls import reverse
 
 from apps.accounts.actions import PeopleRefused
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import membership_in
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.demo import cast, material, scores
 from apps.dashboard.demo.actions import request_demo
 from apps.dashboard.demo.stage import DemoFailed
+from apps.dashboard.drift import drift
 from apps.evaluation.models import Evaluation, GateResult, RunNote
 from apps.goldsets.models import GoldSet, Version
 from apps.jobs.clock import from_now
@@ -170,3 +172,11 @@ def test_a_second_demo_stands_beside_the_first(demo, capsys):
 
     assert capsys.readouterr().out.strip() == reverse("dashboard:home", args=["second-look"])
     assert Project.objects.filter(is_demo=True).count() == 2
+
+
+def test_demo_has_drift_to_show(demo):
+    host = User.objects.filter(is_operator=True).first()
+
+    found = drift(membership_in(host, demo.slug), Snapshot.objects.get(corpus__project=demo, number=1), AT)
+
+    assert [line.what for line in found.sparks] == ["Self-consistency", "Mean grade", "Blocks changed"]

@@ -58,14 +58,22 @@ ANNOTATORS = {
 AUTHORS = ("jun", "ines")
 REVIEWERS = ("tobias", "hanna")
 LEAD = "petra"
+WAVERING = 0.4
 
 
-def graded(person: str, query_id: str, block_id: str, careful: int, *, highest: int = 3) -> Answer:
-    """What `person` answers to a pair for which a careful reader gives `careful`."""
+def graded(
+    person: str, query_id: str, block_id: str, careful: int, *, highest: int = 3, is_again: bool = False
+) -> Answer:
+    """What `person` answers to a pair for which a careful reader gives `careful`.
+
+    When a pair comes back they make up their mind anew on a share of WAVERING.
+    """
     temper = ANNOTATORS[person]
     if _share(person, query_id, block_id, "unsure") < temper.unsure:
         return Answer(None, "missing_context", "The block points to another section that I cannot see here.")
     mood = _share(person, query_id, block_id, "mood")
+    if is_again and _share(person, query_id, block_id, "again") < WAVERING:
+        mood = _share(person, query_id, block_id, "mood again")
     if careful == 0:
         return Answer(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
     if careful == 1 and mood < temper.hasty:

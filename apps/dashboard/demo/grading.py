@@ -20,11 +20,14 @@ SECONDS_A_PAIR = {"mara": 74, "sef": 41, "ines": 96}
 
 
 def first_round(stage: Stage) -> Round:
-    """Everything is judged, a third of it twice, and every disagreement is settled."""
+    """Everything is judged within three weeks, a third of it by two, and every disagreement is settled.
+
+    A tenth comes back to whoever judged it, so that Home has something to say of drift.
+    """
     annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
-    plan = Plan(overlap=0.34, judges=2, seed=7)
+    plan = Plan(overlap=0.34, judges=2, seed=7, again=0.1)
     round_ = _open(stage, stage.first_pool(), list(annotators.values()), plan, "Spring round", day=3)
-    _grade_in_turns(stage, round_, annotators, day=3.2, most=None)
+    _grade_in_turns(stage, round_, annotators, day=3.2, pause=2.05, most=None)
     _settle(stage, round_, day=24)
     return close_round(round_id=round_.pk, actor=stage.lead, at=stage.at(25))
 
@@ -35,7 +38,7 @@ def second_round(stage: Stage, pool: Pool, *, day: float) -> Round:
     plan = Plan(overlap=0.5, judges=2, seed=11)
     people = [*annotators.values(), stage.host]
     round_ = _open(stage, pool, people, plan, "Hard queries", day=day)
-    _grade_in_turns(stage, round_, annotators, day=day + 0.2, most=45)
+    _grade_in_turns(stage, round_, annotators, day=day + 0.2, pause=0.6, most=45)
     return round_
 
 
@@ -52,8 +55,13 @@ def _open(stage: Stage, pool: Pool, people: list[User], plan: Plan, name: str, *
     )
 
 
-def _grade_in_turns(stage: Stage, round_: Round, annotators: dict[str, User], *, day: float, most: int | None) -> None:
-    """Let the annotators take turns, a batch each, until nothing is left or each has given `most` grades."""
+def _grade_in_turns(
+    stage: Stage, round_: Round, annotators: dict[str, User], *, day: float, pause: float, most: int | None
+) -> None:
+    """Let the annotators take turns, a batch each, until nothing is left or each has given `most` grades.
+
+    From one turn to the next `pause` days go by.
+    """
     given = dict.fromkeys(annotators, 0)
     active = list(annotators)
     while active:
@@ -63,7 +71,7 @@ def _grade_in_turns(stage: Stage, round_: Round, annotators: dict[str, User], *,
             given[key] += done
             if not done:
                 active.remove(key)
-        day += 0.6
+        day += pause
 
 
 def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int, day: float) -> int:
@@ -76,7 +84,8 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
     for place, seat in enumerate((found[seat.pk] for seat in seats), start=1):
         at += timedelta(seconds=SECONDS_A_PAIR[key])
         query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
-        said = cast.graded(key, query_id, block_id, material.careful_grade(query_id, block_id))
+        careful = material.careful_grade(query_id, block_id)
+        said = cast.graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
         answer = Answer(
             grade=said.grade,
             cant_judge=said.cant_judge,
