@@ -12,6 +12,7 @@ from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.pages.sheets import Sheet, conventions_of
 from apps.evaluation.pairing import Pairing
 from apps.evaluation.scorecard import Beside
+from apps.evaluation.statistics.power import round_up
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
 
@@ -194,9 +195,3 @@ def _needed(beside: Beside) -> str:
     if beside.needed is None:
         return "no number of queries would do"
     return f"about {round_up(beside.needed):,} queries would be needed"
-
-
-def round_up(count: int) -> int:
-    """A number of queries to plan with: two leading digits, never fewer than needed."""
-    unit = 10 ** max(0, len(str(count)) - 2)
-    return -(-count // unit) * unit

@@ -13,6 +13,7 @@ import math
 DEFAULT_POWER = 0.8
 DEFAULT_LEVEL = 0.05
 MOST_QUERIES = 10_000_000
+MOST_PLANNED = 100_000
 HALVINGS = 100
 
 
@@ -83,3 +84,16 @@ def queries_needed(
 def _check(level: float, power: float) -> None:
     if not 0 < level < power < 1:
         raise ValueError("Level and power are shares, and the power is above the level.")
+
+
+def round_up(count: int) -> int:
+    """A number of queries to plan with: two leading digits, never fewer than needed."""
+    unit = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // unit) * unit
+
+
+def needed_words(needed: int | None) -> str:
+    """The queries needed as a cell of a table: no more digits than such a forecast has, and none beyond any plan."""
+    if needed is None:
+        return "none would do"
+    return f"over {MOST_PLANNED:,}" if needed > MOST_PLANNED else f"{round_up(needed):,}"

@@ -1,7 +1,7 @@
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from apps.evaluation.statistics.power import MOST_QUERIES, detectable_difference, power_of, queries_needed
+from apps.evaluation.statistics.power import MOST_QUERIES, detectable_difference, needed_words, power_of, queries_needed
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.1, 30), (0.2, 50), (0.5, 34), (0.8, 5), (1.5, 3), (0.02, 5000)])
@@ -63,3 +63,11 @@ def test_power_of_one_query_is_refused():
 def test_level_and_power_have_to_make_sense(level, power):
     with pytest.raises(ValueError, match="the power is above the level"):
         queries_needed(0.1, 0.2, level=level, power=power)
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"),
+    [(None, "none would do"), (34, "34"), (1_201, "1,300"), (99_001, "100,000"), (711_818, "over 100,000")],
+)
+def test_a_forecast_of_queries_is_told_to_two_digits(needed, words):
+    assert needed_words(needed) == words
