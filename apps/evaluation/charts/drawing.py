@@ -127,6 +127,16 @@ def stratum_bounds(found: Sequence[Stratum]) -> Bounds:
     return Bounds(max(0.0, min(ends, default=0.0) - 0.02), min(1.0, max(ends, default=1.0) + 0.02))
 
 
+def stratum_legend(names: Sequence[str]) -> str:
+    """Which dot is which run's: they stand in this order in every drawing of a stratum."""
+    parts = []
+    for at, name in enumerate(names):
+        y = 14.0 + 20 * at
+        parts.append(tag("circle", class_="a" if at == 0 else "b", cx=8, cy=y, r=4.5))
+        parts.append(text(20, y + 4, clip(name, 30), class_="word"))
+    return drawing(STRATUM_WIDTH, 20.0 * len(names) + 8, f"From the top: {', '.join(names)}", parts)
+
+
 def stratum_dots(found: Stratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
     """One dot with whisker a run; the first run is the baseline. With a `heading` the drawing names itself."""
     place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)

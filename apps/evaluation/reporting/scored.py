@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from apps.common.wording import number
 from apps.evaluation import comparing
-from apps.evaluation.charts.drawing import stratum_bounds, stratum_dots
+from apps.evaluation.charts.drawing import stratum_bounds, stratum_dots, stratum_legend
 from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.compared import difference_parts, lead_of_comparisons
 from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
@@ -99,7 +99,8 @@ def _strata_part(card: Scorecard, field: str) -> Part:
     shown = [comparing.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
-    drawings = [stratum_dots(one, names, bounds, heading=True) for one in shown]
+    drawings = [stratum_legend(names)] if len(names) > 1 else []
+    drawings += [stratum_dots(one, names, bounds, heading=True) for one in shown]
     rows = [
         [stratum.name, name, run.tag, *written(found[place], card.shown_confidence)]
         for stratum in strata

@@ -133,7 +133,9 @@ def test_strata_stand_side_by_side_on_one_scale():
 
     found = part(card_of(*runs, strata=strata), "By domain")
 
-    assert len(found.blocks[0].drawings) == 2
+    legend, *drawings = found.blocks[0].drawings
+    assert 'aria-label="From the top: base, new"' in legend
+    assert [("visa" in one, "tax" in one) for one in drawings] == [(True, False), (False, True)]
     assert [row[0] for row in rows_of(found)[:1]] == ["visa"]
     assert found.blocks[-1].text == "2 of 20 queries are in no domain."
 
@@ -144,6 +146,7 @@ def test_small_strata_are_counted_and_a_known_field_has_its_word():
 
     found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")
 
+    assert len(found.blocks[0].drawings) == 1, "one run needs no legend"
     assert {row[0] for row in rows_of(found)} == {"how-to"}
     assert [block.text for block in found.blocks[1:]] == ["1 stratum of fewer than 5 queries is left out."]
 
