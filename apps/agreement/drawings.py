@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.agreement.coefficients import ACCEPTABLE, TOO_NOISY
-from apps.agreement.ratings import PairAgreement
+from apps.agreement.coefficients import ACCEPTABLE, TOO_NOISY, Coefficient
 from apps.common.charts import svg
 from apps.common.svg import Scale, clip, plain, scale, tag, text, ticks, title
 from apps.common.wording import interval, number
@@ -17,12 +16,13 @@ HIGH = 0.8
 MOST_LABELS = 8
 
 
-def heat_map(name: str, people: Sequence[int], names: Mapping[int, str], pairs: Sequence[PairAgreement]) -> SafeString:
-    """Quadratic κ of every two people, the lower triangle; darker is more alike, and each cell says its value.
+def heat_map(
+    name: str, people: Sequence[int], names: Mapping[int, str], alphas: Mapping[frozenset[int], Coefficient]
+) -> SafeString:
+    """Ordinal α of every two people, the lower triangle; darker is more alike, and each cell says its value.
 
-    Where two share no pair there is no cell; where κ is undefined it is dashed and says why.
+    Where two share no pair there is no cell; where α is undefined it is dashed and says why.
     """
-    met = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     parts = []
     for column, person in enumerate(people[:-1]):
         x = LABELS + CELL_WIDTH * (column + 0.5)
@@ -31,23 +31,22 @@ def heat_map(name: str, people: Sequence[int], names: Mapping[int, str], pairs: 
         y = 22 + CELL_HEIGHT * row
         parts.append(text(0, y + CELL_HEIGHT / 2 + 4, clip(names[person], 18), class_="word"))
         for column, other in enumerate(people[: row + 1]):
-            pair = met.get(frozenset((person, other)))
-            if pair is not None:
-                parts.append(_cell(pair, f"{names[other]} and {names[person]}", LABELS + CELL_WIDTH * column, y))
+            alpha = alphas.get(frozenset((person, other)))
+            if alpha is not None:
+                parts.append(_cell(alpha, f"{names[other]} and {names[person]}", LABELS + CELL_WIDTH * column, y))
     width = LABELS + CELL_WIDTH * max(1, len(people) - 1)
     return svg(width, 26 + CELL_HEIGHT * max(1, len(people) - 1), name, parts)
 
 
-def _cell(pair: PairAgreement, who: str, x: float, y: float) -> str:
+def _cell(found: Coefficient, who: str, x: float, y: float) -> str:
     box = {"x": x + 1, "y": y + 1, "width": CELL_WIDTH - 2, "height": CELL_HEIGHT - 2, "rx": 3}
     middle, base = x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4
-    found = pair.quadratic
     if found.value is None:
-        words = f"{who}: κ is not defined. {found.reason}"
+        words = f"{who}: α is not defined. {found.reason}"
         return tag(
             "g", title(words) + tag("rect", class_="heat-none", **box) + text(middle, base, "none", anchor="middle")
         )
-    words = f"{who}: κ {number(found.value, 2)}, {interval(found.interval)}, n {found.n:,}"
+    words = f"{who}: α {number(found.value, 2)}, {interval(found.interval)}, n {found.n:,}"
     shown = text(middle, base, number(found.value, 2), anchor="middle", class_="strong")
     return tag("g", title(words) + tag("rect", class_=_heat(found.value), **box) + shown)
 

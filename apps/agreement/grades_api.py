@@ -17,7 +17,7 @@ from apps.agreement.grades_serializers import (
     WhereOut,
     boundary_out,
     costly_out,
-    pair_out,
+    pairs_out,
     part_out,
     person_out,
 )
@@ -49,7 +49,8 @@ class PairsView(GradesView):
     def get(self, request: Request, slug: str) -> Response:
         found = overview_of(self.project, self.rounds(request))
         names = selectors.names_for(self.member, found.people)
-        return Response({"people_count": found.people_count, "pairs": [pair_out(pair, names) for pair in found.pairs]})
+        pairs = pairs_out(found.pairs, found.pair_alphas, names)
+        return Response({"people_count": found.people_count, "pairs": pairs})
 
 
 class WhereView(GradesView):

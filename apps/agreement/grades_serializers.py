@@ -1,9 +1,12 @@
 """The shape of agreement between annotators in the API: pairs, parts, what to tighten, one person."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
 
+from apps.agreement.clarity import Unclear
+from apps.agreement.coefficients import Coefficient
 from apps.agreement.parts import Boundary
 from apps.agreement.persons import PersonSheet
 from apps.agreement.ratings import PairAgreement
@@ -28,6 +31,7 @@ class PairAgreementOut(serializers.Serializer):
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
     kappa_quadratic = CoefficientSerializer()
+    alpha_ordinal = CoefficientSerializer(required=False, help_text="Of two people; not of decisions and repeats.")
 
 
 class PairGradesOut(serializers.Serializer):
@@ -77,6 +81,8 @@ class CostlyOut(PartOut):
 
     gain = serializers.FloatField()
     gain_ci = IntervalField()
+    decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
+    unclear_guideline = serializers.IntegerField(help_text="Those of them that call the guideline unclear.")
 
 
 class TightenOut(serializers.Serializer):
@@ -130,14 +136,21 @@ class PersonOut(serializers.Serializer):
     questions = QuestionOut(many=True)
 
 
-def pair_out(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
-    return {
+def pair_out(pair: PairAgreement, names: dict[int, str], alpha: Coefficient | None = None) -> dict[str, Any]:
+    found = {
         "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
         "n": pair.n,
         "percent": as_facts(pair.percent),
         "kappa": as_facts(pair.kappa),
         "kappa_quadratic": as_facts(pair.quadratic),
     }
+    return found if alpha is None else {**found, "alpha_ordinal": as_facts(alpha)}
+
+
+def pairs_out(
+    pairs: Sequence[PairAgreement], alphas: Sequence[Coefficient], names: dict[int, str]
+) -> list[dict[str, Any]]:
+    return [pair_out(pair, names, alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
 
 
 def boundary_out(found: Boundary) -> dict[str, Any]:
@@ -163,7 +176,11 @@ def part_out(part: Part) -> dict[str, Any]:
 
 
 def costly_out(row: Costly) -> dict[str, Any]:
-    return {**part_out(row.part), "gain": row.change.value, "gain_ci": row.change.interval}
+    return {**part_out(row.part), "gain": row.change.value, "gain_ci": row.change.interval, **_ruled(row.unclear)}
+
+
+def _ruled(found: Unclear) -> dict[str, int]:
+    return {"decisions": found.n, "unclear_guideline": found.hits}
 
 
 def question_out(row: QuestionAgreement) -> dict[str, Any]:
@@ -180,7 +197,7 @@ def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[s
     return {
         "person": names[person],
         "graded": sheet.beside.graded,
-        "others": [pair_out(pair, names) for pair in sheet.beside.others],
+        "others": pairs_out(sheet.beside.others, sheet.beside.alphas, names),
         "decisions": pair_out(sheet.decisions, names),
         "repeats": pair_out(sheet.repeats, names),
         "weeks": [_week_out(week) for week in sheet.beside.weeks],

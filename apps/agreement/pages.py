@@ -16,7 +16,7 @@ from apps.accounts.access import View, member_of
 from apps.accounts.selectors import Member
 from apps.agreement import rules, selectors
 from apps.agreement.actions import have_grades_read
-from apps.agreement.coefficients import Coefficient, band
+from apps.agreement.coefficients import Coefficient
 from apps.agreement.models import ReadGrades
 from apps.agreement.ratings import PairAgreement
 from apps.agreement.standing import GradesNotRead
@@ -120,15 +120,14 @@ def both(first: str, second: str) -> str:
     return f"You and {first}" if second == "You" else f"{first} and {second}"
 
 
-def pair_row(pair: PairAgreement, label: str) -> dict[str, Any]:
-    value = pair.quadratic.value
+def pair_row(pair: PairAgreement, alpha: Coefficient, label: str) -> dict[str, Any]:
     return {
         "first": pair.first,
         "second": pair.second,
         "label": label,
         "n": pair.n,
-        "coefficients": [pair.percent, pair.kappa, pair.quadratic],
-        "band": "" if value is None else band(value),
+        "coefficients": [pair.percent, pair.kappa, pair.quadratic, alpha],
+        "band": alpha.reads_as,
     }
 
 

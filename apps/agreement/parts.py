@@ -7,7 +7,9 @@ No database.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ from apps.common.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
 PARTS_AT_ONCE = 2_000
+FEWEST_PLACES = 3
 LEVEL = "ordinal"
 
 
@@ -138,6 +141,12 @@ def change_without(counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED
     own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=resamples) for n in (inside, outside))
     values = _values(parts, others) - _values(parts, own + others)
     return Change(value, _percentiles(values), int(inside.sum()))
+
+
+def places_for(values: Sequence[float]) -> int:
+    """Decimals at which the largest value has two figures, three or more: one query of many costs little of α."""
+    largest = max(values, default=0.0)
+    return max(FEWEST_PLACES, 1 - floor(log10(largest))) if largest > 0 else FEWEST_PLACES
 
 
 def _alpha(counts: PatternCounts) -> Parts:

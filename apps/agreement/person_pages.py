@@ -84,11 +84,10 @@ def _person(member: Member, pk: int) -> User:
 def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
     names = selectors.names_for(member, [who.pk, *(pair.second for pair in sheet.beside.others)])
     short = short_names(names)
-    rows = [
-        estimate(clip(short[pair.second], LABEL_LENGTH), "κ quadratic", pair.quadratic) for pair in sheet.beside.others
-    ]
+    told = list(zip(sheet.beside.others, sheet.beside.alphas, strict=True))
+    rows = [estimate(clip(short[pair.second], LABEL_LENGTH), "α ordinal", alpha) for pair, alpha in told]
     return {
-        "pairs": [pair_row(pair, names[pair.second]) for pair in sheet.beside.others],
+        "pairs": [pair_row(pair, alpha, names[pair.second]) for pair, alpha in told],
         "others_chart": coefficient_chart("Agreement with each other person, with 95 % intervals", rows),
         "compared": [
             ("As a lead decided", "no pair of theirs was decided", sheet.decisions),

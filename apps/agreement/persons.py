@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member
 from apps.agreement import selectors
-from apps.agreement.coefficients import MISSING
+from apps.agreement.coefficients import MISSING, Coefficient
 from apps.agreement.differences import may_still_be_given
-from apps.agreement.ratings import PairAgreement, Rate, Ratings, agreement_of, pairs_of, pairs_sharing
+from apps.agreement.ratings import PairAgreement, Rate, Ratings, agreement_of, alphas_of, pairs_of, pairs_sharing
 from apps.agreement.selectors import QuestionAgreement
 from apps.agreement.standing import dated_in, kept, ratings_in
 from apps.agreement.weeks import Lean, Week, lean_of, leans, monday_of, weeks_of
@@ -48,10 +48,14 @@ class PersonLine(NamedTuple):
 
 
 class BesideOthers(NamedTuple):
-    """A person's grades beside others'. `others` are those they share most pairs with, of `other_count`."""
+    """A person's grades beside others'. `others` are those they share most pairs with, of `other_count`.
+
+    `alphas` holds ordinal α with each of them, in their order.
+    """
 
     graded: int
     others: list[PairAgreement]
+    alphas: list[Coefficient]
     other_count: int
     weeks: list[Week]
 
@@ -101,7 +105,7 @@ def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonShee
     project = member.project
     met = tracking.meetings(project, reviewer=person)
     return PersonSheet(
-        beside=kept(project, rounds, f"person {person}", lambda: _beside_others(project, rounds, person)),
+        beside=kept(project, rounds, f"beside {person}", lambda: _beside_others(project, rounds, person)),
         decisions=agreement_of(_graded_pairs(_decisions(member, rounds, person)), project.grades, person),
         repeats=agreement_of(_graded_pairs(_repeats(rounds, person)), project.grades, person),
         questions=selectors.questions_of(met) if met else [],
@@ -112,9 +116,10 @@ def _beside_others(project: Project, rounds: Sequence[Round], person: int) -> Be
     dated = dated_in(project, rounds)
     ratings = dated.ratings
     pairs = [pair for pair in pairs_sharing(ratings) if person in pair]
-    others = [(person, first if second == person else second) for first, second in pairs]
+    who = [(person, first if second == person else second) for first, second in pairs]
+    others = pairs_of(ratings, who[:OTHERS])
     weeks = weeks_of(dated, person, _paces(project, person), WEEKS)
-    return BesideOthers(_graded_by(ratings, person), pairs_of(ratings, others[:OTHERS]), len(others), weeks)
+    return BesideOthers(_graded_by(ratings, person), others, alphas_of(ratings, others), len(who), weeks)
 
 
 def _graded_by(ratings: Ratings, person: int) -> int:

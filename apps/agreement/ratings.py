@@ -19,6 +19,7 @@ from apps.agreement.coefficients import (
     krippendorff_alpha,
     pair_table,
     percent_agreement,
+    table_counts,
 )
 from apps.agreement.coefficients.counting import distinct_rows
 from apps.agreement.coefficients.uncertainty import DEFAULTS
@@ -167,6 +168,16 @@ def _scale_of(ratings: Ratings) -> Scale:
 def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
     kappa, quadratic = cohen_kappas(table, values=grades, kinds=("nominal", "quadratic"))
     return PairAgreement(first, second, int(table.sum()), percent_agreement(table), kappa, quadratic)
+
+
+def alphas_of(ratings: Ratings, pairs: Iterable[PairAgreement]) -> list[Coefficient]:
+    """Ordinal α of each two people, in order: the coefficient that is also told of everybody, so that they compare."""
+    return [alpha_of_table(ratings.table(pair.first, pair.second), ratings.grades) for pair in pairs]
+
+
+def alpha_of_table(table: NDArray[np.int64], grades: Sequence[int]) -> Coefficient:
+    """Krippendorff's ordinal alpha of two people, from how often they gave which two grades."""
+    return krippendorff_alpha(table_counts(table), level="ordinal", values=grades)
 
 
 def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:

@@ -13,7 +13,6 @@ from apps.accounts.selectors import Member
 from apps.agreement import rules, selectors
 from apps.agreement.coefficients import (
     Coefficient,
-    band,
     cohen_kappa,
     kappa_of_maximum,
     pair_gwet_ac,
@@ -30,7 +29,7 @@ from apps.agreement.pages import (
     pair_row,
     short_names,
 )
-from apps.agreement.ratings import Ratings, pair_agreement
+from apps.agreement.ratings import Ratings, alpha_of_table, pair_agreement
 from apps.agreement.standing import ratings_in
 from apps.agreement.whereabouts import Overview, overview_of
 from apps.common.charts import plot
@@ -58,7 +57,6 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
         **_grades(grades, names),
         "verdicts": verdicts,
         "verdict_chart": coefficient_chart("Agreement of reviewers", _verdict_estimates(verdicts)),
-        "verdict_band": band(verdicts.kappa.value) if verdicts.kappa.value is not None else "",
         "received": [(names[row.person], row.rate) for row in received],
         "given": [(names[row.person], row.rate) for row in given],
     }
@@ -68,14 +66,15 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
     """Everybody's coefficients, the pairs, and the charts of both."""
     short = short_names({person: names[person] for person in grades.people})
+    told = list(zip(grades.pairs, grades.pair_alphas, strict=True))
     drawn = [
-        estimate(clip(both(short[pair.first], short[pair.second]), LABEL_LENGTH), "κ quadratic", pair.quadratic)
-        for pair in grades.pairs[:MOST_DRAWN]
+        estimate(clip(both(short[pair.first], short[pair.second]), LABEL_LENGTH), "α ordinal", alpha)
+        for pair, alpha in told[:MOST_DRAWN]
     ]
     return {
         "coefficients": [(found, _band(found)) for found in grades.coefficients],
         "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
-        "pairs": [pair_row(pair, both(names[pair.first], names[pair.second])) for pair in grades.pairs],
+        "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in told],
         "pair_chart": coefficient_chart("Agreement by pair of people, with 95 % intervals", drawn),
         "heat_map": _heat_map(grades, short) if len(grades.people) > 2 else "",
         "pairs_left_out": len(grades.pairs) - len(drawn),
@@ -93,12 +92,16 @@ def _everybody(grades: Overview) -> list[Estimate]:
 
 def _band(found: Coefficient) -> str:
     """The word for a value that is corrected for chance; plain agreement and shares of a maximum have no bands."""
-    return "" if found.value is None or found.name in NO_BANDS else band(found.value)
+    return "" if found.name in NO_BANDS else found.reads_as
 
 
 def _heat_map(grades: Overview, names: dict[int, str]) -> Any:
-    words = "Quadratic κ of every two people, darker is more alike"
-    return plot(heat_map(words, grades.people, names, grades.pairs))
+    words = "Ordinal α of every two people, darker is more alike"
+    alphas = {
+        frozenset((pair.first, pair.second)): alpha
+        for pair, alpha in zip(grades.pairs, grades.pair_alphas, strict=True)
+    }
+    return plot(heat_map(words, grades.people, names, alphas))
 
 
 def _seen(member: Member, rows: list[selectors.PersonRate]) -> list[selectors.PersonRate]:
@@ -146,6 +149,7 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
                 found.quadratic,
                 kappa_of_maximum(table),
                 pair_gwet_ac(table),
+                alpha_of_table(table, ratings.grades),
             )
         ],
     }

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.agreement.clarity import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
 from apps.agreement.coefficients import MISSING, Coefficient
 from apps.agreement.coefficients.uncertainty import ANALYTIC
 from apps.agreement.columns import date_of, mondays
@@ -24,11 +25,13 @@ from apps.agreement.parts import (
     changes_without,
     differing,
     pattern_counts,
+    places_for,
 )
 from apps.agreement.ratings import (
     Dated,
     PairAgreement,
     Ratings,
+    alphas_of,
     coefficients_of,
     pairs_of,
     pairs_sharing,
@@ -73,19 +76,27 @@ class Parts(NamedTuple):
 
 
 class Costly(NamedTuple):
-    """A query that costs agreement: `change` is what α would gain without it; `worst` its most crossed boundary."""
+    """A query that costs agreement: `change` is what α would gain without it; `worst` its most crossed boundary.
+
+    `unclear` counts the decisions on its pairs that call the guideline unclear.
+    """
 
     query: Query
     part: Part
     change: Change
     worst: Boundary
+    unclear: Unclear
+
+    def is_settled(self, places: int) -> bool:
+        """Whether all of the interval lies above 0, at that many decimals."""
+        return self.change.interval is not None and round(self.change.interval[0], places) > 0
 
 
 class Overview(NamedTuple):
     """Agreement over everybody, and between those of the `people_count` who share most pairs with others.
 
-    `people` stand in the order of what they share, `pairs` with most shared pairs first; `shared` counts the pairs
-    that two people or more graded, `graded` those that anybody did.
+    `people` stand in the order of what they share, `pairs` with most shared pairs first, `pair_alphas` as they do;
+    `shared` counts the pairs that two people or more graded, `graded` those that anybody did.
     """
 
     graded: int
@@ -95,6 +106,7 @@ class Overview(NamedTuple):
     people: list[int]
     people_count: int
     pairs: list[PairAgreement]
+    pair_alphas: list[Coefficient]
 
     @property
     def is_resampled(self) -> bool:
@@ -103,12 +115,17 @@ class Overview(NamedTuple):
 
 
 class Tight(NamedTuple):
-    """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most."""
+    """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most.
+
+    Costs are told at `places` decimals; queries whose cost is the same there stand by what `rulings` say of them.
+    """
 
     alpha: Coefficient
     boundaries: list[Boundary]
     queries: list[Costly]
     query_count: int
+    places: int
+    rulings: Rulings
 
     @property
     def worst(self) -> Boundary | None:
@@ -122,7 +139,7 @@ class Tight(NamedTuple):
 
 def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
     """Agreement in these rounds as a whole and by pair of people."""
-    found: Overview = kept(project, rounds, "overview", lambda: _overview(project, rounds))
+    found: Overview = kept(project, rounds, "everybody and pairs", lambda: _overview(project, rounds))
     return found
 
 
@@ -133,7 +150,7 @@ def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
     order = np.lexsort((ratings.people, -with_others))
     people = [ratings.people[place] for place in order.tolist() if with_others[place]]
     drawn = set(people[:PEOPLE])
-    pairs = [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)]
+    pairs = pairs_of(ratings, [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)])
     coefficients = coefficients_of(ratings)
     return Overview(
         graded=len(ratings.items),
@@ -142,7 +159,8 @@ def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
         alpha=next(one for one in coefficients if one.name == ORDINAL_ALPHA),
         people=people[:PEOPLE],
         people_count=len(people),
-        pairs=pairs_of(ratings, pairs),
+        pairs=pairs,
+        pair_alphas=alphas_of(ratings, pairs),
     )
 
 
@@ -236,7 +254,8 @@ def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
 
     A query on which nobody differs, or without which α would not rise, costs nothing and is left out.
     """
-    found: Tight = kept(project, rounds, "tighten", lambda: _tight_spots(project, rounds))
+    name = f"tighten, rulings to {newest_ruling(rounds)}"
+    found: Tight = kept(project, rounds, name, lambda: _tight_spots(project, rounds))
     return found
 
 
@@ -245,10 +264,16 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
     ratings = dated.ratings
     labels, of_items = _labels(project, dated, QUERY)
     counts = pattern_counts(ratings, of_items, len(labels))
-    changes = changes_without(counts)
+    costs: list[float] = changes_without(counts).tolist()
     apart = differing(counts)
-    falling = np.argsort(-changes, kind="stable").tolist()
-    order = [place for place in falling if changes[place] > 0 and apart[place].hits]
+    rulings = rulings_in(rounds, ratings)
+    order = [place for place in range(len(labels)) if costs[place] > 0 and apart[place].hits]
+    places = places_for([costs[place] for place in order])
+
+    def unclear(place: int) -> Unclear:
+        return rulings.by_query.get(int(labels[place].key), NO_RULING)
+
+    order.sort(key=lambda place: (-round(costs[place], places), -unclear(place).hits, -costs[place]))
     costly = order[:COSTLY]
     queries = Query.objects.in_bulk([labels[place].key for place in costly])
     rows = [
@@ -257,10 +282,11 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
             part=_part(counts, labels[place], apart[place], place),
             change=change_without(counts, place),
             worst=_most_crossed(ratings, of_items == place),
+            unclear=unclear(place),
         )
         for place in costly
     ]
-    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows, len(order))
+    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows, len(order), places, rulings)
 
 
 def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:

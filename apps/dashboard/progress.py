@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from typing import NamedTuple
 
 from django.db.models import Count, Q
@@ -128,7 +129,7 @@ def _short(names: dict[int, str]) -> dict[int, str]:
     return {pk: name.split()[0] if first[name.split()[0]] == 1 else name for pk, name in bare.items()}
 
 
-ALPHA, QUADRATIC, FLEISS = "α ordinal", "κ quadratic", "κ Fleiss"
+ALPHA, FLEISS = "α ordinal", "κ Fleiss"
 WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
 Line = tuple[tuple[int, ...], str, Coefficient]
 
@@ -143,7 +144,8 @@ def _coefficients(member: Member) -> list[Line]:
         grades = overview_of(project, rounds)
     except GradesNotRead:
         return [reviewers]
-    pairs = [((pair.first, pair.second), QUADRATIC, pair.quadratic) for pair in grades.pairs[:MOST_PAIRS_OF_PEOPLE]]
+    told = zip(grades.pairs, grades.pair_alphas, strict=True)
+    pairs = [((pair.first, pair.second), ALPHA, alpha) for pair, alpha in islice(told, MOST_PAIRS_OF_PEOPLE)]
     return [((), ALPHA, grades.alpha), *pairs, reviewers]
 
 

@@ -59,6 +59,7 @@ def test_leads_read_names_and_viewers_letters(client, judged):
     assert [pair["kappa_quadratic"] for pair in named["pairs"]] == [
         pair["kappa_quadratic"] for pair in lettered["pairs"]
     ]
+    assert {pair["alpha_ordinal"]["name"] for pair in lettered["pairs"]} == {"Krippendorff's α, ordinal"}
 
 
 @pytest.mark.parametrize("by", WAYS)

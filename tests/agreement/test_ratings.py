@@ -4,7 +4,7 @@ import numpy as np
 
 from apps.agreement import ratings
 from apps.agreement.coefficients import COEFFICIENTS, MISSING, Scale, all_coefficients, overall
-from apps.agreement.ratings import Ratings, coefficients_of, pairs_of, pairs_sharing
+from apps.agreement.ratings import Ratings, alpha_of, alphas_of, coefficients_of, pairs_of, pairs_sharing
 
 
 def given(people: int, items: int = 60, missing: float = 0.4) -> Ratings:
@@ -33,6 +33,12 @@ def test_pairs_of_a_crowd_take_their_intervals_from_the_standard_error(monkeypat
         (*pair, int(grades.table(*pair).sum())) for pair in pairs_sharing(grades)
     ]
     assert {pair.kappa.method for pair in found} == {"standard error"}
+
+
+def test_alpha_of_two_people_is_that_of_everybody_where_they_are_everybody():
+    grades = given(2)
+
+    assert alphas_of(grades, pairs_of(grades)) == [alpha_of(grades)]
 
 
 def test_coefficients_of_everybody_are_those_of_karat_agree():

@@ -76,6 +76,16 @@ class TestAgreement:
         assert "Judge" not in viewer_sees
         assert "A and B" in viewer_sees
 
+    def test_everybody_and_each_pair_of_people_stand_under_one_coefficient(self):
+        round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
+        for person in people_of(round_):
+            judge_all(round_, person, lambda seat: seat.entry_id % 4)
+
+        figures = progress.agreement_chart(as_lead(round_.project)).figures
+
+        assert figures.count("<td>α ordinal</td>") == 2
+        assert "κ quadratic" not in figures
+
     def test_an_annotator_who_also_watches_sees_no_open_round(self):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
         for person in people_of(round_):
