@@ -1,8 +1,6 @@
 """Where people agree and where not: by boundary, query, stratum and week; what to tighten; the pairs themselves."""
 
-from collections.abc import Sequence
 from datetime import date
-from math import floor, log10
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,6 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.agreement.clarity import NO_RULING
 from apps.agreement.coefficients import Coefficient
 from apps.agreement.differences import Which, differences
 from apps.agreement.drawings import Moment, over_time
@@ -25,12 +24,14 @@ from apps.agreement.whereabouts import (
     WAYS,
     WEEK,
     Part,
+    Tight,
     boundaries_in,
     overview_of,
     parts_in,
     tight_spots,
 )
 from apps.common.charts import figures, plot
+from apps.common.intervals import wilson
 from apps.common.svg import clip
 from apps.common.wording import interval, number
 from apps.judging.guidelines import GradeText
@@ -39,7 +40,6 @@ from apps.judging.selectors import latest_guideline
 from apps.queries.models import Query
 
 LABEL_LENGTH = 26
-FEWEST_PLACES = 3
 
 
 @require_safe
@@ -138,18 +138,39 @@ def tighten(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         **frame(member, "tighten", looked),
         "found": found,
-        "places": places_for([row.change.value for row in found.queries]),
+        "signal": _signal(found),
         "guideline": guideline,
         "sides": _sides(found.worst, told),
-        "boundaries": sorted(found.boundaries, key=lambda one: (-one.crossings, one.below)),
+        "boundaries": [
+            (one, found.rulings.by_boundary.get(one.above, NO_RULING))
+            for one in sorted(found.boundaries, key=lambda one: (-one.crossings, one.below))
+        ],
     }
     return render(request, "agreement/tighten.html", context)
 
 
-def places_for(values: Sequence[float]) -> int:
-    """Decimals at which the largest value has two figures, three or more: one query of many costs little of α."""
-    largest = max(values, default=0.0)
-    return max(FEWEST_PLACES, 1 - floor(log10(largest))) if largest > 0 else FEWEST_PLACES
+def _signal(found: Tight) -> str:
+    """Which of the two tells what to do: what queries cost, where that is more than chance, or what leads decided."""
+    rulings = found.rulings.all
+    costly = sum(row.is_settled(found.places) for row in found.queries)
+    decided = f"in {rulings.hits:,} of {rulings.n:,} a lead called the guideline unclear"
+    if costly:
+        said = f"Cost speaks: of {len(found.queries)} queries below, α would rise beyond chance without {costly}."
+        return f"{said} Of decisions, {decided}." if rulings.hits else said
+    silent = "Cost gives no order to act on: every query's interval reaches 0."
+    if not rulings.hits:
+        return f"{silent} No decision calls the guideline unclear either. Begin with the boundary."
+    return f"{silent} Decisions speak: {decided}{_most_unclear(found)}."
+
+
+def _most_unclear(found: Tight) -> str:
+    """The boundary that decisions call unclear most, by Wilson's lower end: 4 of 5 say more than 1 of 1."""
+    ruled = [(one, found.rulings.by_boundary.get(one.above, NO_RULING)) for one in found.boundaries]
+    named = [(one, unclear) for one, unclear in ruled if unclear.hits]
+    if not named:
+        return ""
+    most, unclear = max(named, key=lambda pair: wilson(*pair[1]) or (0.0, 0.0))
+    return f", most often between {most.below} and {most.above}, {unclear.hits:,} of {unclear.n:,}"
 
 
 def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int, GradeText | None]]:

@@ -7,10 +7,11 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement import selectors
 from apps.agreement.differences import Which, differences
+from apps.agreement.parts import places_for
 from apps.agreement.weeks import week_of
-from apps.agreement.where_pages import places_for
 from apps.agreement.whereabouts import overview_of, parts_in, tight_spots
 from apps.judging.actions import adjudicate, close_round
+from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
@@ -106,6 +107,41 @@ def test_what_to_tighten_names_boundary_and_query():
     assert (worst.worst.below, worst.worst.above) == (1, 2)
 
 
+def test_queries_that_cost_the_same_stand_by_the_decisions_that_call_the_guideline_unclear():
+    round_ = make_alike_round()
+    one, two = [row.query for row in tight_spots(round_.project, [round_]).queries]
+    decide(round_, one, ErrorType.SLIP)
+    decide(round_, two, ErrorType.UNCLEAR_GUIDELINE)
+
+    found = tight_spots(round_.project, [round_])
+
+    assert [row.query for row in found.queries] == [two, one]
+    assert [row.unclear for row in found.queries] == [(1, 1), (0, 1)]
+    assert found.rulings.all == (1, 2)
+    assert found.rulings.by_boundary == {2: (1, 2)}
+
+
+def make_alike_round() -> Round:
+    """Two judges of four queries, who differ on one pair of two queries: there one says 1 and the other 2."""
+    round_ = make_round(queries=4, blocks=4, overlap=1.0)
+    one, two = people_of(round_)
+    queries = sorted({seat.query_id for seat in round_.seats.all()})
+    apart = {round_.pool.entries.filter(query=query).order_by("pk").first().pk for query in queries[:2]}
+
+    def grade_of(step: int):
+        return lambda seat: 1 + step if seat.entry_id in apart else 3 * (seat.entry_id % 2)
+
+    judge_all(round_, one, grade_of(0))
+    judge_all(round_, two, grade_of(1))
+    return round_
+
+
+def decide(round_: Round, query: Query, why: str) -> None:
+    entry = round_.pool.entries.filter(query=query).order_by("pk").first()
+    lead = lead_of(round_.project)
+    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type=why, at=AT)
+
+
 def test_figures_are_kept_until_the_next_grade():
     round_ = make_round(queries=2, overlap=1.0)
     one, two = people_of(round_)
@@ -142,7 +178,7 @@ def test_an_interval_that_tells_nothing_is_told_in_words(client):
 
     assert few.alpha.is_defined
     assert not few.alpha.is_telling
-    assert "interval spans every band" in html
+    assert "interval too wide to tell" in html
     assert "<td>too little to tell</td>" in html
     assert f"{few.alpha.interval[0]:.2f} to 1.00".replace("-", "−") not in html.split("</figure>")[1]
 
@@ -174,6 +210,20 @@ def test_the_page_to_tighten_shows_the_guidelines_words_and_leads_to_them(client
     assert "What related means." in found
     assert f"{reverse('judging:guideline_new', args=[project.slug])}#id_definition_2" in found
     assert second_query(project).outside_id in found
+
+
+def test_the_page_to_tighten_says_which_signal_speaks(client):
+    round_ = make_alike_round()
+    client.force_login(lead_of(round_.project))
+    silent = page(client, round_.project, "tighten")
+    worst = tight_spots(round_.project, [round_]).queries[1].query
+
+    decide(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
+
+    assert "No decision calls the guideline unclear either." in silent
+    found = page(client, round_.project, "tighten")
+    said = "Decisions speak: in 1 of 1 a lead called the guideline unclear, most often between 1 and 2, 1 of 1."
+    assert said in found
 
 
 def test_where_nobody_differs_there_is_nothing_to_tighten(client):
