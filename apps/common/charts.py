@@ -50,7 +50,8 @@ def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int
     )
 
 
-ROW = 30
+ROW, WIDTH = 30, 648
+MARKS_FROM, MARKS_TO = 212.0, WIDTH - 104.0
 
 
 def estimates(
@@ -60,7 +61,6 @@ def estimates(
     low: float = 0.0,
     high: float = 1.0,
     bands: bool = True,
-    width: int = 648,
     places: int = 2,
     unit: str = "",
 ) -> SafeString:
@@ -68,17 +68,23 @@ def estimates(
 
     `unit` stands behind each value, as in "10.7 %".
 
-    The axis reaches below `low` when a row does: a coefficient may be negative.
+    The axis reaches below `low` when a row does: a coefficient may be negative. On a phone the style sheet puts the
+    words of a row above its dot; it counts on `WIDTH`, `MARKS_FROM` and `MARKS_TO`.
     """
     low = min([low, *(math.floor(edge * 2) / 2 for row in rows for edge in (row.value, row.low) if edge is not None)])
-    left, right = 212.0, width - 104.0
-    place = scale(low, high, left, right)
+    place = scale(low, high, MARKS_FROM, MARKS_TO)
     top, bottom = 24.0, 30.0 + ROW * len(rows)
-    parts = [*_bands(place, low, high, top, bottom)] if bands else []
+    marks = [*_bands(place, low, high, top, bottom)] if bands else []
+    names, values = [], []
     for at, row in enumerate(rows):
-        parts += _estimate(row, place, 45.0 + ROW * at, width, places, unit)
-    parts += axis(place, ticks(low, high), left, right, bottom)
-    return svg(width, bottom + 24, name, parts)
+        y = 45.0 + ROW * at
+        names += _names(row, y)
+        marks.append(_mark(row, place, y))
+        values += _values(row, y, places, unit)
+    marks += axis(place, ticks(low, high), MARKS_FROM, MARKS_TO, bottom)
+    layers = {"marks": marks, "names": names, "values": values}
+    parts = [tag("g", "".join(drawn), class_=layer) for layer, drawn in layers.items()]
+    return mark_safe(drawing(WIDTH, bottom + 24, name, parts, folds=True))
 
 
 def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> list[str]:
@@ -94,16 +100,22 @@ def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> 
     return parts
 
 
-def _estimate(row: Estimate, place: Scale, y: float, width: int, places: int, unit: str) -> list[str]:
-    parts = [text(0, y + 4, row.label, class_="strong" if row.strong else "word")]
-    if row.measure:
-        parts.append(text(196, y + 4, row.measure, anchor="end"))
+def _names(row: Estimate, y: float) -> list[str]:
+    label = text(0, y + 4, row.label, class_="strong" if row.strong else "word")
+    return [label, text(196, y + 4, row.measure, anchor="end")] if row.measure else [label]
+
+
+def _mark(row: Estimate, place: Scale, y: float) -> str:
     if row.value is None:
-        return [*parts, text(220, y + 4, row.why or "not defined: too few items", class_="word halo")]
-    parts.append(tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point")))
-    parts.append(text(width - 58, y + 4, number(row.value, places) + unit, anchor="end", class_="strong"))
-    parts.append(text(width, y + 4, f"n {row.n:,}", anchor="end"))
-    return parts
+        return text(220, y + 4, row.why or "not defined: too few items", class_="word halo")
+    return tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point"))
+
+
+def _values(row: Estimate, y: float, places: int, unit: str) -> list[str]:
+    if row.value is None:
+        return []
+    value = text(WIDTH - 58, y + 4, number(row.value, places) + unit, anchor="end", class_="strong")
+    return [value, text(WIDTH, y + 4, f"n {row.n:,}", anchor="end")]
 
 
 def estimate_figures(rows: Sequence[Estimate], *, places: int = 2) -> SafeString:

@@ -66,8 +66,11 @@ def text(x: float, y: float, words: str, *, anchor: str | None = None, class_: s
     return tag("text", escape(words), class_=class_, x=float(x), y=float(y), text_anchor=anchor)
 
 
-def drawing(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> str:
-    """The chart. `fluid` ones hold no text and fill their column; others keep their drawn width and scroll.
+def drawing(
+    width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False, folds: bool = False
+) -> str:
+    """The chart. `fluid` ones hold no text and fill their column; others keep their drawn width and scroll, but for
+    those that the style sheet `folds` on a phone: it moves their parts and cuts off the width that is left over.
 
     The title names the chart to a screen reader; its first child, so that no id is needed.
     """
@@ -75,11 +78,11 @@ def drawing(width: float, height: float, name: str, parts: Iterable[str], *, flu
     return tag(
         "svg",
         title(name) + "".join(parts),
-        class_="chart",
+        class_="chart folds" if folds else "chart",
         viewBox=f"0 0 {_pixels(width)} {_pixels(height)}",
         role="img",
         aria_label=name,
-        preserveAspectRatio="none" if fluid else None,
+        preserveAspectRatio="none" if fluid else "xMinYMin slice" if folds else None,
         **size,
     )
 

@@ -132,3 +132,12 @@ def test_values_end_below_each_other_with_their_unit():
 
     values = [node for node in ElementTree.fromstring(svg).iter("text") if node.text in {"14.7 %", "6.7 %"}]
     assert [(node.get("text-anchor"), node.get("x")) for node in values] == [("end", "590")] * 2
+
+
+def test_estimates_keep_their_parts_apart_so_that_a_phone_can_fold_them():
+    root = ElementTree.fromstring(estimates("Agreement", [Estimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")]))
+
+    layers = {layer.get("class"): [node.text for node in layer.iter("text")] for layer in root.iterfind("g")}
+    assert layers["names"] == ["All judges", "α ordinal"]
+    assert layers["values"] == ["0.71", "n 412"]
+    assert (root.get("class"), root.get("preserveAspectRatio")) == ("chart folds", "xMinYMin slice")

@@ -8,9 +8,10 @@ from apps.common.svg import Estimate, Scale, axis, clip, drawing, scale, tag, te
 from apps.common.wording import interval, number, signed
 
 WIDTH = 880
+NARROW, INSET, NARROW_ROW, HEADING = 340, 6.0, 36.0, 20.0
 NAMES_AT, LEFT, RIGHT = 190.0, 400.0, WIDTH - 150.0
 ROW, GAP, TOP = 24.0, 10.0, 8.0
-MOST_NAME = 28
+MOST_NAME, MOST_NARROW = 28, 44
 
 
 def dots(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
@@ -36,6 +37,32 @@ def dots(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float =
     return drawing(WIDTH, y + 28, name, parts)
 
 
+def stacked(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
+    """As `dots`, for a screen too narrow for it: each row's words stand above its dot."""
+    if signs:
+        low, high = _span(rows)
+    place = scale(low, high, INSET, NARROW - INSET)
+    parts, y, before = [], TOP, None
+    for row in rows:
+        if row.measure != before:
+            y += GAP if before is not None else 0.0
+            parts.append(text(0, y + 12, clip(row.measure, MOST_NARROW), class_="strong"))
+            before, y = row.measure, y + HEADING
+        parts += _stacked_row(row, place, y + 12, signs)
+        y += NARROW_ROW
+    if signs:
+        parts.insert(0, tag("path", class_="zero", d=f"M{place(0.0):.1f} {TOP:.0f}V{y + 4:.1f}"))
+    parts += axis(place, ticks(low, high, 5), INSET, NARROW - INSET, y + 4)
+    return drawing(NARROW, y + 28, name, parts)
+
+
+def _stacked_row(row: Estimate, place: Scale, y: float, signs: bool) -> list[str]:
+    parts = [text(0, y, clip(row.label, MOST_NAME), class_="word halo")]
+    if row.value is None:
+        return [*parts, text(0, y + 16, row.why or "not defined", class_="word halo")]
+    return [*parts, _mark(row, place, y + 12, signs), *_figures(row, NARROW - 60, NARROW, y, signs, "strong halo")]
+
+
 def _span(rows: Sequence[Estimate]) -> tuple[float, float]:
     """From the lowest end to the highest, with zero and a little room."""
     ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
@@ -48,12 +75,20 @@ def _row(row: Estimate, place: Scale, y: float, signs: bool) -> list[str]:
     parts = [text(NAMES_AT, y + 4, clip(row.label, MOST_NAME), class_="word")]
     if row.value is None:
         return [*parts, text(LEFT, y + 4, row.why or "not defined", class_="word")]
-    mark = whisker(row, place, y, class_="open" if row.open else "point")
-    written = signed(row.value) if signs else number(row.value)
+    return [*parts, _mark(row, place, y, signs), *_figures(row, RIGHT + 70, WIDTH, y + 4, signs, "strong")]
+
+
+def _mark(row: Estimate, place: Scale, y: float, signs: bool) -> str:
     between = interval((row.low, row.high), 3, differences=signs)
-    return [
-        *parts,
-        tag("g", title(f"{row.measure}, {row.label}: {written}, {between}, n {row.n:,}") + mark),
-        text(RIGHT + 70, y + 4, written, anchor="end", class_="strong"),
-        text(WIDTH, y + 4, f"n {row.n:,}", anchor="end"),
-    ]
+    words = title(f"{row.measure}, {row.label}: {_written(row, signs)}, {between}, n {row.n:,}")
+    return tag("g", words + whisker(row, place, y, class_="open" if row.open else "point"))
+
+
+def _figures(row: Estimate, value_at: float, n_at: float, y: float, signs: bool, css: str) -> list[str]:
+    n = text(n_at, y, f"n {row.n:,}", anchor="end")
+    return [text(value_at, y, _written(row, signs), anchor="end", class_=css), n]
+
+
+def _written(row: Estimate, signs: bool) -> str:
+    assert row.value is not None
+    return signed(row.value) if signs else number(row.value)

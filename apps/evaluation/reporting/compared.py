@@ -9,7 +9,7 @@ from apps.common.wording import count, interval, number, p_value, signed
 from apps.evaluation import comparing
 from apps.evaluation.charts.drawing import delta_bars
 from apps.evaluation.comparing import Change, Row
-from apps.evaluation.reporting.charts import WIDTH, dots
+from apps.evaluation.reporting.charts import WIDTH, dots, stacked
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, interval_head
 from apps.evaluation.scorecard import NONE, Against, Scorecard
@@ -71,7 +71,8 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
     rows = [_estimate(against.candidate, row) for row in against.rows]
     blocks: list[Block] = [Words(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
     if rows:
-        blocks += [Chart([dots(name, rows, signs=True)], _measures_table(card, against, name))]
+        drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
+        blocks += [Chart([drawn], _measures_table(card, against, name), [narrow])]
         blocks += [_beside_table(card, against), Words(BESIDE_WORDS, quiet=True)]
     if against.left_out:
         blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))

@@ -43,10 +43,11 @@ class Table(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Drawings that share one scale, and the table of the figures they show."""
+    """Drawings that share one scale, and the table of the figures they show; on a phone `narrow` stand for them."""
 
     drawings: Sequence[str]
     figures: Table
+    narrow: Sequence[str] = ()
 
 
 Block = Words | Facts | Table | Chart

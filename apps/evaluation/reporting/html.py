@@ -84,6 +84,7 @@ def _css(table: Table, column: int) -> str:
 def _chart(chart: Chart) -> str:
     """The drawings, and their figures below: open when they are few, and in print always."""
     drawn = "".join(f'<div class="drawing">{drawing}</div>' for drawing in chart.drawings)
+    drawn += "".join(f'<div class="drawing narrow">{drawing}</div>' for drawing in chart.narrow)
     is_open = " open" if len(chart.figures.rows) <= MOST_OPEN_ROWS else ""
     return (
         f'<figure class="plot" tabindex="0" role="group" aria-label="{escape(chart.figures.name)}">{drawn}</figure>\n'

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from apps.common.svg import Estimate
 from apps.common.wording import interval, number
-from apps.evaluation.reporting.charts import dots
+from apps.evaluation.reporting.charts import dots, stacked
 from apps.evaluation.reporting.document import Chart, Table
 from apps.evaluation.statistics.resampling import Interval
 from apps.evaluation.statistics.significance import Summary
@@ -28,11 +28,12 @@ class Mean(NamedTuple):
 def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> Chart:
     """Dots and whiskers from 0 to 1, or as far as the values go; `confidence` None: without intervals."""
     ends = [end for mean in means for end in (mean.summary.mean, *(mean.summary.interval or ())) if end is not None]
-    drawing = dots(name, [_estimate(mean) for mean in means], low=min([0.0, *ends]), high=max([1.0, *ends]))
+    estimates, low, high = [_estimate(mean) for mean in means], min([0.0, *ends]), max([1.0, *ends])
+    drawn, narrow = (draw(name, estimates, low=low, high=high) for draw in (dots, stacked))
     has_people = any(mean.people for mean in means)
     head = ["Measure", "Run", "Mean", interval_head(confidence), *(["With people"] if has_people else []), "n"]
     rows = [_cells(mean, confidence, has_people) for mean in means]
-    return Chart([drawing], Table(name, head, rows, words=2, code=frozenset({0, 1})))
+    return Chart([drawn], Table(name, head, rows, words=2, code=frozenset({0, 1})), [narrow])
 
 
 def _estimate(mean: Mean) -> Estimate:

@@ -2,12 +2,13 @@
 
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 
 from apps.common.svg import Estimate
-from apps.evaluation.reporting.charts import dots
+from apps.evaluation.reporting.charts import dots, stacked
 from apps.evaluation.reporting.document import Chart, Document, Facts, Part, Table, Words
 from apps.evaluation.reporting.html import as_html, style
 from apps.evaluation.reporting.markdown import as_markdown
@@ -141,3 +142,29 @@ def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
     assert '<th scope="col" class="prose">Found</th>' in page
     assert '<td class="prose">A sentence of some length.</td>' in page
     assert ".prose { min-inline-size:" in style()
+
+
+@pytest.mark.parametrize("signs", [False, True])
+def test_a_phone_has_its_own_drawing_with_the_same_marks_inside_its_width(signs):
+    rows = [
+        Estimate("base", 0.1, -0.05, 0.2, 5, "AP"),
+        Estimate("a name that is longer than a phone is wide", 0.3, 0.1, 0.4, 5, "AP"),
+        Estimate("base", None, why="nothing was judged", measure="Judged@10"),
+    ]
+
+    wide, narrow = (ElementTree.fromstring(draw("Means", rows, low=-0.1, signs=signs)) for draw in (dots, stacked))
+
+    assert [node.text for node in narrow.iter("title")] == [node.text for node in wide.iter("title")]
+    assert float(narrow.get("width")) <= 350
+    assert all(0 <= float(node.get("x")) <= float(narrow.get("width")) for node in narrow.iter("text"))
+    assert all(0 <= float(node.get("cx")) <= float(narrow.get("width")) for node in narrow.iter("circle"))
+
+
+def test_a_file_shows_one_of_both_drawings():
+    figures = Table("Means", ["Measure"], [["AP"]])
+    chart = Chart(["<svg>wide</svg>"], figures, ["<svg>narrow</svg>"])
+
+    written = as_html(Document("t", "l", [Part("p", [chart])]))
+
+    assert '<div class="drawing"><svg>wide</svg></div><div class="drawing narrow"><svg>narrow</svg></div>' in written
+    assert ".narrow { display: none; }" in style()
