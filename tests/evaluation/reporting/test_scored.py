@@ -151,6 +151,17 @@ def test_small_strata_are_counted_and_a_known_field_has_its_word():
     assert [block.text for block in found.blocks[1:]] == ["1 stratum of fewer than 5 queries is left out."]
 
 
+def test_queries_needed_are_told_as_a_plan_and_not_to_the_last_digit():
+    card = compared(LOW + np.linspace(-0.05, 0.1, 20)[:, None])
+    (against,) = card.comparisons
+    needed = {"nDCG@10": 711_818, "RR": 1_201}
+    beside = {name: one._replace(needed=needed[name]) for name, one in against.beside.items()}
+
+    found = part(card._replace(comparisons=[against._replace(beside=beside)]), "new against base")
+
+    assert [row[-1] for row in rows_of(found)[-2:]] == ["over 100,000", "1,300"]
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_candidate_has_a_part_of_its_own(count):
     runs = [run_of("base", LOW), *(run_of(f"new{n}", LOW + 0.01 * n) for n in range(count))]
