@@ -101,7 +101,7 @@ def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
     rows, bare = response.context["queries"]["rows"], response.context["queries"]["bare"]
     assert [query.outside_id for query, _ in [*rows, *bare]] == ["Q03", "Q02", "Q01", "Q00"]
     assert "by nDCG@10; 1 without a relevant block stands last" in words(response)
-    assert words(response).count("<small>no relevant block</small>") == 1
+    assert words(response).count('</span> <small class="faint">no relevant block</small>') == 1
 
 
 def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
