@@ -101,6 +101,23 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     assert witness.drain() == []
 
 
+def test_the_form_of_a_gate_asks_for_what_its_kind_uses(page, signed_in, witness, scene):
+    signed_in(scene.lead)
+    page.goto(f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
+    baseline, on, queries = (page.locator(f"[name={name}]") for name in ("baseline", "on", "slice"))
+
+    expect(on).to_be_visible()
+    expect(baseline).to_be_hidden()
+    page.get_by_label("Is to be").select_option("no_worse_than")
+    expect(baseline).to_be_visible()
+    expect(on).to_be_hidden()
+    page.get_by_label("Is to be").select_option("at_most")
+    page.locator("[name=figure]").fill("cost")
+    expect(queries).to_be_hidden()
+    looking.axe_clean(page)
+    assert witness.drain() == []
+
+
 def stands_at(page, words):
     """The next page has come, with the scripts that know its keys."""
     expect(page.get_by_text(words)).to_be_visible()
