@@ -53,9 +53,14 @@ def freeze_snapshot(
     search.index_snapshot(snapshot)
     after = {"digest": snapshot.digest, "blocks": snapshot.block_count, "corpus": corpus.slug}
     record(project=corpus.project, actor=actor, action="snapshot.frozen", obj=snapshot, after=after, at=at)
+    announce(snapshot, actor, at)
+    return snapshot
+
+
+def announce(snapshot: Snapshot, actor: User, at: datetime) -> None:
+    """Let the apps above hear of a new snapshot."""
     for listener in _listeners:
         listener(snapshot, actor, at)
-    return snapshot
 
 
 def locked(corpus_id: int) -> Corpus:
