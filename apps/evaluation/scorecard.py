@@ -11,6 +11,7 @@ from apps.evaluation.comparing import DROP_BAR, Change, Row
 from apps.evaluation.measures import Measure
 from apps.evaluation.scoring import RunScores
 from apps.evaluation.statistics.paired import Paired
+from apps.evaluation.statistics.power import needed_words
 from apps.evaluation.statistics.resampling import Interval
 from apps.evaluation.statistics.significance import Summary
 
@@ -59,6 +60,11 @@ class Beside(NamedTuple):
     tests: Paired
     detectable: float | None
     needed: int | None
+
+    @property
+    def needed_words(self) -> str:
+        """The queries needed as people plan with them."""
+        return needed_words(self.needed)
 
 
 class Against(NamedTuple):

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from apps.common.wording import number, p_value, signed
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
-from apps.evaluation.statistics.power import needed_words
 from apps.evaluation.statistics.significance import Summary
 
 NOTE_WIDTH = 100
@@ -102,7 +101,7 @@ def _beside_rows(against: Against) -> list[list[str]]:
     for name, beside in against.beside.items():
         tests = [p_value(found.p) if found else "undefined" for found in (beside.tests.t, beside.tests.wilcoxon)]
         figures = [signed(beside.tests.effect, 3), "" if beside.detectable is None else f"{beside.detectable:.4f}"]
-        rows.append([name, *tests, *figures, needed_words(beside.needed)])
+        rows.append([name, *tests, *figures, beside.needed_words])
     return rows
 
 

@@ -12,7 +12,6 @@ from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.pages.sheets import Sheet, conventions_of
 from apps.evaluation.pairing import Pairing
 from apps.evaluation.scorecard import Beside
-from apps.evaluation.statistics.power import round_up
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
 
@@ -194,4 +193,5 @@ class Comparison:
 def _needed(beside: Beside) -> str:
     if beside.needed is None:
         return "no number of queries would do"
-    return f"about {round_up(beside.needed):,} queries would be needed"
+    about = "" if beside.needed_words.startswith("over") else "about "
+    return f"{about}{beside.needed_words} queries would be needed"

@@ -14,7 +14,6 @@ from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, interval_head
 from apps.evaluation.scorecard import NONE, Against, Scorecard
 from apps.evaluation.statistics.paired import Statistic
-from apps.evaluation.statistics.power import needed_words
 
 BESIDE_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
@@ -117,7 +116,7 @@ def _beside_table(card: Scorecard, against: Against) -> Table:
     for measure, beside in against.beside.items():
         tests = beside.tests
         effect = [number(tests.effect, 3), interval(tests.effect_interval, 3, differences=True)]
-        power = [number(beside.detectable, PLACES), needed_words(beside.needed)]
+        power = [number(beside.detectable, PLACES), beside.needed_words]
         rows.append([measure, *_statistic(tests.t), *_statistic(tests.wilcoxon), *effect, *power])
     return Table(name, [*head, "Detectable", "Queries needed"], rows, code=CODE)
 

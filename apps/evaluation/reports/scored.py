@@ -11,6 +11,7 @@ import numpy as np
 
 from apps.evaluation import gates, rules
 from apps.evaluation.against import set_against
+from apps.evaluation.comparing import FEWEST_IN_STRATUM
 from apps.evaluation.files.strata import Division, stratum_scores
 from apps.evaluation.measures import Measure, parse_measure
 from apps.evaluation.models import Evaluation, GateResult, RegressionNote, Score
@@ -111,6 +112,7 @@ def _card(sheet: Sheet, measures: dict[str, Measure], runs: Sequence[ScoredRun])
         confidence=DEFAULT_CONFIDENCE,
         seed=evaluation.seed,
         told=sheet.visible,
+        fewest=FEWEST_IN_STRATUM,
     )
 
 
