@@ -24,7 +24,7 @@ from apps.retrieval.selectors import position_of_blocks
 from tests.acceptance import chain
 from tests.factories import AT, lead_of, make_member, make_project
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 MEASURES = {"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "Recall@100": "recall_100"}
 TURNED = {1: 4, 2: 3, 3: 2, 4: 1}
