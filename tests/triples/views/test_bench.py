@@ -6,7 +6,6 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.corpus.search import index_snapshot
 from apps.jobs.models import Notification
 from apps.triples.actions import copy_wording
 from apps.triples.models import Triple
@@ -15,21 +14,6 @@ from tests.queries.factories import make_query
 from tests.review.factories import make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, rows, url
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team, version_of
-
-
-@pytest.fixture
-def project(db):
-    project = make_team()
-    index_snapshot(project.corpora.get().snapshots.get())
-    return project
-
-
-@pytest.fixture
-def author(project, client):
-    person = make_member(project, Role.ANNOTATOR, name="Author")
-    client.force_login(person)
-    return person
-
 
 # Several expected blocks ---------------------------------------------------------------------------------------------
 

@@ -2,27 +2,12 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.corpus.search import index_snapshot
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import lead_of, make_member, make_project
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, url
 from tests.triples.factories import make_draft, make_team, version_of
-
-
-@pytest.fixture
-def project(db):
-    project = make_team()
-    index_snapshot(project.corpora.get().snapshots.get())
-    return project
-
-
-@pytest.fixture
-def author(project, client):
-    person = make_member(project, Role.ANNOTATOR, name="Author")
-    client.force_login(person)
-    return person
 
 
 def test_the_empty_bench_says_what_to_do(client, project, author):
