@@ -3,14 +3,19 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 
 from apps.accounts.models import Project, User
-from apps.audit.models import Event
+from apps.audit import heads
+from apps.audit.heads import Head
+from apps.audit.models import Chain, Event
+from apps.audit.sealing import chain_name
 from apps.audit.tasks import seal_soon
+from apps.audit.verification import links_hold
 from apps.common.requests import current_request_id
 
 LABEL_LENGTH = 200
@@ -73,6 +78,32 @@ def record_all(
         ]
     )
     transaction.on_commit(seal_soon, robust=True)
+
+
+@transaction.atomic
+def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]:
+    """Take the chains of these projects as they stand, and return the names of those whose heads were signed anew.
+
+    For after a restore of an older copy, or with another audit key. A chain whose links do not follow from each other
+    is left as it is. The event tells of it, and what the note outside the database said before.
+    """
+    signed = []
+    for project in projects:
+        name = chain_name(project.pk if project else None)
+        chain = Chain.objects.select_for_update().filter(name=name).first()
+        if chain is None or heads.fault_of(chain) is None or not links_hold(chain):
+            continue
+        noted = heads.noted_head(name)
+        before = {"fault": heads.fault_of(chain), "noted": noted._asdict() if noted else None}
+        heads.sign(chain)
+        chain.save(update_fields=["signature"])
+        head = Head(chain.length, chain.digest)
+        record(
+            project=project, actor=None, action="audit.signed", obj=chain, before=before, after=head._asdict(), at=at
+        )
+        transaction.on_commit(partial(heads.note, name, head))
+        signed.append(project.slug if project else name)
+    return signed
 
 
 def _plain(values: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -48,6 +48,7 @@ class Chain(models.Model):
     )
     length = models.PositiveBigIntegerField(default=0)
     digest = models.CharField(max_length=64)
+    signature = models.CharField(max_length=64, blank=True, default="", help_text="Of the head, with the audit key.")
 
     def __str__(self) -> str:
         return self.name

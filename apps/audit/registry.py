@@ -4,13 +4,14 @@ Apps above register their append-only rows from `AppConfig.ready`; the sealer an
 table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model
 
 Payload = Callable[[Any], dict]
+Check = Callable[[Any], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,21 @@ def sealed_kind(name: str, model: type[Model], *, project_path: str, payload: Pa
     `payload` returns plain values of what must never change, without anything that redaction may take away.
     """
     _kinds[name] = SealedKind(name, model, project_path, payload)
+
+
+_checks: dict[str, Check] = {}
+
+
+def digest_check(name: str, check: Check) -> None:
+    """Let `verify-audit` ask `check`, which takes the digests of a project's frozen things again.
+
+    It yields a sentence for each thing that is not what the sealed events say was frozen.
+    """
+    _checks[name] = check
+
+
+def digest_checks() -> list[Check]:
+    return [_checks[name] for name in sorted(_checks)]
 
 
 def kinds() -> list[SealedKind]:

@@ -5,6 +5,7 @@ and looks back a little, because keys are handed out before their transactions c
 order.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,9 +13,13 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
+from apps.audit import heads
+from apps.audit.heads import Head
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.registry import SealedKind, kinds
 from apps.common.digests import digest_of
+
+log = logging.getLogger(__name__)
 
 BATCH = 500
 LOOK_BACK = 5_000
@@ -104,6 +109,7 @@ def _append(project_id: int | None, records: list[Record]) -> int:
     name = chain_name(project_id)
     Chain.objects.get_or_create(name=name, defaults={"project_id": project_id, "digest": GENESIS})
     chain = Chain.objects.select_for_update().get(name=name)
+    fault = heads.fault_of(chain)
     fresh = _without_sealed(records)
     links = []
     for record in fresh:
@@ -120,8 +126,19 @@ def _append(project_id: int | None, records: list[Record]) -> int:
             )
         )
     Link.objects.bulk_create(links)
-    chain.save(update_fields=["length", "digest"])
+    _close(chain, fault)
     return len(links)
+
+
+def _close(chain: Chain, fault: str | None) -> None:
+    """Sign the new head and note it outside. A head that was not ours before stays without: nothing is covered up."""
+    if fault is None:
+        heads.sign(chain)
+        head = Head(chain.length, chain.digest)
+        transaction.on_commit(lambda: heads.note(chain.name, head), robust=True)
+    else:
+        log.error("The audit chain %s was changed past Karat: %s. Run karat verify-audit.", chain.name, fault)
+    chain.save(update_fields=["length", "digest", "signature"])
 
 
 def _without_sealed(records: list[Record]) -> Iterable[Record]:

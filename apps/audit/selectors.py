@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
@@ -48,6 +48,18 @@ def actions_in(project: Project) -> list[str]:
 
 def object_types_in(project: Project) -> list[str]:
     return [value for value in _values(project, "object_type") if value]
+
+
+def recorded_digests(action: str, obj: Model, name: str = "digest") -> set[str]:
+    """What the events of this action say of an object's digest. One event, one digest; two tell of a forger."""
+    events = Event.objects.filter(action=action, object_type=obj._meta.label_lower, object_id=str(obj.pk))
+    return {str(after[name]) for after in events.values_list("after", flat=True) if after and name in after}
+
+
+def recorded_objects(action: str, model: type[Model]) -> set[str]:
+    """Keys, as text, of the objects that this was done to."""
+    events = Event.objects.filter(action=action, object_type=model._meta.label_lower)
+    return set(events.values_list("object_id", flat=True))
 
 
 def _values(project: Project, field: str) -> list[str]:

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from apps.accounts.models import Project
+from apps.audit import heads
+from apps.audit.heads import Head
 from apps.audit.models import Chain, Link
-from apps.audit.registry import kind_named, kinds
+from apps.audit.registry import digest_checks, kind_named, kinds
 from apps.audit.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
 
 BATCH = 500
@@ -25,27 +27,62 @@ class Break:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a walk along one chain found. `digest` is the head: note it elsewhere to notice a cut tail."""
+    """What a walk along one chain found. `digest` is the head: kept elsewhere, it tells of a cut tail.
+
+    `faults` are sentences about frozen things whose digests, taken again, are not those on record.
+    """
 
     name: str
     links: int
     unsealed: int
     digest: str
     broken: Break | None
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return self.broken is None and not self.faults
 
 
 def verify_chain(project: Project | None) -> Verdict:
-    """Recompute every digest of one chain; `project` None is the chain of what belongs to no project."""
+    """Recompute every digest of one chain, and of what was frozen in its project.
+
+    `project` None is the chain of what belongs to no project.
+    """
     name = chain_name(project.pk if project else None)
     waiting = count_unsealed(project)
     chain = Chain.objects.filter(name=name).first()
     if chain is None:
-        orphan = None if waiting or not _is_expected(project) else Break(0, "", 0, "the chain is missing")
-        return Verdict(name, 0, waiting, GENESIS, orphan)
+        return Verdict(name, 0, waiting, GENESIS, _missing(name, project, waiting), _faults_in(project))
     links, digest, broken = _walk(chain)
-    if broken is None and (links != chain.length or digest != chain.digest):
+    if broken is None and (links, digest) != (chain.length, chain.digest):
         broken = Break(links + 1, "", 0, f"the head counts {chain.length:,} links, the chain has {links:,}")
-    return Verdict(name, links, waiting, digest, broken)
+    if broken is None and (fault := heads.fault_of(chain)):
+        broken = Break(links, "", 0, fault)
+    return Verdict(name, links, waiting, digest, broken, _faults_in(project))
+
+
+def links_hold(chain: Chain) -> bool:
+    """Whether every link follows from the one before, and every record is what it was."""
+    links, digest, broken = _walk(chain)
+    return broken is None and (links, digest) == (chain.length, chain.digest)
+
+
+def is_passed(project: Project | None, head: Head) -> bool:
+    """Whether the chain has gone through a head that somebody kept."""
+    chain = Chain.objects.filter(name=chain_name(project.pk if project else None)).first()
+    return head.length == 0 if chain is None else heads.has_link(chain, head)
+
+
+def _faults_in(project: Project | None) -> list[str]:
+    return [] if project is None else [fault for check in digest_checks() for fault in check(project)]
+
+
+def _missing(name: str, project: Project | None, waiting: int) -> Break | None:
+    noted = heads.noted_head(name)
+    if noted is not None:
+        return Break(0, "", 0, f"the chain is missing, and had {noted.length:,} links")
+    return None if waiting or not _is_expected(project) else Break(0, "", 0, "the chain is missing")
 
 
 def count_unsealed(project: Project | None) -> int:

@@ -32,6 +32,17 @@ def digest_of_lines(lines: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
+def plain_numbers(value: Any) -> Any:
+    """The value with every whole number written as one: PostgreSQL gives 1e22 back as digits, SQLite as it came."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: plain_numbers(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_numbers(part) for part in value]
+    return value
+
+
 def utc_text(at: datetime) -> str:
     """A moment as it is digested: UTC, ISO 8601, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")

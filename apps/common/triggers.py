@@ -1,7 +1,7 @@
 """Migration operations that make rows immutable on PostgreSQL and SQLite, from any client.
 
 Each operation belongs in a migration of the app that owns the table. The product has no switch that turns them off;
-the test runner's flush is the only one who drops and restores them (see `drop_all` and `restore_all`).
+only tests of what happens without them drop and restore them (see `drop_all` and `restore_all`).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-PREFIX = "karat_guard_"
+from apps.common import replacing
+from apps.common.replacing import PREFIX
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,11 @@ class Guard:
 
 
 class InstallGuards(migrations.RunPython):
-    """The migration operation for a list of guards; reversible."""
+    """The migration operation for a list of guards; reversible.
+
+    On SQLite a guard on deletion brings those on replacement (see `replacing`), made from the keys that the table has
+    then: a migration that gives a guarded table another unique key ends with `GuardReplacement`.
+    """
 
     def __init__(self, guards: Sequence[Guard]) -> None:
         self.guards = list(guards)
@@ -83,11 +88,42 @@ class InstallGuards(migrations.RunPython):
         for guard in self.guards:
             for statement in guard.create_sql(schema_editor.connection.vendor):
                 schema_editor.execute(statement)
+        _guard_replacement(schema_editor, [guard.table for guard in self.guards])
 
     def _remove(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         for guard in self.guards:
             for statement in guard.drop_sql(schema_editor.connection.vendor):
                 schema_editor.execute(statement)
+        _guard_replacement(schema_editor, [guard.table for guard in self.guards])
+
+
+class LiftGuards(InstallGuards):
+    """The other way round: takes guards away, so that a later migration of the same upgrade can put better ones."""
+
+    def __init__(self, guards: Sequence[Guard]) -> None:
+        super().__init__(guards)
+        self.code, self.reverse_code = self._remove, self._install
+
+
+class GuardReplacement(migrations.RunPython):
+    """The migration operation that makes the guards on replacement of some tables anew. Undone, they stay."""
+
+    def __init__(self, tables: Sequence[str]) -> None:
+        self.tables = list(tables)
+        super().__init__(self._install, self._install)
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.tables], {})
+
+    def _install(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+        _guard_replacement(schema_editor, self.tables)
+
+
+def _guard_replacement(schema_editor: BaseDatabaseSchemaEditor, tables: Sequence[str]) -> None:
+    if schema_editor.connection.vendor != "sqlite":
+        return
+    with schema_editor.connection.cursor() as cursor:
+        replacing.install(cursor, dict.fromkeys(tables))
 
 
 def append_only(table: str, what: str) -> list[Guard]:
@@ -119,7 +155,7 @@ def same(*columns: str) -> str:
 
 
 def drop_all(connection) -> list[str]:
-    """Drop every guard and return the statements that bring them back. For the test runner's flush only."""
+    """Drop every guard and return the statements that bring them back. For tests of what happens without them."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(

@@ -10,6 +10,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus import rules, search, snapshots
 from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.selectors import latest_snapshot
 
 Listener = Callable[[Snapshot, User, datetime], None]
 _listeners: list[Listener] = []
@@ -38,8 +39,7 @@ def freeze_snapshot(
     if reason := rules.busy_refusal(corpus, job_id):
         raise FreezeRefused(reason, code="corpus_freezing")
     measured = snapshots.measure(corpus)
-    same = Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first()
-    if reason := rules.freeze_refusal(snapshots.pending(corpus, None), same):
+    if reason := rules.freeze_refusal(snapshots.pending(corpus, None), _same(corpus, measured)):
         raise FreezeRefused(reason, code="nothing_to_freeze")
     number = corpus.snapshots.count() + 1
     snapshot = snapshots.write_snapshot(
@@ -57,6 +57,14 @@ def freeze_snapshot(
     return snapshot
 
 
+def _same(corpus: Corpus, measured: snapshots.Measured) -> Snapshot | None:
+    """A snapshot that holds exactly this; one from before metadata counted has another digest for it."""
+    if same := Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first():
+        return same
+    latest = latest_snapshot(corpus)
+    return latest if latest is not None and snapshots.pending(corpus, latest).is_nothing else None
+
+
 def announce(snapshot: Snapshot, actor: User, at: datetime) -> None:
     """Let the apps above hear of a new snapshot."""
     for listener in _listeners:
@@ -64,5 +72,5 @@ def announce(snapshot: Snapshot, actor: User, at: datetime) -> None:
 
 
 def locked(corpus_id: int) -> Corpus:
-    corpora = Corpus.objects.select_for_update(of=("self",)).select_related("project", "freeze_job")
-    return corpora.get(pk=corpus_id)
+    """The corpus as it is once its row is held. Its job is read afterwards: a joined row is the one before the wait."""
+    return Corpus.objects.select_for_update().get(pk=corpus_id)

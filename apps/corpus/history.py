@@ -31,6 +31,7 @@ class ChangedBlock(NamedTuple):
     title: list[Piece]
     pieces: list[Piece] | None
     place: tuple[str, str] | None
+    facts: list[tuple[str, object, object]]
 
 
 def texts_of(block: Block) -> list[Text]:
@@ -63,9 +64,17 @@ def word_diffs(entries: list[SnapshotBlock]) -> list[ChangedBlock]:
                 word_diff(before.title, entry.version.title),
                 compared(before, entry.version),
                 places if places[0] != places[1] else None,
+                facts_of(before, entry.version),
             )
         )
     return rows
+
+
+def facts_of(before: BlockVersion, after: BlockVersion) -> list[tuple[str, object, object]]:
+    """What of the metadata differs: name, value before, value after; None where there was or is none."""
+    names = [*before.metadata, *(name for name in after.metadata if name not in before.metadata)]
+    values = [(name, before.metadata.get(name), after.metadata.get(name)) for name in names]
+    return [(name, old, new) for name, old, new in values if old != new]
 
 
 def compared(before: BlockVersion, after: BlockVersion) -> list[Piece] | None:

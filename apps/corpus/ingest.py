@@ -11,7 +11,7 @@ from apps.common.bulk import chunks, insert_rows, reserve_ids
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
-from apps.corpus.blocks import BlockDigests, block_digests
+from apps.corpus.blocks import BlockDigests, block_digests, metadata_digest
 from apps.corpus.enums import ImportMode
 from apps.corpus.importing.plans import Plan, until_broken
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
@@ -26,14 +26,27 @@ class Known(NamedTuple):
 
     pk: int
     document_id: str
+    document_title: str
     digest: str | None
+    metadata_digest: str | None
 
 
 class Change(NamedTuple):
     row: BlockRow
     digests: BlockDigests
+    metadata_digest: str
     known: Known | None
     word: str
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What tells this version of a block from its others."""
+        return self.digests.version, self.metadata_digest
+
+    @property
+    def keeps_its_words(self) -> bool:
+        """Whether only what nobody grades has changed: metadata, or what the document is called."""
+        return self.word == "changed" and self.known is not None and self.known.digest == self.digests.version
 
 
 def plan_blocks(
@@ -47,15 +60,17 @@ def plan_blocks(
 ) -> Plan:
     """What importing these rows would do; nothing is written. `corpus` is None for one yet to be made."""
     plan = Plan(["new", "changed", "unchanged", "gone"])
-    still_there = 0
+    still_there = wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
         for change in chunk:
             still_there += change.known is not None and change.known.digest is not None
+            wordless += change.keeps_its_words
             plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
         progress(plan.rows)
     if corpus is not None and mode == ImportMode.REPLACE:
         current = Block.objects.filter(corpus=corpus, current__isnull=False)
         plan.counts["gone"] = current.count() - still_there
+    _note_wordless(plan, wordless)
     plan.take_errors(errors)
     return plan
 
@@ -75,8 +90,10 @@ def take_blocks(
     """
     plan = Plan(["new", "changed", "unchanged", "gone"])
     current = set(Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk", flat=True))
+    wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
         for change in chunk:
+            wordless += change.keeps_its_words
             if change.known is not None:
                 current.discard(change.known.pk)
             plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
@@ -86,8 +103,15 @@ def take_blocks(
         plan.counts["gone"] = len(current)
         for gone in chunks(sorted(current), CHUNK):
             Block.objects.filter(pk__in=gone).update(current=None)
+    _note_wordless(plan, wordless)
     plan.take_errors(errors)
     return plan
+
+
+def _note_wordless(plan: Plan, count: int) -> None:
+    if count:
+        have = "1 changed block has" if count == 1 else f"{count:,} changed blocks have"
+        plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 
 def _compared(
@@ -108,8 +132,13 @@ def _compared(
 
 def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, Known]:
     found = Block.objects.filter(corpus=corpus, outside_id__in=ids)
-    columns = found.values_list("outside_id", "pk", "document__outside_id", "current__digest")
-    return {outside_id: Known(pk, document, digest) for outside_id, pk, document, digest in columns}
+    columns = found.values_list(
+        "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
+    )
+    return {
+        outside_id: Known(pk, document, title, digest, facts)
+        for outside_id, pk, document, title, digest, facts in columns
+    }
 
 
 def _refuse_twice(row: BlockRow, lines: dict[str, int], source: Source) -> None:
@@ -127,14 +156,17 @@ def _compare(row: BlockRow, known: Known | None, source: Source) -> Change:
         page_end=row.page_end,
         text=row.text,
     )
+    facts = metadata_digest(row.metadata)
     if known is None:
-        return Change(row, digests, None, "new")
+        return Change(row, digests, facts, None, "new")
     if known.document_id != row.document_id:
         said = f"the block belongs to document {known.document_id} for good; give it another id to move it"
         raise source.error(row.line, "document_id", row.document_id, said)
     if known.digest is None:
-        return Change(row, digests, known, "new")
-    return Change(row, digests, known, "unchanged" if known.digest == digests.version else "changed")
+        return Change(row, digests, facts, known, "new")
+    is_same = (known.digest, known.metadata_digest) == (digests.version, facts)
+    is_renamed = row.document_title not in {"", known.document_title}
+    return Change(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
 
 
 def _write(corpus: Corpus, changes: list[Change], at: datetime) -> None:
@@ -184,17 +216,15 @@ def _repoint(changes: list[Change], at: datetime) -> None:
     """Known blocks get the version they now have: an earlier one when the text has come back, else a new one."""
     wanted = {change.known.pk: change for change in changes if change.known is not None}
     earlier = {
-        (block, digest): version
-        for version, block, digest in BlockVersion.objects.filter(
+        (block, (digest, facts)): version
+        for version, block, digest, facts in BlockVersion.objects.filter(
             block__in=list(wanted), digest__in=[change.digests.version for change in changes]
-        ).values_list("pk", "block_id", "digest")
+        ).values_list("pk", "block_id", "digest", "metadata_digest")
     }
-    fresh = [block for block, change in wanted.items() if (block, change.digests.version) not in earlier]
+    fresh = [block for block, change in wanted.items() if (block, change.name) not in earlier]
     version_ids = dict(zip(fresh, reserve_ids(BlockVersion, len(fresh)), strict=True))
     _insert_versions([(version_ids[block], block, wanted[block]) for block in fresh], at)
-    pairs = [
-        (version_ids.get(block) or earlier[block, change.digests.version], block) for block, change in wanted.items()
-    ]
+    pairs = [(version_ids.get(block) or earlier[block, change.name], block) for block, change in wanted.items()]
     with connection.cursor() as cursor:
         cursor.executemany("UPDATE corpus_block SET current_id = %s WHERE id = %s", pairs)
 
@@ -208,6 +238,7 @@ def _insert_versions(versions: Iterable[tuple[int, int, Change]], at: datetime) 
             "block_id",
             "digest",
             "text_digest",
+            "metadata_digest",
             "title",
             "section_path",
             "page_start",
@@ -223,6 +254,7 @@ def _insert_versions(versions: Iterable[tuple[int, int, Change]], at: datetime) 
                 block,
                 change.digests.version,
                 change.digests.text,
+                change.metadata_digest,
                 change.row.title,
                 json.dumps(change.row.section_path),
                 change.row.page_start,

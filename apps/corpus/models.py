@@ -70,11 +70,13 @@ class BlockVersion(models.Model):
 
     `digest` names the canonical bytes of all that a reader sees (title, section path, pages, text);
     `text_digest` those of title and text alone: a block that only moved to another page is not a changed text.
+    `metadata_digest` names the metadata, which nobody grades and every export holds; "" when there is none.
     """
 
     block = models.ForeignKey(Block, models.PROTECT, related_name="versions")
     digest = models.CharField(max_length=64)
     text_digest = models.CharField(max_length=64, db_index=True)
+    metadata_digest = models.CharField(max_length=64, blank=True, default="")
     title = models.TextField(blank=True)
     section_path = models.JSONField(default=list, help_text="Headings from the outermost in.")
     page_start = models.PositiveIntegerField(null=True)
@@ -87,7 +89,7 @@ class BlockVersion(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["block", "digest"], name="block_version_digest_in_block"),
+            models.UniqueConstraint(fields=["block", "digest", "metadata_digest"], name="block_version_once_in_block"),
             models.CheckConstraint(
                 name="block_version_pages_in_order",
                 condition=Q(page_start=None, page_end=None) | Q(page_start__lte=models.F("page_end")),
@@ -144,6 +146,20 @@ class SnapshotBlock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.snapshot_id}:{self.position}"
+
+
+class SnapshotDocument(models.Model):
+    """What a document was called when a snapshot was frozen. A document without a title has no row."""
+
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="titles")
+    document = models.ForeignKey(Document, models.PROTECT, related_name="+")
+    title = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot", "document"], name="snapshot_document_once")]
+
+    def __str__(self) -> str:
+        return self.title
 
 
 class Import(models.Model):

@@ -1,12 +1,19 @@
 """Reads of corpora, all scoped to one project: another project's object does not exist."""
 
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
 from django.db.models import Count, F, Max, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
-from apps.corpus.enums import FREEZE
+from apps.common.bulk import chunks
+from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
 from apps.jobs.models import Job
+
+AT_ONCE = 5_000
 
 
 def corpora_in(project: Project) -> QuerySet[Corpus]:
@@ -97,6 +104,36 @@ def version_in(project: Project, pk: int) -> BlockVersion:
     return version
 
 
+class TextKey(NamedTuple):
+    """What makes a text the same: its block, and the digest of title and text. Pages and headings are no part of it."""
+
+    block_id: int
+    digest: str
+
+
+def texts_of(versions: Iterable[int]) -> dict[int, TextKey]:
+    """The text of each of these block versions, whichever snapshots they are in."""
+    found: dict[int, TextKey] = {}
+    for part in chunks(sorted(set(versions)), AT_ONCE):
+        rows = BlockVersion.objects.filter(pk__in=part).values_list("pk", "block_id", "text_digest")
+        found.update((pk, TextKey(block, digest)) for pk, block, digest in rows)
+    return found
+
+
+def block_names(versions: Iterable[int]) -> dict[int, str]:
+    """The outside id of the block of each of these block versions."""
+    found: dict[int, str] = {}
+    for part in chunks(sorted(set(versions)), AT_ONCE):
+        found.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "block__outside_id"))
+    return found
+
+
+def texts_in(snapshot: Snapshot) -> dict[TextKey, int]:
+    """The texts of a snapshot, each with the block version that holds it there."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list("block_id", "version__text_digest", "version_id")
+    return {TextKey(block, digest): version for block, digest, version in rows.iterator(chunk_size=AT_ONCE)}
+
+
 def versions_of(block: Block) -> QuerySet[BlockVersion]:
     """Newest first."""
     return block.versions.order_by("-created_at", "-pk")
@@ -126,3 +163,9 @@ def import_in(project: Project, pk: int) -> Import:
         return imports_in(project).get(pk=pk)
     except Import.DoesNotExist:
         raise Http404("No such import.") from None
+
+
+def left_unread(before: datetime) -> list[int]:
+    """Imports begun before then that nobody has read and no job is to read: whoever read them was interrupted."""
+    found = Import.objects.filter(state=ImportState.READING, job=None, created_at__lt=before)
+    return list(found.order_by("pk").values_list("pk", flat=True))

@@ -5,21 +5,25 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Collate
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Coalesce, Collate
 
 from apps.accounts.models import User
-from apps.corpus.blocks import snapshot_digest
-from apps.corpus.models import Block, Corpus, Snapshot, SnapshotBlock
+from apps.corpus.blocks import Entry, snapshot_digest
+from apps.corpus.models import Block, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 
 
 class Difference(NamedTuple):
-    """Blocks by what became of them. `moved` are those whose title and text stayed and whose place did not."""
+    """Blocks by what became of them.
+
+    `moved` are those whose title and text stayed and whose place did not; of `described` only the metadata changed.
+    """
 
     added: QuerySet[SnapshotBlock]
     gone: QuerySet[SnapshotBlock]
     changed: QuerySet[SnapshotBlock]
     moved: QuerySet[SnapshotBlock]
+    described: QuerySet[SnapshotBlock]
 
     def counts(self) -> dict[str, int]:
         return {word: entries.count() for word, entries in self._asdict().items()}
@@ -32,10 +36,11 @@ class Pending(NamedTuple):
     added: int
     changed: int
     gone: int
+    renamed: int = 0
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.added or self.changed or self.gone)
+        return not (self.added or self.changed or self.gone or self.renamed)
 
 
 class Measured(NamedTuple):
@@ -54,7 +59,7 @@ def current_blocks(corpus: Corpus) -> QuerySet[Block]:
 
 
 def pending(corpus: Corpus, latest: Snapshot | None) -> Pending:
-    """What freezing now would add to the record. One query."""
+    """What freezing now would add to the record: blocks, and documents that are called something else."""
     blocks = Block.objects.filter(corpus=corpus)
     if latest is None:
         count = blocks.filter(current__isnull=False).count()
@@ -66,7 +71,29 @@ def pending(corpus: Corpus, latest: Snapshot | None) -> Pending:
         changed=Count("pk", filter=Q(current__isnull=False, frozen__isnull=False) & ~Q(current=F("frozen"))),
         gone=Count("pk", filter=Q(current=None, frozen__isnull=False)),
     )
-    return Pending(**figures)
+    return Pending(**figures, renamed=renamed_documents(corpus, latest).count())
+
+
+def renamed_documents(corpus: Corpus, latest: Snapshot) -> QuerySet[Document]:
+    """Documents of the snapshot's blocks that are called otherwise now."""
+    frozen = SnapshotDocument.objects.filter(snapshot=latest, document=OuterRef("pk")).values("title")[:1]
+    there = Exists(SnapshotBlock.objects.filter(snapshot=latest, block__document=OuterRef("pk")))
+    title = Coalesce(Subquery(frozen), Value("", TextField()))
+    return Document.objects.filter(there, corpus=corpus).annotate(frozen=title).exclude(title=F("frozen"))
+
+
+def renamed_between(old: Snapshot, new: Snapshot) -> QuerySet[Document]:
+    """Documents in both that are called otherwise in `new`, with `title_before` and `title_after`, by their ids."""
+    titles = SnapshotDocument.objects.filter(document=OuterRef("pk"))
+    held = SnapshotBlock.objects.filter(block__document=OuterRef("pk"))
+    documents = Document.objects.filter(
+        Exists(held.filter(snapshot=old)), Exists(held.filter(snapshot=new)), corpus=new.corpus_id
+    )
+    named = documents.annotate(
+        title_before=Coalesce(Subquery(titles.filter(snapshot=old).values("title")[:1]), Value("", TextField())),
+        title_after=Coalesce(Subquery(titles.filter(snapshot=new).values("title")[:1]), Value("", TextField())),
+    )
+    return named.exclude(title_before=F("title_after")).order_by("outside_id")
 
 
 def measure(corpus: Corpus) -> Measured:
@@ -74,14 +101,16 @@ def measure(corpus: Corpus) -> Measured:
     documents: set[str] = set()
     count = 0
     rows = current_blocks(corpus).order_by(bytewise())
-    columns = rows.values_list("outside_id", "document__outside_id", "current__digest")
+    columns = rows.values_list(
+        "outside_id", "document__outside_id", "current__digest", "current__metadata_digest", "document__title"
+    )
 
-    def entries() -> Iterator[tuple[str, str, str]]:
+    def entries() -> Iterator[Entry]:
         nonlocal count
         for row in columns.iterator(chunk_size=5_000):
             count += 1
             documents.add(row[1])
-            yield row
+            yield Entry(*row)
 
     digest = snapshot_digest(entries())
     return Measured(digest, count, len(documents))
@@ -90,7 +119,10 @@ def measure(corpus: Corpus) -> Measured:
 def write_snapshot(
     *, corpus: Corpus, measured: Measured, number: int, name: str, actor: User, at: datetime
 ) -> Snapshot:
-    """The snapshot's row and its list, in one statement each. The caller holds the corpus."""
+    """The snapshot's row, its documents' titles and its list, in one statement each. The caller holds the corpus.
+
+    The list comes last: from then on the snapshot takes nothing further.
+    """
     snapshot = Snapshot.objects.create(
         corpus=corpus,
         number=number,
@@ -104,6 +136,12 @@ def write_snapshot(
     order = 'outside_id COLLATE "C"' if connection.vendor == "postgresql" else "outside_id COLLATE BINARY"
     with connection.cursor() as cursor:
         cursor.execute(
+            "INSERT INTO corpus_snapshotdocument (snapshot_id, document_id, title)"
+            " SELECT %s, d.id, d.title FROM corpus_document d WHERE d.corpus_id = %s AND d.title <> '' AND EXISTS"
+            " (SELECT 1 FROM corpus_block b WHERE b.document_id = d.id AND b.current_id IS NOT NULL)",
+            [snapshot.pk, corpus.pk],
+        )
+        cursor.execute(
             "INSERT INTO corpus_snapshotblock (snapshot_id, position, block_id, version_id)"
             f" SELECT %s, ROW_NUMBER() OVER (ORDER BY {order}) - 1, id, current_id"
             " FROM corpus_block WHERE corpus_id = %s AND current_id IS NOT NULL",
@@ -115,8 +153,8 @@ def write_snapshot(
 def difference(old: Snapshot, new: Snapshot) -> Difference:
     """What became of the blocks from `old` to `new`, as querysets ordered by position.
 
-    Entries of `gone` belong to `old`, all others to `new`; those of `changed` and `moved` carry the key of the
-    version before as `old_version_id`.
+    Entries of `gone` belong to `old`, all others to `new`; those of `changed`, `moved` and `described` carry the key
+    of the version before as `old_version_id`.
     """
     before = SnapshotBlock.objects.filter(snapshot=old, block=OuterRef("block"))
     after = SnapshotBlock.objects.filter(snapshot=new, block=OuterRef("block"))
@@ -125,11 +163,13 @@ def difference(old: Snapshot, new: Snapshot) -> Difference:
     other = in_new.annotate(
         old_version_id=before.values("version")[:1],
         old_text_digest=before.values("version__text_digest")[:1],
+        old_digest=before.values("version__digest")[:1],
     ).filter(old_version_id__isnull=False)
     other = other.exclude(old_version_id=F("version_id"))
     return Difference(
         added=in_new.filter(~Exists(before)),
         gone=entries.filter(snapshot=old).filter(~Exists(after)),
         changed=other.exclude(old_text_digest=F("version__text_digest")),
-        moved=other.filter(old_text_digest=F("version__text_digest")),
+        moved=other.filter(old_text_digest=F("version__text_digest")).exclude(old_digest=F("version__digest")),
+        described=other.filter(old_digest=F("version__digest")),
     )

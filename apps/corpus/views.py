@@ -20,7 +20,7 @@ from apps.jobs.models import Job
 SECTION = "Corpus"
 PAGE_SIZE = 25
 DIFFS = 20
-DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved"}
+DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved", "described": "Details"}
 
 
 @require_safe
@@ -105,11 +105,12 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
     if before is not None:
         found = snapshots.difference(before, snapshot)
         page = _page(request, getattr(found, word), DIFFS)
-        with_words = word in {"changed", "moved"}
+        with_words = word in {"changed", "moved", "described"}
         context |= {
             "page": page,
             "counts": [(name, title, getattr(found, name).count()) for name, title in DIFFERENCES.items()],
             "rows": history.word_diffs(list(page)) if with_words else None,
+            "renamed": snapshots.renamed_between(before, snapshot)[:DIFFS] if word == "described" else None,
         }
     return render(request, "corpus/changes.html", context)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
@@ -14,13 +14,15 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets import releasing, rules
 from apps.goldsets.enums import GroupBy, Split, VersionState, VersionStep
-from apps.goldsets.freezing import copy_items, items_digest, manifest_of
+from apps.goldsets.freezing import copy_items, items_digest, manifest_digest, manifest_of
 from apps.goldsets.gathering import gather
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors import TEST_SEEN
 from apps.goldsets.stops import find_stops
 from apps.goldsets.workflow import move
+from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
+from apps.triples.selectors import hold_accepted
 
 
 class VersionRefused(Refusal):
@@ -147,18 +149,21 @@ def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
     version = _locked(version_id)
     if reason := rules.change_refusal(version):
         raise VersionRefused(reason, code="freeze_refused")
+    _hold_inputs(version)
     found = gather(version)
     if reason := rules.freeze_refusal(version, find_stops(found, at=at)):
         raise VersionRefused(reason, code="freeze_refused")
     copy_items(found)
     digest = items_digest(version)
+    manifest = manifest_of(found, digest=digest, at=at)
     return move(
         version,
         VersionStep.FREEZE,
         actor=actor,
         at=at,
+        told={"manifest": manifest_digest(manifest)},
         digest=digest,
-        manifest=manifest_of(found, digest=digest, at=at),
+        manifest=manifest,
         frozen_by=actor,
         frozen_at=at,
     )
@@ -207,14 +212,22 @@ def log_test_look(*, version: Version, actor: User | None, what: str, at: dateti
     )
 
 
-def _versions() -> Any:
+def _versions() -> QuerySet[Version]:
     return Version.objects.select_for_update(of=("self",)).select_related(
         "gold_set__project", "snapshot__corpus", "guideline"
     )
 
 
 def _locked(version_id: int) -> Version:
+    """The version as it is once its row is held: rows joined to one that was waited for are those before the wait."""
+    list(Version.objects.select_for_update().filter(pk=version_id).values_list("pk", flat=True))
     return _versions().get(pk=version_id)
+
+
+def _hold_inputs(version: Version) -> None:
+    """Until the version is frozen nobody changes a grade, decides on one, or takes a triple back."""
+    locked_rounds(version.rounds.values_list("pk", flat=True))
+    hold_accepted(version.gold_set.project)
 
 
 def _guideline_of(rounds: Sequence[Round]) -> Guideline | None:

@@ -9,13 +9,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
-from apps.accounts.enums import Scope
+from apps.accounts.enums import Role, Scope
 from apps.common.negotiation import OneForm
+from apps.common.paging import cut_list, only_known
 from apps.goldsets import selectors
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
-from apps.goldsets.serializers import VersionSerializer
+from apps.goldsets.serializers import LossPageSerializer, VersionSerializer
 from apps.goldsets.views import export_response
 
 
@@ -47,6 +48,23 @@ class VersionDetail(VersionAPIView):
     @extend_schema(responses=VersionSerializer)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         return Response(VersionSerializer(self.version(gold_set, number)).data)
+
+
+class VersionLosses(VersionAPIView):
+    """What a version leaves out of what was judged, queries first, each with the reason. For leads.
+
+    Of a draft it is what would stay out now, of a frozen version what stayed out.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+    @extend_schema(
+        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)], responses=LossPageSerializer
+    )
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        cut = cut_list(selectors.losses_of(self.version(gold_set, number)), request.query_params)
+        return Response(LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
 
 
 class VersionExport(VersionAPIView):

@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
 
+from apps.common.worddiff import Piece, word_diff
+from apps.corpus.models import BlockVersion
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 
 
+class Pin(NamedTuple):
+    """A text that an item stands on: the block, the digest of the text, and the block version that holds it."""
+
+    block: str
+    digest: str
+    version_id: int
+
+    @property
+    def text(self) -> tuple[str, str]:
+        """What tells one text from another."""
+        return self.block, self.digest
+
+
 class Change(NamedTuple):
-    """One item that differs. `before` and `after` are what to show; an added item has no before."""
+    """One item that differs. `before` and `after` are what to show; an added item has no before.
+
+    A re-pinned item has the texts it stood on and those it stands on now, without the ones that stayed.
+    """
 
     name: str
     before: str = ""
     after: str = ""
+    pins_before: tuple[Pin, ...] = ()
+    pins_after: tuple[Pin, ...] = ()
+
+
+class Repinned(NamedTuple):
+    """A re-pinned item as people read it: each text that changed, word by word."""
+
+    name: str
+    texts: list[RepinnedText]
+
+
+class RepinnedText(NamedTuple):
+    """The blocks before and after, and what differs between their texts. Empty where there is none on that side."""
+
+    before: str
+    after: str
+    pieces: list[Piece]
 
 
 class Diff(NamedTuple):
@@ -35,7 +71,11 @@ class _Seen(NamedTuple):
     """What is compared of an item: its value (grade or words) and the texts it stands on."""
 
     value: str
-    texts: tuple[Any, ...] = ()
+    pins: tuple[Pin, ...] = ()
+
+    @property
+    def texts(self) -> set[tuple[str, str]]:
+        return {pin.text for pin in self.pins}
 
 
 def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Split.values)) -> Diff:
@@ -74,8 +114,30 @@ def _compare(before: Mapping[str, _Seen], after: Mapping[str, _Seen]) -> _Compar
         if old.value != new.value:
             found.changed.append(Change(name, old.value, new.value))
         if old.texts != new.texts:
-            found.moved.append(Change(name))
+            gone = tuple(pin for pin in old.pins if pin.text not in new.texts)
+            come = tuple(pin for pin in new.pins if pin.text not in old.texts)
+            found.moved.append(Change(name, old.value, new.value, gone, come))
     return found
+
+
+def told(changes: Sequence[Change]) -> list[Repinned]:
+    """Re-pinned items with their texts beside each other: those of one block first, then what is left, in order."""
+    pins = [pin for change in changes for pin in (*change.pins_before, *change.pins_after)]
+    texts = dict(BlockVersion.objects.filter(pk__in={pin.version_id for pin in pins}).values_list("pk", "text"))
+    return [Repinned(change.name, [_told(pair, texts) for pair in _paired(change)]) for change in changes]
+
+
+def _paired(change: Change) -> list[tuple[Pin | None, Pin | None]]:
+    after = {pin.block: pin for pin in change.pins_after}
+    same = [(pin, after.pop(pin.block)) for pin in change.pins_before if pin.block in after]
+    left = [pin for pin in change.pins_before if pin.block not in {before.block for before, _ in same}]
+    return [*same, *zip_longest(left, after.values())]
+
+
+def _told(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, str]) -> RepinnedText:
+    before, after = (texts[pin.version_id] if pin else "" for pin in pair)
+    block_before, block_after = (pin.block if pin else "" for pin in pair)
+    return RepinnedText(block_before, block_after, word_diff(before, after))
 
 
 def _queries(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
@@ -85,21 +147,22 @@ def _queries(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
 
 def _pairs(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
     rows = VersionGrade.objects.filter(version=version, query__split__in=sides).values_list(
-        "query__outside_id", "block_id", "grade", "block_version__text_digest"
+        "query__outside_id", "block_id", "grade", "block_version__text_digest", "block_version_id"
     )
     return {
-        f"{query} with {block}": _Seen(f"grade {grade}", (digest,))
-        for query, block, grade, digest in rows.iterator(chunk_size=5_000)
+        f"{query} with {block}": _Seen(f"grade {grade}", (Pin(block, digest, version),))
+        for query, block, grade, digest, version in rows.iterator(chunk_size=5_000)
     }
 
 
 def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
     rows = VersionTriple.objects.filter(version=version, split__in=sides).prefetch_related(
-        "revision__expected_blocks__version"
+        "revision__expected_blocks__version__block"
     )
     found = {}
     for row in rows:
-        texts = [(e.version.block_id, e.version.text_digest) for e in row.revision.expected_blocks.all()]
+        versions = [expected.version for expected in row.revision.expected_blocks.all()]
+        pins = sorted(Pin(version.block.outside_id, version.text_digest, version.pk) for version in versions)
         words = f"{row.content['question']} {row.content['expected_answer']}"
-        found[row.label] = _Seen(words, tuple(sorted(texts)))
+        found[row.label] = _Seen(words, tuple(pins))
     return found

@@ -11,16 +11,23 @@ from apps.goldsets import rules, selectors
 from apps.goldsets.enums import Split, StopKind
 from apps.goldsets.freezing import split_facts
 from apps.goldsets.gathering import gather
+from apps.goldsets.losses import losses_facts
 from apps.goldsets.models import Version
 from apps.goldsets.stops import Stop, find_stops, find_warnings
+
+SHOWN = 50
 
 
 def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     found = gather(version)
     stops = find_stops(found, at=at)
     sides = split_facts(found)
+    losses = losses_facts(found.losses)
     return {
         "version": version,
+        "left_out": rules.counted_losses(losses),
+        "losses": found.losses[:SHOWN],
+        "losses_total": len(found.losses),
         "rounds": version.rounds.order_by("number"),
         "found": found,
         "splits": [(side, sides[side]) for side in Split.values],

@@ -37,3 +37,21 @@ class StopKind(models.TextChoices):
     MACHINE = "machine", "machine-written triple"
     PERMISSION = "permission", "source without permission"
     LEAK = "leak", "leak between dev and test"
+
+
+class LossKind(models.TextChoices):
+    """What a version leaves out."""
+
+    QUERY = "query", "query"
+    PAIR = "pair", "judged pair"
+
+
+class LossReason(models.TextChoices):
+    """Why a version leaves out what was judged, in a sentence."""
+
+    TEXT_CHANGED = "text_changed", "The block has another text in this snapshot."
+    BLOCK_GONE = "block_gone", "The block is not in this snapshot."
+    QUERY_RETIRED = "query_retired", "The query is retired."
+    RULED_OUT = "ruled_out", "A lead has decided that it can’t be judged."
+    NOT_CHOSEN = "not_chosen", "No chosen round has judged it."
+    NOTHING_LEFT = "nothing_left", "No judged pair and no triple of it is left."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Collection, Sequence
 from datetime import UTC
@@ -12,7 +13,15 @@ from apps.common.errors import Refusal
 from apps.goldsets.content import EVERY_SPLIT, VersionContent
 from apps.goldsets.formats.content import Unwritable
 from apps.goldsets.formats.folder import chosen, write_folder, zip_folder
+from apps.goldsets.integrity import fault_of
 from apps.goldsets.models import Version
+
+log = logging.getLogger(__name__)
+
+FORGED = (
+    "Nothing was written. Somebody has changed the database past Karat: run karat verify-audit, and restore a backup "
+    "from before."
+)
 
 
 class ExportRefused(Refusal):
@@ -36,8 +45,13 @@ def write(
 ) -> dict[str, Any]:
     """Write the version below an empty folder and return its manifest.
 
-    Raises WrongChoice for an unknown form, and ExportRefused for an item that a form has no place for.
+    Raises WrongChoice for an unknown form, and ExportRefused for an item that a form has no place for, or when the
+    version is not what was frozen: somebody has written past Karat.
     """
+    _choice(formats)
+    if fault := fault_of(version):
+        log.error("An export of %s was refused. %s", version, fault)
+        raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
     content = VersionContent(version, splits=splits, revoked=revoked, names=names)
     try:
         return write_folder(content, folder, formats=formats, facts=_facts(content, formats))
@@ -47,13 +61,9 @@ def write(
 
 def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
     """The manifest as it was frozen, when the version was released, and what this export holds of it."""
-    try:
-        names = chosen(formats)
-    except ValueError as error:
-        raise WrongChoice(f"{error}.", code="unknown_form") from error
     released_at = content.version.released_at
     export = {
-        "formats": names,
+        "formats": _choice(formats),
         "splits": sorted(content.splits),
         "people": "named" if content.names else "numbered",
         "queries": content.query_rows().count(),
@@ -63,6 +73,13 @@ def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
     }
     released = released_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if released_at else None
     return {**content.version.manifest, "released_at": released, "export": export}
+
+
+def _choice(formats: Sequence[str]) -> list[str]:
+    try:
+        return chosen(formats)
+    except ValueError as error:
+        raise WrongChoice(f"{error}.", code="unknown_form") from error
 
 
 def zipped(version: Version, **options: Any) -> IO[bytes]:

@@ -48,11 +48,15 @@ class VersionForm(KaratForm):
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
         self.known_snapshots = {snapshot.pk: snapshot for snapshot in selectors.snapshots_of(project)}
         self.known_rounds = {round_.pk: round_ for round_ in selectors.rounds_on(project)}
-        if version is not None:
-            kwargs["initial"] = _initial(version)
+        kwargs["initial"] = _initial(version) if version else {"rounds": self._rounds_of_newest()}
         super().__init__(*args, **kwargs)
         self._offer("snapshot", [(pk, _snapshot_words(found)) for pk, found in self.known_snapshots.items()])
         self._offer("rounds", [(pk, _round_words(found)) for pk, found in self.known_rounds.items()])
+
+    def _rounds_of_newest(self) -> list[int]:
+        """Every round of the corpus that was frozen last: what is left out is left out by choice."""
+        newest = next(iter(self.known_snapshots.values()), None)
+        return [pk for pk, round_ in self.known_rounds.items() if newest and _is_of(round_, newest)]
 
     def _offer(self, name: str, choices: list[tuple[int, str]]) -> None:
         field = self.fields[name]
@@ -90,3 +94,7 @@ def _snapshot_words(snapshot: Snapshot) -> str:
 
 def _round_words(round_: Round) -> str:
     return f"{round_.name}, on {round_.pool.snapshot.name}, {round_.state}"
+
+
+def _is_of(round_: Round, snapshot: Snapshot) -> bool:
+    return round_.pool.snapshot.corpus_id == snapshot.corpus_id

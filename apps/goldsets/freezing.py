@@ -10,13 +10,14 @@ from typing import Any
 from django.conf import settings
 
 from apps.agreement import selectors as agreement
-from apps.common.digests import canonical_json, digest_of, digest_of_lines
+from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
 from apps.goldsets.content import VersionContent, stored_triple
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.formats.content import ExpectedBlock, QueryRow, TripleRow
 from apps.goldsets.gathering import Gathered, wording_of
-from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.losses import losses_facts
+from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.stops import reviewers_of
 from apps.queries.models import Permission, Query, Source
 from apps.triples.models import Triple
@@ -48,6 +49,8 @@ def copy_items(found: Gathered) -> None:
     )
     VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
     VersionTriple.objects.bulk_create(_version_triples(found), batch_size=BATCH)
+    losses = (VersionLoss(version=version, **loss._asdict()) for loss in found.losses)
+    VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
 
 
 def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
@@ -122,6 +125,10 @@ def items_digest(version: Version) -> str:
     return digest_of_lines(_lines(version))
 
 
+def manifest_digest(manifest: dict[str, Any]) -> str:
+    return digest_of(plain_numbers(manifest))
+
+
 def _lines(version: Version) -> Iterator[str]:
     yield canonical_json(_frame(version)).decode()
     content = VersionContent(version)
@@ -164,11 +171,8 @@ def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]
         "guideline": _guideline_facts(version),
         "counts": _counts(found),
         "splits": split_facts(found),
-        "left_out": {
-            "judged_on_another_text": found.on_other_text,
-            "of_retired_queries": found.of_retired_queries,
-        },
-        "agreement": _agreement_facts(version),
+        "left_out": losses_facts(found.losses),
+        "agreement": _agreement_facts(found),
         "sources": _source_facts(found),
         "software": {"name": "karat", "version": settings.VERSION},
     }
@@ -225,16 +229,18 @@ def split_facts(found: Gathered) -> dict[str, Any]:
     }
 
 
-def _agreement_facts(version: Version) -> dict[str, Any]:
+def _agreement_facts(found: Gathered) -> dict[str, Any]:
+    """How far people agreed on what the version holds, and on nothing else."""
+    version = found.version
     project = version.gold_set.project
-    grades = agreement.grade_agreement(project, version.rounds.all())
-    verdicts = agreement.verdict_agreement(project)
+    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in found.pairs})
+    verdicts = agreement.verdicts_on(project, [triple.pk for triple in found.triples])
     return {
         "annotators": len(grades.ratings.people),
         "pairs_judged_twice": grades.ratings.shared,
         "grades": agreement.as_facts(grades.overall),
         "by_pair_of_annotators": [agreement.as_facts(pair.kappa) for pair in grades.pairs],
-        "verdicts": agreement.as_facts(verdicts.kappa),
+        "verdicts": agreement.as_facts(verdicts),
     }
 
 

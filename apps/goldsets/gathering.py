@@ -6,25 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
-from apps.goldsets.enums import GroupBy, VersionState
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors import TextKey, block_names, texts_of
+from apps.goldsets.enums import GroupBy, LossReason, VersionState
+from apps.goldsets.losses import Judged, Loss, Losses, Place, held_before, kept_elsewhere
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.splits import VARIANT_OF, Item, Leak, leaks, split
 from apps.judging.models import Round
-from apps.judging.selectors import ResolvedPair, resolved_grades
+from apps.judging.selectors import ResolvedPair, settled_pairs
 from apps.queries.models import Query
-from apps.retrieval.models import PoolEntry
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors import accepted_triples
-
-
-class Place(NamedTuple):
-    """A block in the version's snapshot."""
-
-    position: int
-    version_id: int
-    text_digest: str
-    outside_id: str
 
 
 class JudgedPair(NamedTuple):
@@ -35,6 +27,12 @@ class JudgedPair(NamedTuple):
     grade: int
     resolution: str
     judges: int
+    text: TextKey
+
+    @property
+    def key(self) -> tuple[int, TextKey]:
+        """The query and the text that was judged for it."""
+        return self.query.pk, self.text
 
 
 class OpenPair(NamedTuple):
@@ -43,6 +41,7 @@ class OpenPair(NamedTuple):
     query: Query
     block: str
     pair: ResolvedPair
+    text: TextKey
 
 
 @dataclass
@@ -58,8 +57,7 @@ class Gathered:
     sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
-    on_other_text: int = 0
-    of_retired_queries: int = 0
+    losses: list[Loss] = field(default_factory=list)
 
     def side_of_query(self, query: Query) -> str:
         return self.sides[query_name(query.outside_id)]
@@ -87,11 +85,15 @@ def gather(version: Version) -> Gathered:
     project = version.gold_set.project
     found = Gathered(version=version, places=places_of(version.snapshot), former=former_of(version))
     queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
-    _gather_pairs(found, list(version.rounds.all()), queries)
+    losses = Losses(found.places, queries)
+    _gather_pairs(found, list(version.rounds.all()), queries, losses)
     found.triples = list(accepted_triples(project, version.snapshot).select_related("source", "query__source"))
     for triple in found.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
             found.queries[triple.query_id] = queries[triple.query_id]
+    held = [(pair.query.pk, pair.text.block_id) for pair in found.pairs]
+    held += [(waiting.query.pk, waiting.text.block_id) for waiting in found.unresolved]
+    found.losses = losses.listed(held, found.queries, found.former)
     items = _items(found)
     found.sides = split(items, test_share=version.test_share, seed=version.seed)
     found.leaks = leaks(items, found.sides)
@@ -115,29 +117,31 @@ def former_of(version: Version) -> Version | None:
     return earlier.order_by("-number").first()
 
 
-def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Query]) -> None:
-    pools = {round_.pool_id for round_ in rounds}
-    judged = PoolEntry.objects.filter(pool__in=pools).values("version")
-    texts = {
-        pk: (block, digest, outside_id)
-        for pk, block, digest, outside_id in BlockVersion.objects.filter(pk__in=judged).values_list(
-            "pk", "block_id", "text_digest", "block__outside_id"
-        )
-    }
-    for pair in resolved_grades(rounds):
-        query = queries[pair.query_id]
-        block, digest, outside_id = texts[pair.version_id]
-        place = found.places.get(block)
-        if query.retired_at is not None:
-            found.of_retired_queries += 1
-        elif place is None or place.text_digest != digest:
-            found.on_other_text += 1
-        elif pair.grade is None:
-            found.queries[query.pk] = query
-            found.unresolved.append(OpenPair(query, outside_id, pair))
+def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
+    pairs = settled_pairs(rounds)
+    versions = {pair.version_id for pair in pairs}
+    texts, names = texts_of(versions), block_names(versions)
+    seen = set()
+    for pair in pairs:
+        query, block = queries[pair.query_id], names[pair.version_id]
+        judged = Judged(query.pk, texts[pair.version_id], block, pair.grade)
+        seen.add(judged.key)
+        if pair.is_ruled_out:
+            continue
+        if not losses.is_held(judged):
+            continue
+        found.queries[query.pk] = query
+        if pair.grade is None:
+            found.unresolved.append(OpenPair(query, block, pair, judged.text))
         else:
-            found.queries[query.pk] = query
-            found.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges))
+            place = found.places[judged.text.block_id]
+            found.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
+    ruled_out = {(pair.query_id, texts[pair.version_id]) for pair in pairs if pair.is_ruled_out}
+    for judged in [*kept_elsewhere(rounds), *held_before(found.former)]:
+        if judged.key in ruled_out:
+            losses.miss(judged, LossReason.RULED_OUT)
+        elif judged.key not in seen and losses.is_held(judged):
+            losses.miss(judged, LossReason.NOT_CHOSEN)
 
 
 def _items(found: Gathered) -> list[Item]:

@@ -4,7 +4,7 @@ from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
-from apps.goldsets.enums import GroupBy, Split, VersionState
+from apps.goldsets.enums import GroupBy, LossKind, LossReason, Split, VersionState
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
@@ -140,3 +140,21 @@ class VersionTriple(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class VersionLoss(models.Model):
+    """A pair or a query that the version left out when it was frozen, with the reason: see `losses`."""
+
+    version = models.ForeignKey(Version, models.PROTECT, related_name="losses")
+    kind = models.CharField(max_length=8, choices=LossKind.choices)
+    query_name = models.CharField(max_length=200)
+    block_name = models.CharField(max_length=300, blank=True)
+    grade = models.SmallIntegerField(null=True)
+    reason = models.CharField(max_length=16, choices=LossReason.choices)
+    sentence = models.TextField()
+
+    class Meta:
+        verbose_name_plural = "version losses"
+
+    def __str__(self) -> str:
+        return f"{self.query_name} {self.block_name}".strip()

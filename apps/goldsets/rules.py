@@ -1,7 +1,7 @@
 """Who may do what with a version, as the reason against it or None."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
@@ -56,6 +56,15 @@ def counted(stops: Sequence[Stop]) -> str:
     """ "11 unresolved grades, 12 stale triples" in the order of kinds."""
     counts = Counter(stop.kind for stop in stops)
     return ", ".join(_several(counts[kind], kind) for kind in StopKind if counts[kind])
+
+
+def counted_losses(facts: Mapping[str, int]) -> str:
+    """ "50 judged pairs and 2 queries"; empty where nothing stays out."""
+    parts = [
+        "1 judged pair" if facts["pairs"] == 1 else f"{facts['pairs']:,} judged pairs" if facts["pairs"] else "",
+        "1 query" if facts["queries"] == 1 else f"{facts['queries']:,} queries" if facts["queries"] else "",
+    ]
+    return " and ".join(part for part in parts if part)
 
 
 def _several(count: int, kind: StopKind) -> str:

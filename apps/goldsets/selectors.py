@@ -1,5 +1,6 @@
 """Reads of gold sets and versions."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,7 +11,9 @@ from apps.accounts.models import Project
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
-from apps.goldsets.models import GoldSet, Version, VersionQuery, VersionTriple
+from apps.goldsets.gathering import gather
+from apps.goldsets.losses import Loss
+from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.judging.models import Round
 from apps.judging.selectors import rounds_in
 from apps.queries.models import Source
@@ -139,6 +142,13 @@ def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
     sources = list(Source.objects.filter(used))
     reasons = permission_reasons(sources, at=at)
     return {pk: reason for pk, reason in reasons.items() if "revoked" in reason}
+
+
+def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
+    """What the version leaves out, by name: what it left out when it was frozen, or would leave out now."""
+    if version.is_draft:
+        return gather(version).losses
+    return version.losses.order_by("pk")
 
 
 def agreement_of(version: Version) -> list[dict[str, Any]]:

@@ -17,3 +17,19 @@ class VersionSerializer(serializers.Serializer):
     frozen_at = serializers.DateTimeField(allow_null=True)
     released_at = serializers.DateTimeField(allow_null=True)
     manifest = serializers.DictField()
+
+
+class LossSerializer(serializers.Serializer):
+    """A judged pair, or a query with no block and no grade, that a version leaves out."""
+
+    kind = serializers.CharField(help_text="query or pair")
+    query_id = serializers.CharField(source="query_name")
+    block_id = serializers.CharField(source="block_name")
+    grade = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField(help_text="LossReason: text_changed, block_gone, query_retired and so on.")
+    sentence = serializers.CharField()
+
+
+class LossPageSerializer(serializers.Serializer):
+    results = LossSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")

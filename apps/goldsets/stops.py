@@ -11,7 +11,7 @@ from apps.common.wording import percent
 from apps.goldsets.enums import StopKind
 from apps.goldsets.gathering import Gathered, OpenPair, wording_of
 from apps.goldsets.models import VersionTriple
-from apps.goldsets.splits import Leak
+from apps.goldsets.splits import DEV, TEST, Leak
 from apps.judging.resolution import PairState
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
@@ -22,6 +22,8 @@ from apps.triples.models import Triple
 REVIEWERS_OF_MACHINE_WRITTEN = 2
 NAMES_SHOWN = 12
 OFF_TARGET = 0.05
+OFF_AIM = 0.15
+FEWEST_TO_SPLIT = 4
 TIE_WORDS = {
     "group": "the group “{}”",
     "document": "the document “{}”",
@@ -168,7 +170,21 @@ def find_warnings(found: Gathered) -> list[str]:
     if sourceless:
         verb = "names" if len(sourceless) == 1 else "name"
         warnings.append(f"{_listed(sourceless)} {verb} no source, so nobody said under which terms.")
-    return [*warnings, *_off_target(found)]
+    return [*warnings, *_off_target(found), *_lopsided(found)]
+
+
+def _lopsided(found: Gathered) -> Iterator[str]:
+    """Sides far from what was aimed at: the hash of whole groups decides, and few groups fall as they fall."""
+    counts = Counter(found.sides.values())
+    total, aim = counts.total(), found.version.test_share
+    if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:
+        return
+    share = percent(counts[TEST] / total, 0)
+    yield (
+        f"The split is lopsided: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test, {share}, where"
+        f" {percent(aim, 0)} were aimed at. Change the draft: another seed falls otherwise, and keeping less whole"
+        " makes the sides more even."
+    )
 
 
 def _off_target(found: Gathered) -> Iterator[str]:

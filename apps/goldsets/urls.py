@@ -9,6 +9,7 @@ VERSION = [
     path("release/", views.release, name="release"),
     path("discard/", views.discard, name="discard"),
     path("difference/", views.difference, name="difference"),
+    path("left-out/", views.left_out, name="left-out"),
     path("export/", views.export, name="export"),
     path("items/<slug:split>/<slug:kind>/", views.items, name="items"),
 ]

@@ -1,4 +1,7 @@
-"""Does an exported version still hold the bytes its manifest names? Plain files, no database."""
+"""Does an exported version still hold what its manifest names: the bytes, and the digests of what was frozen?
+
+Plain files, no database.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
+
+from apps.goldsets import recomputing
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 64 << 20
@@ -91,6 +96,8 @@ def verify(path: Path) -> Report:
             listed.add(entry["path"])
             _check(store, names, entry, report)
         report.faults += [f"{name} is not in the manifest." for name in sorted(names - listed - {MANIFEST})]
+        if report.is_intact:
+            report.faults += recomputing.faults(report.manifest, listed, store.open)
     return report
 
 

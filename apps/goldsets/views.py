@@ -21,6 +21,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.forms import GoldSetForm, VersionForm
 from apps.goldsets.gathering import former_of
+from apps.goldsets.losses import losses_as_csv, losses_facts
 from apps.goldsets.models import Version
 
 SECTION = "Versions"
@@ -106,6 +107,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "waiting": selectors.triples_on_their_way(version),
         "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
         "agreement": selectors.agreement_of(version),
+        "left_out": rules.counted_losses(version.manifest["left_out"]),
     }
     return render(request, "goldsets/version.html", context)
 
@@ -115,6 +117,10 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
 def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = selectors.version_in(project, gold_set, number)
     version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    stayed_out = rules.counted_losses(version.manifest["left_out"])
+    if stayed_out:
+        messages.warning(request, f"{version.label} is frozen. {stayed_out} stayed out; the list says why.")
+        return redirect("goldsets:left-out", project.slug, gold_set, number)
     messages.success(request, f"{version.label} is frozen. Nothing in it changes any more.")
     return redirect(page_of(version))
 
@@ -163,6 +169,28 @@ ITEMS = {"queries": selectors.queries_of, "triples": selectors.triples_of}
 
 
 @require_safe
+@member_view(Role.LEAD)
+def left_out(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """What the version leaves out of what was judged, by name; `format=csv` is all of it as a file.
+
+    For leads: the list names queries of the test split.
+    """
+    version = selectors.version_in(project, gold_set, number)
+    rows = selectors.losses_of(version)
+    if request.GET.get("format") == "csv":
+        answer = HttpResponse(losses_as_csv(rows), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="{gold_set}-{version.label}-left-out.csv"'
+        return answer
+    context = {
+        "section": SECTION,
+        "version": version,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "counted": rules.counted_losses(losses_facts(rows)),
+    }
+    return render(request, "goldsets/left_out.html", context)
+
+
+@require_safe
 @member_view()
 def difference(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = _visible(request, project, gold_set, number)
@@ -174,18 +202,22 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
         _log_look(request, version, "difference in test")
+    found = diffs.diff(former, version, splits=[split])
     context = {
         "section": SECTION,
         "version": version,
         "former": former,
         "split": split,
         "splits": Split.values,
-        "changes": _changes(diffs.diff(former, version, splits=[split])),
+        "changes": _changes(found),
+        "repinned": diffs.told(found.repinned[:SHOWN_REPINNED]),
+        "repinned_total": len(found.repinned),
     }
     return render(request, "goldsets/difference.html", context)
 
 
 SHOWN_CHANGES = 200
+SHOWN_REPINNED = 50
 
 
 def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
@@ -194,7 +226,6 @@ def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
         ("Added", found.added),
         ("Removed", found.removed),
         ("Re-graded", found.regraded),
-        ("Re-pinned to another text", found.repinned),
         ("Reworded", found.reworded),
     )
     return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]

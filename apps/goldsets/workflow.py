@@ -31,10 +31,19 @@ def edge_for(state: str, step: str) -> Edge | None:
     return next((edge for edge in EDGES if (edge.source, edge.step) == (state, step)), None)
 
 
-def move(version: Version, step: VersionStep, *, actor: User | None, at: datetime, **changes: Any) -> Version:
+def move(
+    version: Version,
+    step: VersionStep,
+    *,
+    actor: User | None,
+    at: datetime,
+    told: dict[str, Any] | None = None,
+    **changes: Any,
+) -> Version:
     """Take `step` with a version that the caller has locked, and write the audit event.
 
-    `changes` are fields saved together with the state. Raises IllegalStep when the table does not list the step.
+    `changes` are fields saved together with the state, `told` what else the event says. Raises
+    IllegalStep when the table does not list the step.
     """
     edge = edge_for(version.state, step)
     if edge is None:
@@ -49,7 +58,7 @@ def move(version: Version, step: VersionStep, *, actor: User | None, at: datetim
         action=edge.event,
         obj=version,
         before={"state": edge.source},
-        after={"state": edge.target, "digest": version.digest},
+        after={"state": edge.target, "digest": version.digest, **(told or {})},
         at=at,
     )
     return version

@@ -164,12 +164,17 @@ def test_a_chain_that_was_thrown_away_is_found(project):
     assert verify_chain(project).broken.position == 1
 
 
-def test_a_record_that_appears_late_below_the_mark_is_sealed(project):
-    """A long transaction commits after others that took a higher key."""
+def event_that_appears_late(project) -> Event:
+    """A long transaction commits after others that took a higher key and are sealed."""
     first = make_event(project)
-    late_id = first.pk + 10
-    make_event(project)
-    SealMark.objects.create(kind="event", record_id=late_id + 100)
+    Event.objects.bulk_create([Event(pk=first.pk + 10, project=project, action="note.made", at=AT)])
+    seal_all()
+    return Event.objects.create(pk=first.pk + 5, project=project, action="note.made", at=AT)
+
+
+def test_a_record_that_appears_late_below_the_mark_is_sealed(project):
+    late = event_that_appears_late(project)
+    assert SealMark.objects.get(kind="event").record_id > late.pk
 
     seal_all()
 
@@ -178,11 +183,31 @@ def test_a_record_that_appears_late_below_the_mark_is_sealed(project):
 
 def test_a_record_below_the_look_back_is_found_from_the_start(project, monkeypatch):
     monkeypatch.setattr(sealing, "LOOK_BACK", 0)
-    make_event(project)
-    SealMark.objects.create(kind="event", record_id=10**9)
+    event_that_appears_late(project)
 
     assert seal_all() == 0
-    assert seal_all(from_the_start=True) == Event.objects.count()
+    assert seal_all(from_the_start=True) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE audit_sealmark SET record_id = record_id + 1000000", "stands on a sealed record"),
+        ("UPDATE audit_sealmark SET record_id = record_id - 1", "only rises"),
+        ("UPDATE audit_sealmark SET kind = 'other', record_id = 0", "only rises"),
+        ("INSERT INTO audit_sealmark (kind, record_id) VALUES ('verdict', 1000000)", "stands on a sealed record"),
+        ("DELETE FROM audit_sealmark", "never deleted"),
+        ("UPDATE audit_chain SET length = length - 1", "only grows"),
+        ("UPDATE audit_chain SET name = 'other'", "keeps its name"),
+        ("DELETE FROM audit_chain", "never deleted"),
+    ],
+)
+def test_the_database_keeps_the_mark_and_the_head(project, change, said):
+    make_event(project)
+    seal_all()
+
+    with pytest.raises(IntegrityError, match=said), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(change)
 
 
 @pytest.mark.parametrize("table", ["audit_link", "audit_event"])

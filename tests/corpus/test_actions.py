@@ -1,14 +1,19 @@
+import io
 import json
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
+from apps.common.inputs import ErrorList
+from apps.common.tabular import Source
 from apps.corpus import actions
 from apps.corpus.enums import ImportMode
-from apps.corpus.models import Block, BlockVersion, Document, Snapshot
+from apps.corpus.ingest import plan_blocks
+from apps.corpus.models import Block, BlockVersion, Document, Snapshot, SnapshotDocument
+from apps.corpus.readers import read_blocks
 from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
 from tests.factories import AT, lead_of, make_project
 
@@ -241,3 +246,78 @@ def test_redaction_refuses_without_a_reason_and_a_second_time():
     actions.redact_version(version_id=version.pk, reason="asked for", actor=lead, at=AT)
     with pytest.raises(actions.RedactionRefused, match="already"):
         actions.redact_version(version_id=version.pk, reason="again", actor=lead, at=AT)
+
+
+FULL = {
+    "block_id": "b1",
+    "document_id": "d1",
+    "document_title": "Handbook",
+    "title": "Keys",
+    "text": "Rotated.",
+    "metadata": {"url": "https://example.org/1"},
+}
+
+
+@pytest.mark.parametrize(
+    "change", [{"metadata": {"url": "https://example.org/2"}}, {"metadata": {}}, {"document_title": "Rules"}]
+)
+def test_a_change_of_metadata_or_title_alone_is_a_change(change):
+    corpus = make_corpus(texts={})
+    import_text(corpus, json.dumps(FULL))
+    first = make_snapshot(corpus=corpus)
+
+    plan = import_text(corpus, json.dumps(FULL | change))
+
+    assert plan.counts == {"new": 0, "changed": 1, "unchanged": 0, "gone": 0}
+    assert plan.notes == [
+        "1 changed block has the same words and place as before: only metadata or a document's title differs."
+    ]
+    second = make_snapshot(corpus=corpus)
+    assert second.digest != first.digest
+    old, new = first.entries.get().version, second.entries.get().version
+    assert (old.digest, old.text_digest) == (new.digest, new.text_digest)
+    assert old.metadata == FULL["metadata"]
+    assert new.metadata == (FULL | change)["metadata"]
+    assert [*first.titles.values_list("title", flat=True)] == ["Handbook"]
+    assert [*second.titles.values_list("title", flat=True)] == [(FULL | change)["document_title"]]
+
+
+def test_metadata_that_comes_back_is_the_text_it_was():
+    corpus = make_corpus(texts={})
+    for metadata in ({"n": 1}, {"n": 2}, {"n": 1}):
+        import_text(corpus, json.dumps(FULL | {"metadata": metadata}))
+
+    assert BlockVersion.objects.filter(block__corpus=corpus).count() == 2
+    assert Block.objects.get(corpus=corpus).current.metadata == {"n": 1}
+
+
+def test_a_title_that_is_left_out_stays_and_is_no_change():
+    corpus = make_corpus(texts={})
+    import_text(corpus, json.dumps(FULL))
+
+    plan = import_text(corpus, json.dumps({name: value for name, value in FULL.items() if name != "document_title"}))
+
+    assert plan.changes_nothing
+    assert Document.objects.get(corpus=corpus).title == "Handbook"
+
+
+def test_a_preview_says_what_an_import_does_of_metadata():
+    corpus = make_corpus(texts={})
+    import_text(corpus, json.dumps(FULL))
+    errors, text = ErrorList(), json.dumps(FULL | {"metadata": {}}).encode()
+    source = Source("b.jsonl", io.BytesIO(text))
+
+    plan = plan_blocks(
+        corpus=corpus, rows=read_blocks(source, errors, format="jsonl"), source=source, errors=errors, mode="merge"
+    )
+
+    assert plan.counts["changed"] == 1
+    assert len(plan.notes) == 1
+
+
+def test_a_frozen_snapshot_takes_no_further_titles():
+    snapshot = make_snapshot()
+    document = Document.objects.get(corpus=snapshot.corpus)
+
+    with pytest.raises(IntegrityError, match="no further titles"), transaction.atomic():
+        SnapshotDocument.objects.create(snapshot=snapshot, document=document, title="Other")

@@ -6,12 +6,13 @@ from django.utils import timezone
 
 from apps.common.errors import Refusal
 from apps.corpus import actions, search
-from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.models import BlockVersion, Corpus, Snapshot
 from apps.jobs.actions import cancel_job
 from apps.jobs.models import Job, JobChunk
 from apps.jobs.testing import run_jobs
 from tests.corpus.factories import TEXTS, import_texts, make_corpus, make_snapshot
 from tests.factories import lead_of
+from tests.races import overlapping
 
 pytestmark = pytest.mark.django_db
 
@@ -183,3 +184,33 @@ def test_another_job_is_no_freeze(lead, corpus):
 def post(client, project, **values):
     address = reverse("corpus-api:snapshots", args=[project.slug])
     return client.post(address, values, content_type="application/json")
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_meets_a_freeze_being_asked_for_is_refused(corpus):
+    asked, refused = overlapping(lambda: request_freeze(corpus), lambda: import_texts(corpus, {"b1": "Another text."}))
+
+    assert asked.job is not None
+    assert refused.code == "corpus_freezing"
+    assert BlockVersion.objects.count() == 3
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_freeze_that_meets_an_import_freezes_what_it_brought(corpus, monkeypatch):
+    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 10)
+
+    _, asked = overlapping(lambda: import_texts(corpus, TEXTS | {"b4": "A fourth."}), lambda: request_freeze(corpus))
+
+    assert asked.snapshot.block_count == 4
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_meets_a_freeze_stays_out_of_its_snapshot(corpus, monkeypatch):
+    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 10)
+
+    asked, plan = overlapping(lambda: request_freeze(corpus), lambda: import_texts(corpus, TEXTS | {"b4": "A fourth."}))
+
+    assert (asked.snapshot.block_count, plan.counts["new"]) == (3, 1)

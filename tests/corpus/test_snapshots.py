@@ -25,8 +25,8 @@ def test_difference_tells_added_gone_changed_and_moved_apart():
     found = difference(old, new)
 
     names = {word: [entry.block.outside_id for entry in entries] for word, entries in found._asdict().items()}
-    assert names == {"added": ["added"], "gone": ["gone"], "changed": ["changed"], "moved": ["moved"]}
-    assert found.counts() == {"added": 1, "gone": 1, "changed": 1, "moved": 1}
+    assert names == {"added": ["added"], "gone": ["gone"], "changed": ["changed"], "moved": ["moved"], "described": []}
+    assert found.counts() == {"added": 1, "gone": 1, "changed": 1, "moved": 1, "described": 0}
     assert found.gone[0].snapshot_id == old.pk
     assert found.changed[0].old_version_id == old.entries.get(block__outside_id="changed").version_id
 

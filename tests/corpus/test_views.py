@@ -8,7 +8,7 @@ from apps.accounts.enums import Role
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
 from apps.jobs.testing import run_jobs
-from tests.corpus.factories import TEXTS, import_texts, make_corpus, make_snapshot
+from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
 from tests.factories import lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +96,7 @@ def test_a_corpus_takes_the_same_queries_for_one_and_three_blocks(client, django
     project = snapshot.corpus.project
     signed_in(client, project)
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(reverse("corpus:corpus", args=[project.slug, snapshot.corpus.slug]))
 
 
@@ -108,7 +108,7 @@ def test_changes_take_the_same_queries_for_one_and_three(client, django_assert_n
     snapshot = make_snapshot(corpus=corpus)
     signed_in(client, corpus.project)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]))
 
 
@@ -162,6 +162,22 @@ def test_changes_mark_the_words(client):
     assert "<del>90</del><ins>60</ins>" in answer.text
 
 
+def test_changes_show_metadata_and_renamed_documents(client):
+    corpus = make_corpus(texts={})
+    first = {"block_id": "b1", "document_id": "d1", "document_title": "Handbook", "title": "Keys", "text": "Rotated."}
+    import_text(corpus, json.dumps(first | {"metadata": {"owner": "IT"}}))
+    make_snapshot(corpus=corpus)
+    import_text(corpus, json.dumps(first | {"metadata": {"owner": "Ops"}, "document_title": "Rules"}))
+    snapshot = make_snapshot(corpus=corpus)
+    client.force_login(lead_of(corpus.project))
+
+    page = client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]), {"show": "described"})
+
+    text = page.content.decode()
+    assert "<b>owner</b> <del>IT</del> <ins>Ops</ins>" in text
+    assert "<del>Handbook</del> <ins>Rules</ins>" in text
+
+
 def test_a_block_shows_its_history_and_who_holds_it(client):
     snapshot = make_snapshot(texts={"b1": "one"})
     import_texts(snapshot.corpus, {"b1": "two"})
@@ -174,6 +190,19 @@ def test_a_block_shows_its_history_and_who_holds_it(client):
     assert "<del>one</del><ins>two</ins>" in answer.text
     assert snapshot.name in answer.text
     assert "Redact" not in answer.text
+
+
+def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):
+    corpus = make_corpus(texts={"b1": "Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```"})
+    client.force_login(lead_of(corpus.project))
+    block = Block.objects.get(corpus=corpus)
+
+    page = client.get(reverse("corpus:block", args=[corpus.project.slug, block.pk])).content.decode()
+    listed = client.get(reverse("corpus:corpus", args=[corpus.project.slug, corpus.slug])).content.decode()
+
+    assert "<code>send()</code>" in page
+    assert '<pre class="imported">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>' in page
+    assert '<p class="said clip">Call send(), see more: send(1)</p>' in listed
 
 
 def test_a_redacted_text_shows_the_reason_and_no_text(client):

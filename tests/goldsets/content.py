@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from apps.corpus.blocks import Entry, block_digests, metadata_digest, snapshot_digest
 from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
 
 
@@ -66,3 +67,19 @@ def with_query(**changes: object) -> ListContent:
     first = SMALL.query_rows[0]._replace(**changes)
     grades = [g._replace(query_id=first.query_id) if g.query_id == "Q01" else g for g in SMALL.grade_rows]
     return replace(SMALL, query_rows=[first, SMALL.query_rows[1]], grade_rows=grades)
+
+
+def _entry(row: BlockRow) -> Entry:
+    digests = block_digests(
+        title=row.title, section_path=row.section, page_start=row.page_start, page_end=row.page_end, text=row.text
+    )
+    return Entry(row.block_id, row.document_id, digests.version, metadata_digest(row.metadata), row.document_title)
+
+
+def snapshot_facts(content: ListContent) -> dict[str, str]:
+    """What a manifest says of the snapshot that holds these blocks."""
+    return {"digest": snapshot_digest(_entry(row) for row in content.block_rows)}
+
+
+FACTS = {"version": "v1", "snapshot": snapshot_facts(SMALL)}
+"""What the manifest of SMALL says, its list of files apart."""

@@ -1,3 +1,4 @@
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -68,9 +69,17 @@ def test_create_gold_set_refuses_a_name_without_a_slug(name):
         make_gold_set(bench.project, name)
 
 
-def test_draft_version_counts_up_and_takes_the_guideline_of_its_round():
-    bench = make_bench()
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
 
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
+def test_draft_version_counts_up_and_takes_the_guideline_of_its_round(bench):
     version = draft(bench)
 
     assert (version.number, version.state) == (1, VersionState.DRAFT)
@@ -78,8 +87,7 @@ def test_draft_version_counts_up_and_takes_the_guideline_of_its_round():
     assert list(version.rounds.all()) == [bench.round]
 
 
-def test_draft_version_refuses_a_second_draft():
-    bench = make_bench()
+def test_draft_version_refuses_a_second_draft(bench):
     draft(bench)
 
     with pytest.raises(VersionRefused, match="v1 is a draft still"):
@@ -95,8 +103,7 @@ def test_draft_version_refuses_what_belongs_to_another_project():
         draft(bench, rounds=[other.round])
 
 
-def test_discard_draft_removes_it_and_keeps_the_history():
-    bench = make_bench()
+def test_discard_draft_removes_it_and_keeps_the_history(bench):
     version = draft(bench)
 
     actions.discard_draft(version_id=version.pk, actor=bench.lead, at=AT)
@@ -105,8 +112,7 @@ def test_discard_draft_removes_it_and_keeps_the_history():
     assert Event.objects.filter(action="version.discarded", object_id=str(version.pk)).count() == 1
 
 
-def test_change_draft_records_before_and_after():
-    bench = make_bench()
+def test_change_draft_records_before_and_after(bench):
     version = draft(bench)
 
     actions.change_draft(
@@ -180,8 +186,7 @@ def test_freeze_version_writes_a_manifest_that_names_nobody():
     assert not any(name in str(manifest) for name in people)
 
 
-def test_the_same_items_have_the_same_digest_in_another_version():
-    bench = make_bench()
+def test_the_same_items_have_the_same_digest_in_another_version(bench):
     first = make_version(VersionState.RELEASED, bench)
 
     second = make_version(VersionState.FROZEN, bench)
@@ -189,8 +194,7 @@ def test_the_same_items_have_the_same_digest_in_another_version():
     assert second.digest == first.digest
 
 
-def test_freeze_version_refuses_twice():
-    bench = make_bench()
+def test_freeze_version_refuses_twice(bench):
     version = freeze(draft(bench), bench)
 
     with pytest.raises(VersionRefused, match=r"v1 is frozen\. A frozen version never changes"):
@@ -245,8 +249,7 @@ def test_freeze_version_names_each_stale_triple():
     assert "T-0002 is stale" in sentence
 
 
-def test_freeze_version_names_a_triple_on_another_text_than_the_snapshots():
-    bench = make_bench()
+def test_freeze_version_names_a_triple_on_another_text_than_the_snapshots(bench):
     newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
 
     assert "T-0001 rests on another text of access" in refusal_of(draft(bench, snapshot=newer), bench)
@@ -259,7 +262,31 @@ def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
     version = freeze(draft(bench, snapshot=newer), bench)
 
     assert set(version.grades.values_list("block_id", flat=True)) == {"backups", "rotation"}
-    assert version.manifest["left_out"]["judged_on_another_text"] == 4
+    assert version.manifest["left_out"]["by_reason"] == {"text_changed": 4}
+
+
+@pytest.mark.parametrize(
+    ("dev", "test", "is_said"),
+    [(5, 1, True), (1, 5, True), (3, 3, False), (4, 2, True), (33, 27, False), (3, 0, False)],
+)
+def test_a_lopsided_split_is_said_before_the_freeze(dev, test, is_said):
+    found = gather(draft(make_bench(queries=1, triples=0), test_share=0.5))
+    found.sides = {f"query {n}": "dev" if n < dev else "test" for n in range(dev + test)}
+
+    said = [warning for warning in find_warnings(found) if "lopsided" in warning]
+
+    assert bool(said) == is_said
+    if (dev, test) == (5, 1):
+        assert said[0].startswith(
+            "The split is lopsided: 5 of 6 items in dev and 1 in test, 17\N{NO-BREAK SPACE}%, where"
+            " 50\N{NO-BREAK SPACE}% were aimed at."
+        )
+
+
+def test_a_side_that_was_aimed_to_be_empty_is_not_lopsided():
+    found = gather(draft(make_bench(triples=0), test_share=0.0))
+
+    assert not any("lopsided" in warning for warning in find_warnings(found))
 
 
 def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze():
@@ -270,8 +297,7 @@ def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze():
     assert "T-0002 was in v1 and is now in review" in refusal_of(draft(bench), bench)
 
 
-def test_a_triple_in_review_that_was_never_released_does_not_stop_the_freeze():
-    bench = make_bench()
+def test_a_triple_in_review_that_was_never_released_does_not_stop_the_freeze(bench):
     make_in_review(bench.project, snapshot=bench.snapshot)
 
     assert freeze(draft(bench), bench).triples.count() == 1
@@ -285,8 +311,7 @@ def test_a_triple_in_review_that_was_never_released_does_not_stop_the_freeze():
         ({"revoked_at": AT, "revocation_reason": "Asked to"}, "Interviews rests on a permission that was revoked"),
     ],
 )
-def test_freeze_version_names_a_source_without_permission_and_its_queries(permission, reason):
-    bench = make_bench()
+def test_freeze_version_names_a_source_without_permission_and_its_queries(bench, permission, reason):
     source = make_source(bench.project, "Interviews", permitted=False)
     if permission:
         permit(source, **permission, **({"revoked_by": bench.lead} if "revoked_at" in permission else {}))
@@ -317,8 +342,7 @@ def test_a_source_mix_off_its_target_is_warned_of():
     assert find_warnings(gather(draft(bench))) == [warning]
 
 
-def test_a_second_permission_that_stands_is_enough():
-    bench = make_bench()
+def test_a_second_permission_that_stands_is_enough(bench):
     permit(bench.source, expires_at=AT)
     permit(bench.source, revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
 
@@ -347,29 +371,24 @@ def test_a_query_keeps_its_side_in_the_next_version():
     )
 
 
-def test_the_database_refuses_to_accept_what_a_machine_wrote_and_nobody_adopted():
-    bench = make_bench()
-
+def test_the_database_refuses_to_accept_what_a_machine_wrote_and_nobody_adopted(bench):
     with pytest.raises(IntegrityError, match="only after a person has adopted it"), transaction.atomic():
         Triple.objects.filter(project=bench.project).update(is_machine_written=True)
 
 
-def test_machine_written_triples_need_a_person_who_adopted_them():
-    bench = make_bench()
+def test_machine_written_triples_need_a_person_who_adopted_them(bench):
     past_the_guards(bench.project, is_machine_written=True)
 
     assert "T-0001 was written by a model and nobody adopted it" in refusal_of(draft(bench), bench)
 
 
-def test_who_adopted_a_machine_written_triple_does_not_count_as_its_reviewer():
-    bench = make_bench()
+def test_who_adopted_a_machine_written_triple_does_not_count_as_its_reviewer(bench):
     write_by_machine(bench.project)
 
     assert "T-0001 was written by a model and needs two reviewers" in refusal_of(draft(bench), bench)
 
 
-def test_an_adopted_and_twice_confirmed_machine_written_triple_is_marked_in_the_version():
-    bench = make_bench()
+def test_an_adopted_and_twice_confirmed_machine_written_triple_is_marked_in_the_version(bench):
     adopter = make_member(bench.project, "annotator")
     Triple.objects.filter(project=bench.project).update(is_machine_written=True, adopted_by=adopter)
 
@@ -387,7 +406,7 @@ def test_retired_queries_stay_out():
     version = freeze(draft(bench), bench)
 
     assert version.queries.count() == 2
-    assert version.manifest["left_out"]["of_retired_queries"] == 3
+    assert version.manifest["left_out"] == {"pairs": 3, "queries": 1, "by_reason": {"query_retired": 3}}
 
 
 def test_an_adjudicated_grade_is_taken():
@@ -409,8 +428,7 @@ def test_an_adjudicated_grade_is_taken():
 # Releasing
 
 
-def test_release_version_supersedes_the_one_before():
-    bench = make_bench()
+def test_release_version_supersedes_the_one_before(bench):
     first = make_version(VersionState.RELEASED, bench)
 
     second = make_version(VersionState.RELEASED, bench)
@@ -420,16 +438,14 @@ def test_release_version_supersedes_the_one_before():
     assert Event.objects.filter(action="version.superseded", object_id=str(first.pk)).count() == 1
 
 
-def test_release_version_refuses_a_draft():
-    bench = make_bench()
+def test_release_version_refuses_a_draft(bench):
     version = draft(bench)
 
     with pytest.raises(VersionRefused, match=r"v1 is a draft\. Freeze it first"):
         actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
 
 
-def test_an_older_frozen_version_never_replaces_a_newer_release():
-    bench = make_bench()
+def test_an_older_frozen_version_never_replaces_a_newer_release(bench):
     older = make_version(VersionState.FROZEN, bench)
     make_version(VersionState.RELEASED, bench)
 
@@ -437,8 +453,7 @@ def test_an_older_frozen_version_never_replaces_a_newer_release():
         actions.release_version(version_id=older.pk, actor=bench.lead, at=AT)
 
 
-def test_every_step_writes_its_event_with_the_time_given():
-    bench = make_bench()
+def test_every_step_writes_its_event_with_the_time_given(bench):
     version = draft(bench)
     later = AT + timedelta(hours=1)
 
@@ -448,8 +463,7 @@ def test_every_step_writes_its_event_with_the_time_given():
     assert (event.actor, event.at, event.after["state"]) == (bench.lead, later, "frozen")
 
 
-def test_an_accepted_triple_written_later_comes_with_the_next_version():
-    bench = make_bench()
+def test_an_accepted_triple_written_later_comes_with_the_next_version(bench):
     make_version(VersionState.RELEASED, bench)
     make_accepted(bench.project, snapshot=bench.snapshot)
 

@@ -5,14 +5,14 @@ import pytest
 
 from apps.goldsets import cli
 from apps.goldsets.formats.folder import write_folder
-from tests.goldsets.content import SMALL
+from tests.goldsets.content import FACTS, SMALL
 
 
 @pytest.fixture
 def export(tmp_path):
     folder = tmp_path / "export"
     folder.mkdir()
-    write_folder(SMALL, folder, formats=["all"], facts={"version": "v1"})
+    write_folder(SMALL, folder, formats=["all"], facts=FACTS)
     return folder
 
 

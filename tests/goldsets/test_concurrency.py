@@ -10,8 +10,15 @@ from apps.goldsets import actions
 from apps.goldsets.actions import VersionRefused
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
+from apps.judging.actions import adjudicate
+from apps.judging.models import Seat
+from apps.triples.actions import retire_triple
+from apps.triples.enums import RetireReason
 from tests.factories import AT
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
+from tests.judging.factories import give
+from tests.races import overlapping
+from tests.triples.factories import TEXTS, make_snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,14 +49,109 @@ def test_a_version_is_frozen_once():
     bench = make_bench(queries=3)
     version = draft(bench)
 
-    def freeze() -> None:
-        actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
-
-    outcomes = at_once(freeze, freeze, freeze)
+    outcomes = at_once(*[lambda: freeze(bench, version)] * 3)
 
     frozen = "v1 is frozen. A frozen version never changes."
     assert outcomes == sorted(["done", frozen, frozen])
     assert Version.objects.get().grades.count() == 9
+
+
+def split(bench):
+    """The first pair of the bench is judged 0 and 3, and decided by the lead."""
+    one, two = (place.annotator for place in bench.round.annotators.order_by("pk"))
+    entry = bench.pool.entries.order_by("pk").first()
+    for person, grade in ((one, 0), (two, 3)):
+        give(Seat.objects.get(entry=entry, annotator=person), person, grade)
+    decide_pair(bench, entry, 1)
+    return entry
+
+
+def decide_pair(bench, entry, grade):
+    return adjudicate(
+        round_=bench.round, entry=entry, adjudicator=bench.lead, grade=grade, reason="Read it.", error_type="slip",
+        at=AT,
+    )  # fmt: skip
+
+
+def freeze(bench, version):
+    return actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+
+
+def grade_of(version, entry):
+    return version.grades.get(query__query=entry.query_id, block_version=entry.version_id).grade
+
+
+@pytest.mark.postgres
+def test_a_freeze_that_meets_a_decision_copies_it():
+    bench = make_bench(queries=1)
+    entry, version = split(bench), draft(bench)
+
+    _, frozen = overlapping(lambda: decide_pair(bench, entry, 2), lambda: freeze(bench, version))
+
+    assert grade_of(frozen, entry) == 2
+
+
+@pytest.mark.postgres
+def test_a_decision_that_meets_a_freeze_comes_after_it():
+    bench = make_bench(queries=1)
+    entry, version = split(bench), draft(bench)
+
+    def decide():
+        decide_pair(bench, entry, 2)
+        return Version.objects.get(pk=version.pk).state
+
+    frozen, found = overlapping(lambda: freeze(bench, version), decide)
+
+    assert grade_of(frozen, entry) == 1
+    assert found == VersionState.FROZEN
+
+
+@pytest.mark.postgres
+def test_a_second_thought_that_meets_a_freeze_comes_after_it():
+    bench = make_bench(queries=1)
+    version = draft(bench)
+    seat = Seat.objects.filter(round=bench.round).order_by("pk").first()
+
+    def think_again():
+        give(seat, seat.annotator, 1)
+        return Version.objects.get(pk=version.pk).state
+
+    frozen, found = overlapping(lambda: freeze(bench, version), think_again)
+
+    assert (frozen.state, found) == (VersionState.FROZEN, VersionState.FROZEN)
+
+
+@pytest.mark.postgres
+def test_a_freeze_that_meets_a_triple_being_retired_leaves_it_out():
+    bench = make_bench(queries=1)
+    triple, version = bench.project.triples.get(), draft(bench)
+
+    def retire():
+        return retire_triple(
+            project=bench.project, triple_id=triple.pk, lead=bench.lead, roles=frozenset({"lead"}),
+            reason=RetireReason.OUT_OF_SCOPE, at=AT,
+        )  # fmt: skip
+
+    _, frozen = overlapping(retire, lambda: freeze(bench, version))
+
+    assert not frozen.triples.exists()
+
+
+@pytest.mark.postgres
+def test_a_freeze_that_meets_a_change_of_the_draft_freezes_what_it_was_changed_to():
+    bench = make_bench(queries=1, triples=0)
+    version = draft(bench)
+    other = make_snapshot(bench.project, corpus=bench.snapshot.corpus, texts={**TEXTS, "new": "A new block."})
+
+    def change():
+        return actions.change_draft(
+            version_id=version.pk, snapshot=other, rounds=[bench.round], actor=bench.lead, at=AT, test_share=0.5,
+            seed=7, group_by=[], note="",
+        )  # fmt: skip
+
+    _, frozen = overlapping(change, lambda: freeze(bench, version))
+
+    assert frozen.manifest["snapshot"]["digest"] == other.digest
 
 
 def test_one_draft_is_begun():

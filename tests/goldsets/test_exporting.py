@@ -198,7 +198,7 @@ def test_diff_names_added_and_regraded_items():
     bench = make_bench(queries=2)
     first = make_version(VersionState.RELEASED, bench, test_share=0.0)
     make_accepted(bench.project, snapshot=bench.snapshot)
-    again = make_round(bench.project, pool=bench.pool, annotators=1, judges=1)
+    again = make_round(bench.project, pool=bench.pool, annotators=1, judges=1, judge_again=True)
     judge_all(again, again.annotators.get().annotator, lambda seat: 1)
 
     second = make_version(VersionState.RELEASED, bench, rounds=[bench.round, again], test_share=0.0)

@@ -6,14 +6,14 @@ import pytest
 
 from apps.goldsets.formats.folder import write_folder, zip_folder
 from apps.goldsets.verify import NotAnExport, verify
-from tests.goldsets.content import SMALL
+from tests.goldsets.content import FACTS, SMALL
 
 
 @pytest.fixture
 def export(tmp_path):
     folder = tmp_path / "export"
     folder.mkdir()
-    write_folder(SMALL, folder, formats=["all"], facts={"version": "v1"})
+    write_folder(SMALL, folder, formats=["all"], facts=FACTS)
     return folder
 
 

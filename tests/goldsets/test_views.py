@@ -352,7 +352,7 @@ def test_whoever_still_judges_gets_no_released_grades(client):
     version = make_version(VersionState.RELEASED, bench)
     people = people_of(bench.round)
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
-    again = make_round(bench.project, pool=bench.pool, annotators=people)
+    again = make_round(bench.project, pool=bench.pool, annotators=people, judge_again=True)
     client.force_login(people[0])
 
     refused = client.get(url("export", version))

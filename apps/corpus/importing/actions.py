@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
+from apps.common.extent import Extent, is_within
 from apps.corpus import execution
 from apps.corpus.enums import ImportState
 from apps.corpus.importing import steps
@@ -17,9 +18,10 @@ from apps.corpus.importing.reading import preview
 from apps.corpus.importing.steps import ImportRefused
 from apps.corpus.models import Import
 from apps.jobs.actions import enqueue
-from apps.jobs.uploads import discard_upload, store_upload
+from apps.jobs.uploads import Written, discard_upload, keep_upload, written
 
 READ_AT_ONCE_BYTES = 4_000_000
+READ_AT_ONCE_LINES = 50_000
 APPLY_AT_ONCE_ROWS = 2_000
 
 
@@ -32,24 +34,32 @@ def start_import(
     actor: User,
     at: datetime,
 ) -> Import:
-    """Keep the file and read it: at once when it is small, else in a job. Nothing of the project changes yet."""
-    upload = store_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
-    item = _start(project=project, kind=kind, upload=upload, options=options, actor=actor, at=at)
+    """Keep the file and read it: at once when there is little in it, else in a job. Nothing else changes yet."""
+    with written(file, at=at) as stored:
+        item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
     if item.job_id is None:
         item = steps.keep_plan(import_id=item.pk, plan=preview(item))
     return item
 
 
 @transaction.atomic
-def _start(**fields: Any) -> Import:
-    """The import's row, and the job that reads its file when it is large."""
-    project, kind, upload, options = (fields[name] for name in ("project", "kind", "upload", "options"))
-    actor, at = fields["actor"], fields["at"]
+def _start(*, project: Project, kind: str, file: Written, options: dict[str, Any], actor: User, at: datetime) -> Import:
+    """The rows of file and import, and the job that reads the file when there is much in it."""
+    upload = keep_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
     item = Import.objects.create(
         project=project, kind=kind, upload=upload, options=options, created_by=actor, created_at=at
     )
-    if upload.size > READ_AT_ONCE_BYTES:
+    if not is_within(file.file, Extent(READ_AT_ONCE_BYTES, READ_AT_ONCE_LINES)):
         _enqueue(item, execution.READ, f"Read {upload.filename}", actor, at)
+    return item
+
+
+@transaction.atomic
+def read_in_job(*, import_id: int, at: datetime) -> Import:
+    """Have a job read a file whose reader was interrupted, a server that was stopped for one."""
+    item = steps.locked(import_id)
+    if item.state == ImportState.READING and item.job_id is None:
+        _enqueue(item, execution.READ, f"Read {item.upload.filename}", item.created_by, at)
     return item
 
 

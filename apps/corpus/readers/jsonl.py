@@ -21,6 +21,7 @@ KNOWN = frozenset(
         "page_start",
         "page_end",
         "metadata",
+        "redacted",  # an export's word on a text that was emptied; it says nothing of a new one
     }
 )
 

@@ -29,6 +29,8 @@ class QueryRow(NamedTuple):
 
 
 class BlockRow(NamedTuple):
+    """A block as it was frozen. `redacted` holds the digests of a text that was emptied since."""
+
     block_id: str
     document_id: str
     title: str
@@ -38,6 +40,7 @@ class BlockRow(NamedTuple):
     page_end: int | None = None
     document_title: str = ""
     metadata: dict[str, Any] = {}
+    redacted: dict[str, str] | None = None
 
 
 class GradeRow(NamedTuple):

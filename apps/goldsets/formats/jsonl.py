@@ -41,6 +41,7 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 
 def _block(row: BlockRow) -> dict[str, Any]:
+    tombstone = {"redacted": row.redacted} if row.redacted else {}
     return {
         "block_id": row.block_id,
         "document_id": row.document_id,
@@ -51,6 +52,7 @@ def _block(row: BlockRow) -> dict[str, Any]:
         "page_end": row.page_end,
         "text": row.text,
         "metadata": dict(sorted(row.metadata.items())),
+        **tombstone,
     }
 
 

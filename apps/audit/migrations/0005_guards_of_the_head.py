@@ -1,0 +1,28 @@
+from django.db import migrations
+
+from apps.common.triggers import Guard, GuardReplacement, InstallGuards, same
+
+# Two whole numbers that only rise; the mark stands on a record that is sealed, so nothing is ever passed over.
+UNSEALED = """NEW."record_id" <> 0 AND NOT EXISTS (
+  SELECT 1 FROM "audit_link" link WHERE link."kind" = NEW."kind" AND link."record_id" = NEW."record_id")"""
+
+GUARDS = [
+    Guard("audit_chain", "UPDATE", "a chain keeps its name and its project", f"NOT ({same('id', 'name', 'project_id')})"),
+    Guard("audit_chain", "UPDATE", "a chain only grows", 'NEW."length" < OLD."length"', name="shorter"),
+    Guard("audit_chain", "DELETE", "a chain is never deleted"),
+    Guard(
+        "audit_sealmark",
+        "UPDATE",
+        "the mark of the sealer only rises",
+        f"NEW.\"record_id\" < OLD.\"record_id\" OR NOT ({same('id', 'kind')})",
+    ),
+    Guard("audit_sealmark", "UPDATE", "the mark of the sealer stands on a sealed record", UNSEALED, name="unsealed"),
+    Guard("audit_sealmark", "INSERT", "the mark of the sealer stands on a sealed record", UNSEALED, name="begun"),
+    Guard("audit_sealmark", "DELETE", "the mark of the sealer is never deleted"),
+]
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0004_sign_heads")]
+
+    operations = [InstallGuards(GUARDS), GuardReplacement(["audit_event", "audit_link"])]

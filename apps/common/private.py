@@ -1,0 +1,52 @@
+"""Files that nobody else on the machine may read, whatever was there before: 0600, and 0700 for folders."""
+
+import logging
+import os
+import stat
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+FOLDER, FILE = 0o700, 0o600
+SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+KEYS = ("secret-key", "audit-key")
+CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes")
+
+
+def close_data_dir(folder: Path) -> None:
+    """Close a data directory that is there: the folder, its keys, databases and copies, and the folders below it.
+
+    A folder that all may write to by design, such as /tmp, stays as it is, and so does the root of a disk; what lies
+    in it is closed all the same.
+    """
+    if not folder.is_dir():
+        return
+    if len(folder.parts) > 2 and not folder.stat().st_mode & stat.S_ISVTX:
+        _close(folder, FOLDER)
+    for name in CLOSED_FOLDERS:
+        if (folder / name).is_dir():
+            _close(folder / name, FOLDER)
+    places = [*(folder / name for name in KEYS), *folder.glob("*.sqlite3*"), *folder.glob("backups/*")]
+    for path in places:
+        if path.is_file():
+            _close(path, FILE)
+
+
+def close_database(path: Path) -> None:
+    """Make an SQLite file before SQLite does, or close the one that is there. Its companions take after it."""
+    if not path.exists() and path.parent.is_dir():
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
+    for suffix in SQLITE_SUFFIXES:
+        companion = path.with_name(path.name + suffix)
+        if companion.exists():
+            _close(companion, FILE)
+
+
+def _close(path: Path, mode: int) -> None:
+    try:
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077 and not path.is_symlink():
+            path.chmod(mode)
+    except FileNotFoundError:  # a companion that SQLite has just taken away
+        return
+    except OSError as problem:
+        log.warning("Others may read %s, and that could not be changed (%s).", path, problem.strerror)

@@ -1,0 +1,304 @@
+"""What a version leaves out: each judged pair and each query by name, with the reason, before the freeze and after."""
+
+import csv
+import io
+
+import pytest
+from django.db import DatabaseError
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.agreement import standing
+from apps.agreement.selectors import ratings_in
+from apps.goldsets import actions
+from apps.goldsets.enums import LossReason
+from apps.goldsets.gathering import gather
+from apps.judging.actions import adjudicate, close_round
+from apps.queries.models import Query
+from tests.factories import AT, lead_of, make_member
+from tests.goldsets.factories import make_gold_set
+from tests.judging.editions import (
+    CHANGED,
+    FIRST,
+    GONE,
+    QUERIES,
+    asked,
+    grade_of,
+    make_edition,
+    make_editions,
+    pool_of,
+    pool_of_everything,
+)
+from tests.judging.factories import judge_all, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editions():
+    return make_editions()
+
+
+def drafted(editions, snapshot=None, rounds=None, gold_set=None):
+    gold_set = gold_set or editions.project.gold_sets.first() or make_gold_set(editions.project)
+    return actions.draft_version(
+        gold_set_id=gold_set.pk,
+        snapshot=snapshot or editions.autumn,
+        rounds=[editions.first] if rounds is None else rounds,
+        actor=lead_of(editions.project),
+        at=AT,
+    )
+
+
+def frozen(editions, **inputs):
+    version = drafted(editions, **inputs)
+    return actions.freeze_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
+
+
+def pairs_by_reason(losses):
+    found = {}
+    for loss in losses:
+        if loss.kind == "pair":
+            found.setdefault(loss.reason, set()).add((loss.query_name, loss.block_name))
+    return found
+
+
+def each_query(blocks):
+    return {(query, block) for query in QUERIES for block in blocks}
+
+
+def retire(query):
+    Query.objects.filter(outside_id=query).update(retired_at=AT, retired_reason="out of scope")
+
+
+def page(version, name="goldsets:left-out"):
+    gold_set = version.gold_set
+    return reverse(name, args=[gold_set.project.slug, gold_set.slug, version.number])
+
+
+def test_a_draft_on_a_new_snapshot_names_each_pair_it_drops_with_the_reason(editions):
+    found = gather(drafted(editions))
+
+    assert pairs_by_reason(found.losses) == {
+        LossReason.TEXT_CHANGED: each_query(CHANGED),
+        LossReason.BLOCK_GONE: each_query(GONE),
+    }
+    assert len(found.pairs) == 39
+
+
+def test_a_query_whose_every_pair_is_dropped_is_named(editions):
+    pool = pool_of(editions.project, editions.spring, "Two pairs", queries=["Q02"], blocks=["b01", "b06"])
+    only = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0, judge_again=True)
+    judge_all(only, editions.judge, grade_of)
+    close_round(round_id=only.pk, actor=lead_of(editions.project), at=AT)
+
+    found = gather(drafted(editions, rounds=[only]))
+
+    (lost,) = [loss for loss in found.losses if loss.kind == "query"]
+    assert (lost.query_name, lost.reason) == ("Q02", LossReason.NOTHING_LEFT)
+    assert lost.sentence == "None of its 2 judged pairs is in this version, and no triple of it."
+
+
+def test_pairs_and_queries_of_the_version_before_are_missed_too(editions):
+    frozen(editions, snapshot=editions.spring)
+    retire("Q03")
+
+    found = gather(drafted(editions, rounds=[], snapshot=editions.spring))
+
+    assert pairs_by_reason(found.losses) == {
+        LossReason.NOT_CHOSEN: {pair for pair in each_query(FIRST) if pair[0] != "Q03"},
+        LossReason.QUERY_RETIRED: {("Q03", f"b{n:02}") for n in range(1, 21)},
+    }
+    assert {loss.query_name for loss in found.losses if loss.kind == "query"} == set(QUERIES)
+
+
+def test_a_pair_that_a_round_kept_is_missed_where_the_round_that_graded_it_is_not_chosen(editions):
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, grade_of)
+
+    alone = gather(drafted(editions, rounds=[second]))
+    actions.discard_draft(version_id=alone.version.pk, actor=lead_of(editions.project), at=AT)
+    both = gather(drafted(editions, rounds=[editions.first, second]))
+
+    assert len(alone.pairs) == len(asked(second)) == 18
+    assert pairs_by_reason(alone.losses) == {LossReason.NOT_CHOSEN: each_query(editions.kept)}
+    assert alone.losses[0].sentence == "It was judged in Round 1, which is not chosen."
+    assert (len(both.pairs), both.unresolved) == (57, [])
+    assert pairs_by_reason(both.losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
+    assert {pair.place.outside_id for pair in both.pairs} == editions.kept | CHANGED | {"b21"}
+
+
+def test_a_pair_that_was_judged_on_both_texts_is_missed_once_for_the_reason_that_can_be_mended(editions):
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, grade_of)
+    frozen(editions, rounds=[editions.first, second])
+
+    found = gather(drafted(editions))
+
+    assert pairs_by_reason(found.losses) == {
+        LossReason.NOT_CHOSEN: each_query(CHANGED | {"b21"}),
+        LossReason.BLOCK_GONE: each_query(GONE),
+    }
+
+
+def test_a_pair_that_was_ruled_out_since_says_so(editions):
+    frozen(editions, snapshot=editions.spring)
+    second = make_round(editions.project, pool=editions.first.pool, annotators=1, overlap=0.0, judge_again=True)
+    judge_all(second, second.annotators.get().annotator, lambda seat: None if is_first(seat) else grade_of(seat))
+    entry = second.pool.entries.get(query__outside_id="Q01", version__block__outside_id="b01")
+    adjudicate(
+        round_=second, entry=entry, adjudicator=lead_of(editions.project), grade=None, reason="It is cut off.",
+        error_type="unreadable", at=AT,
+    )  # fmt: skip
+
+    found = gather(drafted(editions, snapshot=editions.spring, rounds=[editions.first, second]))
+
+    assert pairs_by_reason(found.losses) == {LossReason.RULED_OUT: {("Q01", "b01")}}
+
+
+def is_first(seat):
+    return (seat.query.outside_id, seat.entry.version.block.outside_id) == ("Q01", "b01")
+
+
+def test_where_the_text_went_on_under_another_block_the_sentence_says_so(editions):
+    texts = {("c01" if name == "b01" else name): value for name, value in FIRST.items()}
+    renamed = make_edition(editions.corpus, texts)
+
+    found = gather(drafted(editions, snapshot=renamed))
+
+    assert {loss.sentence for loss in found.losses} == {
+        "The block is not in this snapshot. Its text is now that of c01, which is judged anew."
+    }
+
+
+def test_a_freeze_keeps_the_list_and_the_manifest_counts_it(editions):
+    version = frozen(editions)
+
+    assert version.losses.count() == 21
+    assert version.manifest["left_out"] == {
+        "pairs": 21,
+        "queries": 0,
+        "by_reason": {"block_gone": 6, "text_changed": 15},
+    }
+
+
+def test_the_list_of_a_frozen_version_is_fixed(editions):
+    version = frozen(editions)
+
+    with pytest.raises(DatabaseError, match="fixed"):
+        version.losses.update(sentence="nothing was lost")
+
+
+def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editions):
+    version = drafted(editions)
+    client.force_login(lead_of(editions.project))
+
+    text = client.get(page(version, "goldsets:version")).content.decode()
+
+    assert "Ready to freeze, without 21 judged pairs" in text
+    assert "The block has another text in this snapshot." in text
+    assert page(version) in text
+
+
+def test_the_freeze_says_what_stayed_out_and_where_the_list_is(client, editions):
+    version = drafted(editions)
+    client.force_login(lead_of(editions.project))
+
+    text = client.post(page(version, "goldsets:freeze"), follow=True).content.decode()
+
+    assert "v1 is frozen. 21 judged pairs stayed out; the list says why." in text
+    assert "Left out of v1" in text
+
+
+@pytest.mark.parametrize("make", [drafted, frozen])
+def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make):
+    version = make(editions)
+    client.force_login(lead_of(editions.project))
+
+    text = client.get(page(version)).content.decode()
+    file = client.get(f"{page(version)}?format=csv")
+
+    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode())))
+    assert "21 judged pairs" in text
+    assert len(rows) == 21
+    assert rows[0] == {
+        "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": "2", "reason": "text_changed",
+        "why": "The block has another text in this snapshot.",
+    }  # fmt: skip
+    assert file["Content-Disposition"].startswith("attachment")
+
+
+def test_only_leads_see_the_list_as_it_names_sealed_queries(client, editions):
+    version = frozen(editions)
+    actions.release_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
+    client.force_login(make_member(editions.project, Role.VIEWER))
+
+    assert client.get(page(version)).status_code == 403
+    assert page(version) not in client.get(page(version, "goldsets:version")).content.decode()
+
+
+@pytest.mark.parametrize("make", [drafted, frozen])
+def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make):
+    version = make(editions)
+    client.force_login(lead_of(editions.project))
+    url = page(version, "goldsets-api:left-out")
+
+    first = client.get(f"{url}?limit=20").json()
+    rest = client.get(f"{url}?limit=20&after={first['next']}").json()
+
+    assert (len(first["results"]), len(rest["results"]), rest["next"]) == (20, 1, None)
+    assert first["results"][0] == {
+        "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": 2, "reason": "text_changed",
+        "sentence": "The block has another text in this snapshot.",
+    }  # fmt: skip
+
+
+def test_a_new_version_begins_with_every_round_so_that_nothing_is_lost_by_not_ticking(client, editions):
+    gold_set = make_gold_set(editions.project)
+    client.force_login(lead_of(editions.project))
+
+    answer = client.get(reverse("goldsets:new-version", args=[editions.project.slug, gold_set.slug]))
+
+    assert answer.context["form"]["rounds"].value() == [editions.first.pk]
+
+
+def test_the_agreement_of_a_version_counts_the_pairs_that_it_holds_and_no_others(editions):
+    again = make_round(editions.project, pool=editions.first.pool, annotators=2, overlap=1.0, judge_again=True)
+    for place in again.annotators.select_related("annotator"):
+        judge_all(again, place.annotator, grade_of)
+
+    version = frozen(editions, rounds=[again])
+
+    assert version.grades.count() == 39
+    assert version.manifest["agreement"]["pairs_judged_twice"] == 39
+    assert version.manifest["agreement"]["grades"]["n"] == 39
+
+
+def test_a_text_that_two_people_judged_in_two_editions_is_one_item_of_their_agreement(editions):
+    other = make_member(editions.project, Role.ANNOTATOR)
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[other], overlap=0.0, judge_again=True)
+    judge_all(second, other, grade_of)
+
+    assert ratings_in(editions.project).shared == 39
+    assert standing.ratings_in(editions.project, [editions.first, second]).shared == 39
+    version = frozen(editions, rounds=[editions.first, second])
+    assert version.manifest["agreement"]["pairs_judged_twice"] == 39
+
+
+def test_what_was_pinned_to_another_text_shows_both_texts_word_by_word(client, editions):
+    frozen(editions, snapshot=editions.spring)
+    pool = pool_of(editions.project, editions.autumn, "What changed", queries=["Q01"], blocks=["b01"])
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, grade_of)
+    version = frozen(editions, rounds=[editions.first, second])
+    side = version.queries.get(outside_id="Q01").split
+    client.force_login(lead_of(editions.project))
+
+    text = client.get(f"{page(version, 'goldsets:difference')}?split={side}").content.decode()
+
+    assert "Q01 with b01" in text
+    assert "Thing 1 is described here.<ins> It is new.</ins>" in text
+    assert "another text</span>" not in text
