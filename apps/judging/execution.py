@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import Any
 
 from apps.accounts.models import User
 from apps.audit.actions import record
@@ -9,24 +10,35 @@ from apps.common.bulk import insert_rows
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.models import KnownAnswer, Round, RoundAnnotator, Seat
+from apps.judging.models import KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.order import seeded_number
 from apps.judging.plan import seat_number
 from apps.judging.planned import pilot_queries, plan_of
 from apps.judging.remits import Remit, fits
-from apps.judging.selectors.plans import facts_of, judges_by_query, pairs_of_round
+from apps.judging.selectors.plans import (
+    FIRST_PASS,
+    facts_of,
+    judges_by_query,
+    keeps_grades,
+    pairs_of_round,
+    pairs_to_plan,
+    split_by_grade,
+)
 from apps.queries.models import Query
 
 CHUNK = 5_000
 ROWS = 500
-FIRST_PASS = 1
 SEAT_COLUMNS = ("round_id", "entry_id", "query_id", "number", "pass_number", "state")
+KEPT_COLUMNS = ("round_id", "entry_id", "kept_from_id")
 
 
 @job_kind("judging.open_round", title="Open a judging round")
 def open_round_job(ctx: JobContext) -> dict | None:
     """Create the seats of a large round, a chunk of pairs at a time, and open it."""
     round_ = Round.objects.select_related("pool").get(pk=ctx.params["round_id"])
+    with ctx.chunk("kept") as fresh:
+        if fresh:
+            keep_judged_pairs(round_)
     counts = seat_counts(round_)
     for start in range(0, len(counts), CHUNK):
         with ctx.chunk(f"pairs:{start}") as fresh:
@@ -37,6 +49,17 @@ def open_round_job(ctx: JobContext) -> dict | None:
         finish_opening(round_, actor=ctx.actor, at=ctx.at)
         result.update(round=round_.pk, pairs=len(counts), seats=sum(counts))
     return None
+
+
+def keep_judged_pairs(round_: Round) -> None:
+    """Write down which pairs this round asks nobody for, because they were judged or are being judged elsewhere."""
+    plan = plan_of(round_)
+    if not keeps_grades(round_.pool, plan):
+        return
+    _, judged = split_by_grade(pairs_to_plan(round_.pool, only_new=plan.only_new, before=round_))
+    # Read before writing: a COPY leaves its connection to nothing else.
+    rows: Any = judged.values_list("pk", "asked_in")
+    insert_rows(KeptPair, KEPT_COLUMNS, [(round_.pk, entry, origin) for entry, origin in rows])
 
 
 def seat_counts(round_: Round) -> list[int]:
@@ -105,7 +128,8 @@ def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
         place.save(update_fields=["cursor"])
     round_.state = RoundState.OPEN
     round_.opened_at = at
-    round_.plan = {**(round_.plan or {}), "seats": shared}
+    kept = KeptPair.objects.filter(round=round_).count()
+    round_.plan = {**(round_.plan or {}), "seats": shared, "kept": kept}
     round_.save(update_fields=["state", "opened_at", "plan"])
     record(
         project=round_.project,

@@ -89,6 +89,23 @@ class KnownAnswer(models.Model):
         return f"{self.entry_id} is {self.grade}"
 
 
+class KeptPair(models.Model):
+    """A pair that a round asks nobody for: its text has been judged for its query, or is being judged, elsewhere.
+
+    `kept_from` is the latest round that asked for it, on this snapshot or on another with the same text.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="kept_pairs")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="+")
+    kept_from = models.ForeignKey(Round, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "entry"], name="kept_pair_once")]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} keeps its grade of {self.kept_from_id}"
+
+
 class PilotDecision(models.Model):
     """The gate between the pilot of a round and the rest of it: passed on agreement, or opened by a lead."""
 

@@ -17,6 +17,7 @@ class Preview(NamedTuple):
     """How much work a plan means, before anybody is asked to judge.
 
     `again` is what to expect, for it depends on who judges what; `extra` is the most that low agreement can add.
+    `kept` pairs are asked of nobody: they have a grade on the same text, or are being judged.
     """
 
     pairs: int
@@ -26,6 +27,7 @@ class Preview(NamedTuple):
     again: int = 0
     checks: int = 0
     extra: int = 0
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class Plan:
     of a person's pairs that come back to them later, blindly. The pairs of the first `pilot` queries are judged by
     everybody, before any other; the rest opens once their ordinal α reaches `pilot_bar`. While the α of a query is
     under `extra_bar`, its repeated pairs get one more judge, up to `most_judges`. `checks` pairs whose grade is known
-    are shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. `rule` is what may
-    settle near grades in one go (see `resolution.Rule`).
+    are shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`,
+    nobody is asked for a pair that was judged already on the same text, in whichever pool or snapshot. `rule` is what
+    may settle near grades in one go (see `resolution.Rule`).
     """
 
     overlap: float = 0.2
@@ -50,6 +53,7 @@ class Plan:
     most_judges: int = 3
     checks: int = 0
     only_new: bool = False
+    judge_again: bool = False
     rule: str = Rule.MAJORITY
 
     def __post_init__(self) -> None:
@@ -72,8 +76,11 @@ class Plan:
 
     @classmethod
     def from_json(cls, rest: Mapping[str, Any] | None, *, overlap: float, judges: int, seed: int) -> "Plan":
-        """Read a plan back; what was not written down is as usual."""
-        known = {name: rest[name] for name in REST if name in rest} if rest else {}
+        """Read a plan back; what was not written down is as usual.
+
+        Plans from before grades were kept asked for every pair, judged or not.
+        """
+        known = {"judge_again": True, **{name: rest[name] for name in REST if rest and name in rest}}
         return cls(overlap=overlap, judges=judges, seed=seed, **known)
 
     def repeated(self, pairs: int) -> int:
@@ -142,7 +149,7 @@ class Plan:
 
 
 FIRST_NUMBER = {1: 0, 2: 10_000, 0: 20_000}
-REST = ("again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "only_new", "rule")
+REST = ("again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "only_new", "judge_again", "rule")
 
 
 def seat_number(pass_number: int, place: int) -> int:

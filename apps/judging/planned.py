@@ -24,6 +24,11 @@ def seats_at_opening(round_: Round) -> int | None:
     return (round_.plan or {}).get("seats")
 
 
+def kept_at_opening(round_: Round) -> int:
+    """How many pairs of the pool nobody was asked for, because their text had been judged or was being judged."""
+    return (round_.plan or {}).get("kept", 0)
+
+
 def gate(round_: Round) -> list[int] | None:
     """The queries to which a pilot that is not decided yet confines everybody; None where there is no such pilot."""
     queries = pilot_queries(round_)

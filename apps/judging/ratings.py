@@ -94,8 +94,8 @@ def _checked(found: dict[str, list[str]], raters: dict[str, str]) -> RatingColum
         raise ValueError("no column is named as doc_id")
     if raters and ("annotator" in found or "grade" in found):
         raise ValueError("ratings stand in a column for each rater, or in annotator and grade, not both")
-    if raters and (len(raters) != len(set(raters.values())) or not 2 <= len(raters) <= MOST_RATERS):
-        raise ValueError(f"name from 2 to {MOST_RATERS} raters, each by a name of its own")
+    if raters and (len(raters) != len(set(raters.values())) or len(raters) > MOST_RATERS):
+        raise ValueError(f"name at most {MOST_RATERS} raters, each by a name of its own")
     if not raters and not {"annotator", "grade"} <= found.keys():
         raise ValueError("name a column for each rater, or one as annotator and one as grade")
     one = {role: columns[0] for role, columns in found.items()}

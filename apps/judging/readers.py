@@ -27,6 +27,9 @@ NEEDED = ("query_id", "doc_id", "grade")
 FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "split", "notes")
 SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
+ASCII_BLANKS = " \t\v\f"
+"""What divides the columns: no-break spaces and their like do not, as in every other reader of qrels."""
+_BLANKS = re.compile(f"[{ASCII_BLANKS}]+")
 
 GradeMap = Mapping[str, int | None]
 
@@ -125,8 +128,8 @@ def read_judgements(
 
 def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
     for number, line in read_lines(source):
-        cells = line.split()
-        if not cells or cells[0].startswith("#"):
+        cells = _BLANKS.split(line.strip(ASCII_BLANKS))
+        if not cells[0] or cells[0].startswith("#"):
             continue
         if len(cells) != len(columns):
             said = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"

@@ -42,6 +42,11 @@ class RoundForm(KaratForm):
         label="Only pairs that no earlier round of this pool planned",
         help_text="For a pool that has grown: what is judged stays as it is.",
     )
+    judge_again = forms.BooleanField(
+        required=False,
+        label="Judge again what has a grade",
+        help_text="Otherwise nobody is asked for a pair that was judged already, or is being judged, on the same text.",
+    )
     annotators = forms.ModelMultipleChoiceField(
         User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Annotators"
     )
@@ -158,6 +163,9 @@ class RoundForm(KaratForm):
         most = data.get("most_judges")
         if data.get("extra_bar") is not None and most is not None and most <= (data.get("judges") or 0):
             self.add_error("most_judges", "More judges than an overlapping pair has anyhow.")
+        grows = data.get("extra_bar") is not None or data.get("pilot")
+        if data.get("rule") == Rule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
+            self.add_error("rule", "Two judges have no middle grade. Choose the lower of neighbours, or three judges.")
         if data.get("known") and (pool := data.get("pool")):
             try:
                 data["known"] = _known(data["known"], self.project, pool.snapshot)
@@ -179,6 +187,7 @@ class RoundForm(KaratForm):
             most_judges=data["most_judges"] or max(3, data["judges"] + 1),
             checks=data["checks"] or 0,
             only_new=data["only_new"],
+            judge_again=data["judge_again"],
             rule=data["rule"] or Rule.MAJORITY,
         )
 

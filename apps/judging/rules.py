@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 
-from apps.accounts.models import Project, User
-from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Guideline, Round, Seat
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Guideline, Round
 from apps.judging.resolution import PairState, Resolved
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -47,17 +48,25 @@ def plan_warning(leads: Collection[int], annotators: Collection[int], most_judge
     return None
 
 
-def only_new_refusal(*, is_opening: bool) -> str | None:
-    """Say why it can't be told yet which pairs of a pool are new."""
+def too_early_refusal(*, is_opening: bool) -> str | None:
+    """Say why it can't be told yet which pairs nobody was asked for."""
     if is_opening:
-        return "Another round of this pool is still being opened. Wait until its pairs are laid out."
+        return (
+            "Another round is still being opened. Wait until its pairs are laid out, so that nobody is asked twice. "
+            "If its job has failed, run it again under Jobs."
+        )
     return None
 
 
-def pairs_refusal(pairs: int, checks: int) -> str | None:
-    """Say why a plan leaves nothing to judge."""
+def pairs_refusal(pairs: int, checks: int, kept: int = 0) -> str | None:
+    """Say why a plan leaves nothing to judge. `kept` pairs have a grade, or are being judged."""
     if pairs:
         return None
+    if kept:
+        return (
+            "Nothing is left to judge: every pair of this pool has a grade on the same text, or is being judged. "
+            "To ask people once more, choose “Judge again what has a grade”."
+        )
     if checks:
         return "Every pair that is left is known already and serves as a check. Ask for fewer checks."
     return "Every pair of this pool was planned by an earlier round. There is nothing new to judge."
@@ -92,6 +101,13 @@ def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None
     return None
 
 
+def annotator_refusal(roles: Collection[str]) -> str | None:
+    """Say why somebody with these roles can't grade."""
+    if Role.ANNOTATOR not in roles:
+        return "You are no longer an annotator in this project."
+    return None
+
+
 def grading_refusal(round_: Round) -> str | None:
     """Say why nobody can grade in this round now."""
     if round_.state == RoundState.OPENING:
@@ -108,11 +124,6 @@ def regrade_refusal(round_: Round, *, is_adjudicated: bool) -> str | None:
     return grading_refusal(round_)
 
 
-def seat_is_taken(seat: Seat, annotator: User) -> bool:
-    """Tell whether somebody else holds or has used this seat."""
-    return seat.state != SeatState.OPEN and seat.annotator_id != annotator.pk
-
-
 def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str | None:
     """Say why this is neither a grade nor a reason for not giving one."""
     if (grade is None) == (not cant_judge):
@@ -123,8 +134,10 @@ def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str 
     return None
 
 
-def adjudication_refusal(resolved: Resolved, *, has_judged: bool) -> str | None:
-    """Say why this person can't adjudicate this pair."""
+def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) -> str | None:
+    """Say why this person can't adjudicate this pair, which `planned` people judge."""
+    if planned == 0:
+        return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
     if has_judged:
         return "You judged this pair. A lead who has no part in it decides."
     if resolved.state in (PairState.UNJUDGED, PairState.PARTLY):

@@ -12,7 +12,7 @@ from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
 from apps.retrieval.imports import Draft
-from apps.retrieval.reading import draft_of_rows, draft_of_text, is_read_at_once
+from apps.retrieval.reading import draft_of_rows, draft_of_text, is_body_read_at_once
 from apps.retrieval.serializers import (
     LargePushSerializer,
     PoolSerializer,
@@ -28,17 +28,12 @@ MOST_BYTES = 64 * 1024**2
 CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
 
 
-class PayloadTooLarge(exceptions.APIException):
-    status_code = 413
-    default_detail = "A pushed run is at most 64 MiB. Use the command line for a larger file."
-    default_code = "payload_too_large"
-
-
 class RunList(ProjectAPIView):
     """The runs of a project, newest first; push a run made elsewhere."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+    most_bytes = MOST_BYTES
 
     @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -52,10 +47,8 @@ class RunList(ProjectAPIView):
     def post(self, request: Request, slug: str) -> Response:
         """Small runs are taken in at once; of a large one the answer (202) names the job that takes it in."""
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > MOST_BYTES:
-            raise PayloadTooLarge
         values, snapshot = self._said(LargePushSerializer, request)
-        if not is_read_at_once(size, snapshot):
+        if not is_body_read_at_once(size, values.get("trec") or "", snapshot):
             job = self._push(values, snapshot, request.data)
             return Response(push_out(job, None), status=202)
         values, snapshot = self._said(PushedRunSerializer, request)

@@ -7,8 +7,9 @@ from typing import Any
 
 from apps.accounts.models import Project
 from apps.common.errors import InputErrors
+from apps.common.extent import Extent, is_within
 from apps.common.inputs import fault
-from apps.common.linefiles import GZIP_MAGIC, lines_in, name_of
+from apps.common.linefiles import lines_in, name_of
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload
@@ -16,23 +17,26 @@ from apps.queries.models import Query
 from apps.retrieval import imports, selectors
 
 AT_ONCE_BYTES = 1_000_000
-PACKED_AT_ONCE_BYTES = 100_000
+AT_ONCE_LINES = 50_000
 AT_ONCE_BLOCKS = 100_000
 TELL_EVERY = 10_000
 
 Tell = Callable[[int], object]
 
 
-def is_read_at_once(size: int, snapshot: Snapshot, *, is_packed: bool = False) -> bool:
-    """Whether a run of so many bytes is read while a person waits. A snapshot of many blocks takes time by itself."""
-    most = PACKED_AT_ONCE_BYTES if is_packed else AT_ONCE_BYTES
-    return size <= most and snapshot.block_count <= AT_ONCE_BLOCKS
+def is_read_at_once(path: Path, snapshot: Snapshot) -> bool:
+    """Whether a run file is read while a person waits: for what is in it, not for its size, and for the snapshot's."""
+    return has_few_blocks(snapshot) and is_within(path, Extent(AT_ONCE_BYTES, AT_ONCE_LINES))
 
 
-def is_packed(path: Path) -> bool:
-    """Whether the file is gzip, by its first bytes, whatever it is called."""
-    with path.open("rb") as stream:
-        return stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+def is_body_read_at_once(size: int, trec: str, snapshot: Snapshot) -> bool:
+    """The same for a run that was sent as the body of a request, of `size` bytes."""
+    return has_few_blocks(snapshot) and size <= AT_ONCE_BYTES and trec.count("\n") <= AT_ONCE_LINES
+
+
+def has_few_blocks(snapshot: Snapshot) -> bool:
+    """A snapshot of many blocks takes time by itself."""
+    return snapshot.block_count <= AT_ONCE_BLOCKS
 
 
 def draft_of_upload(upload: Upload, tell: Tell = lambda rows: None) -> imports.Draft:
@@ -56,7 +60,7 @@ def draft_of_file(
 
 def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> imports.Draft:
     """The run in a text of TREC's six columns; errors call it `name` and count its lines from 1."""
-    lines = text.encode().split(b"\n")
+    lines = text.removeprefix("\ufeff").encode().split(b"\n")
     return imports.read_run(lines, name, **known_ids(project, snapshot))
 
 

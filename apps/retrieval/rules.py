@@ -39,6 +39,18 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     return None
 
 
+def other_line_refusal(run: Run, *, note: str, commit: str) -> str | None:
+    """Why equal rankings under the tag of `run` cannot be taken for it: its line in the ledger says something else."""
+    for name, kept, given in (("commit", run.commit, commit), ("note", run.note, note)):
+        if given and given != kept:
+            has = f"the {name} “{kept[:80]}”" if kept else f"no {name}"
+            return (
+                f"{run.tag} is here already with these rankings and {has}. Choose another tag for this run, "
+                f"or change the {name} of {run.tag}."
+            )
+    return None
+
+
 def grow_refusal(pool: Pool) -> str | None:
     """Why the pool takes no further pairs from runs, or None."""
     if pool.kind == PoolKind.CHOSEN:

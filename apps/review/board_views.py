@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
@@ -21,7 +21,7 @@ STUCK_REASON = "Its reviewer can no longer answer."
 
 
 @member_view(Role.LEAD)
-@require_GET
+@require_safe
 def board(request: HttpRequest, project: Project) -> HttpResponse:
     """Every triple on its way, what has waited longest first."""
     form = BoardForm(request.GET, project=project)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.http import QueryDict
 
-from apps.common.blocktext import merge
+from apps.common.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.search import search_blocks
 from apps.review.actions import Claim
@@ -163,7 +163,7 @@ class Sheet:
         if not sought or self.found(form):
             return []
         return [
-            Hit(entry, entry.version.title or entry.block.outside_id, snippet(entry.version.text, sought))
+            Hit(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
             for entry in search_blocks(self.snapshot, sought, limit=MOST_FOUND)
         ]
 

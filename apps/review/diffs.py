@@ -17,6 +17,7 @@ class Change(NamedTuple):
     old: str
     new: str
     pieces: list[Piece]
+    is_block: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -80,9 +81,8 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
     for block in after:
         was = old.get(block.version.block_id)
         if was is not None and was.text_digest != block.version.text_digest:
-            yield _change(
-                f"Text of {block.version.title or block.version.block.outside_id}", was.text, block.version.text
-            )
+            label = f"Text of {block.version.title or block.version.block.outside_id}"
+            yield _change(label, was.text, block.version.text)._replace(is_block=True)
 
 
 def difference(before: Revision, after: Revision) -> Difference:

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
@@ -28,7 +28,7 @@ def export_response(member: Member, *, state: str, form: str) -> StreamingHttpRe
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def export(request: HttpRequest, project: Project) -> HttpResponse:
     state = request.GET.get("state", State.ACCEPTED.value)
     selection = Selection(project, state, member=member_of(request), at=timezone.now())
@@ -45,7 +45,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def export_file(request: HttpRequest, project: Project) -> StreamingHttpResponse:
     wanted = request.GET
     return export_response(

@@ -7,11 +7,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.blocktext import is_cut
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.review import actions, rules
 from apps.review.actions import Decision, DisputeRefused, SubmitRefused
@@ -24,7 +25,6 @@ from apps.review.selectors import RoundView, rounds_of
 from apps.review.standing import Standing, standing_for
 from apps.triples.bench import render_bench
 from apps.triples.enums import RetireReason, State
-from apps.triples.evidence import excerpt
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors import expected_blocks, newest_snapshot, open_revision, triple_for
 from apps.triples.staleness import compared
@@ -40,19 +40,14 @@ class BlockView(NamedTuple):
 
     version: BlockVersion
     spans: list
-    text: str
-    text_spans: list
 
     @property
     def is_cut(self) -> bool:
-        return self.text != self.version.text
+        return is_cut(self.version.text, self.spans)
 
 
 def _block_views(revision: Revision) -> list[BlockView]:
-    return [
-        BlockView(expected.version, expected.spans, *excerpt(expected.version.text, expected.spans))
-        for expected in expected_blocks(revision)
-    ]
+    return [BlockView(expected.version, expected.spans) for expected in expected_blocks(revision)]
 
 
 def _as(standing: Standing) -> str:
@@ -117,7 +112,7 @@ def _page(
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     found = triple_for(member_of(request), pk)
     doing = request.GET.get("do", "")
@@ -125,7 +120,7 @@ def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """What the current round was flagged for, to be read beside the wording that answers it; empty while blind."""
     found = triple_for(member_of(request), pk)

@@ -85,7 +85,7 @@ def _page(request: HttpRequest, sheet: Sheet, *, go_on: int = 0, fault: str = ""
 
 
 @member_view(*WRITERS)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The form: proposed at first, rearranged by its buttons, and at last the split. Nothing typed is ever lost."""
     triple = triple_for(member_of(request), pk)

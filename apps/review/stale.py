@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
@@ -72,7 +72,7 @@ def stale_offers(triple: Triple, standing: Standing, blocks: list[Compared]) -> 
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def listing(request: HttpRequest, project: Project) -> HttpResponse:
     """Stale triples, the one that has waited longest first."""
     rows = page(stale_for(member_of(request)), "changed_at", request.GET.get("after", ""), PER_PAGE)
@@ -84,7 +84,7 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def following(request: HttpRequest, project: Project) -> HttpResponse:
     """The next stale triple, behind `?after=`; the list when no other waits."""
     after = request.GET.get("after", "")
@@ -119,7 +119,7 @@ def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: in
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Old and new text side by side. A triple that is not stale has only its page."""
     triple = triple_for(member_of(request), pk)

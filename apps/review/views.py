@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
@@ -34,7 +34,7 @@ LAST_SAID = "review-said"
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def queue(request: HttpRequest, project: Project) -> HttpResponse:
     """My work: what waits for this person, section by section; `?show=` one of them, `?after=` further on in it."""
     member, at = member_of(request), timezone.now()
@@ -55,7 +55,7 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_view(Role.REVIEWER)
-@require_GET
+@require_safe
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     """The next triple one holds a seat in, behind `?after=`; My work when there is none."""
     after = request.GET.get("after", "")
@@ -149,7 +149,7 @@ def _as_given(verdict: Verdict | None) -> dict[str, Any]:
 
 
 @member_view(Role.REVIEWER)
-@require_GET
+@require_safe
 def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One triple to confirm or flag. Whoever has no seat in its open round is sent to its page."""
     triple = triple_for(member_of(request), pk)

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.accounts.models import Project, User
+from apps.common.blocktext import plain
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.corpus.search import search_blocks
 from apps.queries.models import Query
@@ -113,7 +114,7 @@ class Bench:
 def search(snapshot: Snapshot, sought: str) -> list[Found]:
     """Blocks of the snapshot that hold the words sought, best first, at most `MOST_RESULTS`."""
     return [
-        Found(entry, entry.version.title or entry.block.outside_id, snippet(entry.version.text, sought))
+        Found(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
         for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)
     ]
 

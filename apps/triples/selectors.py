@@ -64,6 +64,12 @@ def locked_triple(project: Project, pk: int) -> Triple:
     return triple
 
 
+def hold_accepted(project: Project) -> None:
+    """Keep the accepted triples of a project as they are until the transaction ends."""
+    accepted = Triple.objects.select_for_update(no_key=True).filter(project=project, state=State.ACCEPTED)
+    list(accepted.order_by("pk").values_list("pk", flat=True))
+
+
 def open_revision(triple: Triple) -> Revision | None:
     """The revision that is being written: the draft, or the answer to a dispute, or a re-pin. None: nothing is."""
     return triple.revisions.filter(submitted_at=None).order_by("-number").first()

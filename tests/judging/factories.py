@@ -1,12 +1,12 @@
 """Rounds and judgements for tests, walked to through the real actions on a small corpus."""
 
-import hashlib
 import itertools
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.corpus.blocks import Entry, block_digests, snapshot_digest
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.judging.actions import Answer, claim_seats, give_judgement, open_round, publish_guideline
 from apps.judging.models import Guideline, Judgement, Round, Seat
 from apps.judging.plan import Plan
@@ -14,6 +14,7 @@ from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.triples.factories import record_frozen
 
 TEXT = "Archives leave the source region encrypted with AES-256-GCM.\n\nDaily archives are kept for 35 days."
 _numbers = itertools.count(1)
@@ -30,25 +31,30 @@ def make_snapshot(project: Project, *, blocks: int = 4, names: list[str] | None 
     Block.objects.bulk_create(rows)
     versions = [_version(block, position) for position, block in enumerate(rows)]
     BlockVersion.objects.bulk_create(versions)
-    digest = hashlib.sha256(f"snapshot {n}".encode()).hexdigest()
+    digest = snapshot_digest(
+        Entry(version.block.outside_id, "handbook", version.digest, "", document.title) for version in versions
+    )
     snapshot = Snapshot.objects.create(
         corpus=corpus, number=1, name=f"S{n}", digest=digest, block_count=blocks, document_count=1,
         frozen_by=lead, frozen_at=AT,
     )  # fmt: skip
+    SnapshotDocument.objects.create(snapshot=snapshot, document=document, title=document.title)
     SnapshotBlock.objects.bulk_create(
         SnapshotBlock(snapshot=snapshot, position=position, block=version.block, version=version)
         for position, version in enumerate(versions)
     )
+    record_frozen(snapshot, project)
     return snapshot
 
 
 def _version(block: Block, position: int) -> BlockVersion:
     text = f"{TEXT}\n\nParagraph of block {position}."
-    digest = hashlib.sha256(f"{block.outside_id}{text}".encode()).hexdigest()
-    return BlockVersion(
-        block=block, digest=digest, text_digest=digest, title="Backups", text=text, created_at=AT,
-        section_path=["4 Data protection", "4.2 Backups"], page_start=31, page_end=32,
-    )  # fmt: skip
+    seen = {
+        "title": "Backups", "text": text, "section_path": ["4 Data protection", "4.2 Backups"], "page_start": 31,
+        "page_end": 32,
+    }  # fmt: skip
+    digests = block_digests(**seen)
+    return BlockVersion(block=block, digest=digests.version, text_digest=digests.text, created_at=AT, **seen)
 
 
 def make_pool(project: Project, *, queries: int = 2, blocks: int = 4, snapshot: Snapshot | None = None) -> Pool:
@@ -102,6 +108,7 @@ def make_round(
     pool: Pool | None = None,
     known=(),
     remits=None,
+    at: datetime = AT,
     **plan,
 ) -> Round:
     project = project or make_project()
@@ -116,7 +123,7 @@ def make_round(
         plan=Plan(**{"seed": 7, **plan}),
         known=known,
         remits=remits,
-        at=AT,
+        at=at,
     )
 
 

@@ -35,7 +35,7 @@ def make_same_pool():
 
 def judged(pool, grades=GRADES, *, close=True, **plan):
     """A round in which one person grades by the block's name, leaving out those without a grade."""
-    round_ = make_round(pool.project, pool=pool, annotators=1, overlap=0, **plan)
+    round_ = make_round(pool.project, pool=pool, annotators=1, overlap=0, judge_again=True, **plan)
     judge_all(round_, people_of(round_)[0], lambda seat: grades[name_of(seat)])
     return close_round(round_id=round_.pk, actor=lead_of(pool.project), at=AT) if close else round_
 

@@ -1,7 +1,10 @@
 """Adjudication: only what needs it, only by somebody who has no part in it, always with a reason."""
 
+from copy import deepcopy
+
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.urls import reverse
 
 from apps.accounts import actions as people
 from apps.accounts.enums import Role
@@ -11,15 +14,15 @@ from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.models import Adjudication
 from apps.judging.resolution import PairState, Resolution
 from apps.judging.selectors import adjudicable, left_to_another_lead, pair_of, resolved_grades
+from apps.judging.selectors.known import Known
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def round_():
-    """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
+@pytest.fixture(scope="module")
+def _round_(module_rows):
     round_ = make_round(queries=1, blocks=3, overlap=1.0)
     mara, sef = people_of(round_)
     entries = list(round_.pool.entries.order_by("pk"))
@@ -28,6 +31,12 @@ def round_():
         by_entry = dict(zip([e.pk for e in entries], given, strict=True))
         judge_all(round_, person, lambda seat, g=by_entry: g[seat.entry_id])
     return round_
+
+
+@pytest.fixture
+def round_(db, _round_):
+    """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
+    return deepcopy(_round_)
 
 
 def entries_of(round_):
@@ -50,6 +59,30 @@ def test_pairs_wait_with_the_lowest_agreement_first(round_):
     far, near, _ = entries_of(round_)
 
     assert [p.entry_id for p in adjudicable(round_, lead_of(round_.project))] == [far.pk, near.pk]
+
+
+def test_a_pair_that_nobody_was_to_judge_is_refused_in_words():
+    """It met the round as a check, which has no seat of the first pass."""
+    project = make_project()
+    pool = make_pool(project, queries=1, blocks=2)
+    check = pool.entries.order_by("pk").first()
+    known = [Known(check.query_id, check.version_id, 2, "named")]
+    round_ = make_round(project, pool=pool, overlap=0.0, known=known)
+
+    with pytest.raises(Refusal, match="Nobody has judged this pair"):
+        decide(round_, check)
+
+
+def test_a_pair_that_nobody_got_to_before_the_end_is_refused_in_words(client):
+    round_ = make_round(queries=1, blocks=1)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    client.force_login(lead_of(round_.project))
+    url = reverse("judging:adjudicate_pair", args=[round_.project.slug, round_.pk, entries_of(round_)[0].pk])
+
+    page = client.get(url)
+
+    assert page.status_code == 409
+    assert "Nobody has judged this pair" in page.content.decode()
 
 
 def test_a_decision_settles_the_pair_and_is_on_record(round_):

@@ -1,5 +1,7 @@
 """Grades carried over to texts that are the same: by a lead's rule alone, once, and weaker than any real judgement."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -23,9 +25,14 @@ from tests.judging.same import GRADES, carry, judged, judged_apart, make_same_po
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def pool():
+@pytest.fixture(scope="module")
+def _pool(module_rows):
     return make_same_pool()
+
+
+@pytest.fixture
+def pool(db, _pool):
+    return deepcopy(_pool)
 
 
 def grades_of(source):
@@ -182,7 +189,7 @@ def test_a_later_round_on_the_pool_still_passes_over_it(pool):
     judged(pool)
     carry(pool)
 
-    assert preview_of(pool, Plan(seed=1), {1: None}).pairs == 3
+    assert preview_of(pool, Plan(seed=1, judge_again=True), {1: None}).pairs == 3
 
 
 def page(pool):
@@ -228,5 +235,5 @@ def test_the_page_takes_a_fixed_number_of_queries(client, pool, django_assert_nu
     client.force_login(lead_of(pool.project))
     client.get(page(pool))
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         client.get(page(pool))

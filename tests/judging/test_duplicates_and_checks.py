@@ -1,6 +1,7 @@
 """Pairs that come back and pairs whose grade is known: given blindly, later, and never part of any result."""
 
 import zipfile
+from copy import deepcopy
 
 import pytest
 
@@ -128,8 +129,17 @@ def test_what_is_reserved_for_somebody_who_left_is_stuck():
     assert stuck(round_) == 1
 
 
-def test_everybody_meets_each_check_once_spread_over_their_work():
-    project = make_project()
+@pytest.fixture(scope="module")
+def _project(module_rows):
+    return make_project()
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
+
+
+def test_everybody_meets_each_check_once_spread_over_their_work(project):
     pool = make_pool(project, queries=6, blocks=5)
     round_ = make_round(project, pool=pool, annotators=2, overlap=1.0, known=known_in(pool, n=3))
 
@@ -141,8 +151,7 @@ def test_everybody_meets_each_check_once_spread_over_their_work():
         assert checks[0] < 10 < 15 < checks[-1]
 
 
-def test_a_known_pair_has_no_seat_of_the_first_pass():
-    project = make_project()
+def test_a_known_pair_has_no_seat_of_the_first_pass(project):
     pool = make_pool(project, queries=2, blocks=3)
     round_ = make_round(project, pool=pool, annotators=2, overlap=1.0, known=known_in(pool))
     entry = KnownAnswer.objects.get(round=round_).entry
@@ -155,7 +164,9 @@ def test_nothing_of_a_duplicate_or_a_check_reaches_a_result():
     bench = make_bench(judge=False, triples=0)
     known = known_in(bench.pool, grade=3)
     people = [make_member(bench.project, Role.ANNOTATOR, name=name) for name in ("Mara", "Sef")]
-    round_ = make_round(bench.project, pool=bench.pool, annotators=people, overlap=1.0, again=1.0, known=known)
+    round_ = make_round(
+        bench.project, pool=bench.pool, annotators=people, overlap=1.0, again=1.0, known=known, judge_again=True
+    )
     for place, person in enumerate(people):
         judge_all(round_, person, lambda seat, n=place: seat.entry_id % 2 + 1 if seat.pass_number == 1 else 3 * n)
     pairs = bench.pool.entry_count - 1
@@ -178,7 +189,9 @@ def test_an_export_holds_neither_duplicates_nor_checks():
     bench = make_bench(judge=False)
     known = known_in(bench.pool, grade=3)
     people = [make_member(bench.project, Role.ANNOTATOR, name=name) for name in ("Mara", "Sef")]
-    round_ = make_round(bench.project, pool=bench.pool, annotators=people, overlap=1.0, again=1.0, known=known)
+    round_ = make_round(
+        bench.project, pool=bench.pool, annotators=people, overlap=1.0, again=1.0, known=known, judge_again=True
+    )
     for person in people:
         judge_all(round_, person, lambda seat: 1 if seat.pass_number == 1 else 3)
     version = goldsets.freeze_version(version_id=draft(bench, rounds=[round_]).pk, actor=bench.lead, at=AT)
@@ -207,8 +220,7 @@ def test_consistency_is_read_from_the_two_passes_of_one_person():
     assert steadiness(round_) == {mara.pk: Steadiness(3, sum(repeat.is_alike for repeat in found))}
 
 
-def test_answers_to_checks_stand_beside_what_is_known():
-    project = make_project()
+def test_answers_to_checks_stand_beside_what_is_known(project):
     pool = make_pool(project, queries=1, blocks=3)
     round_ = make_round(project, pool=pool, annotators=2, overlap=0.0, known=known_in(pool, grade=2))
     mara, sef = people_of(round_)
@@ -224,8 +236,7 @@ def test_answers_to_checks_stand_beside_what_is_known():
     assert steadiness(round_) == {mara.pk: Steadiness(0, 0, 1, 1), sef.pk: Steadiness(0, 0, 1, 0)}
 
 
-def test_checks_come_from_what_closed_rounds_decided_or_judged_alike():
-    project = make_project()
+def test_checks_come_from_what_closed_rounds_decided_or_judged_alike(project):
     pool = make_pool(project, queries=2, blocks=4)
     first = make_round(project, pool=pool, annotators=2, overlap=1.0)
     mara, sef = people_of(first)
@@ -240,19 +251,18 @@ def test_checks_come_from_what_closed_rounds_decided_or_judged_alike():
     assert known_pairs(pool.snapshot, 2, seed=1) == known[:2]
 
     other = make_pool(project, queries=1, snapshot=pool.snapshot)
-    second = make_round(project, pool=other, annotators=[mara, sef], overlap=0.0, checks=2)
+    second = make_round(project, pool=other, annotators=[mara, sef], overlap=0.0, checks=2, judge_again=True)
 
     entries = PoolEntry.objects.filter(pk__in=second.known_answers.values("entry"))
     assert [entry.drawn for entry in entries] == [{"how": "check"}] * 2
     assert {entry.pool_id for entry in entries} == {other.pk}
     other.refresh_from_db()
     assert other.entry_count == other.entries.count() == 6
-    third = make_round(project, pool=other, annotators=[mara, sef], overlap=0.0)
+    third = make_round(project, pool=other, annotators=[mara, sef], overlap=0.0, judge_again=True)
     assert Seat.objects.filter(round=third).count() == 4
 
 
-def test_more_checks_than_are_known_are_refused():
-    project = make_project()
+def test_more_checks_than_are_known_are_refused(project):
     pool = make_pool(project)
 
     with pytest.raises(Refusal, match="asks for 3 checks, and there are no pairs"):
@@ -262,8 +272,7 @@ def test_more_checks_than_are_known_are_refused():
 
 
 @pytest.mark.parametrize("field", ["grade", "origin"])
-def test_a_known_answer_never_changes(field):
-    project = make_project()
+def test_a_known_answer_never_changes(project, field):
     pool = make_pool(project)
     round_ = make_round(project, pool=pool, overlap=0.0, known=known_in(pool))
 

@@ -1,5 +1,7 @@
 """Pools and the grades of their pairs: adaptive budgets, what a pool misses, and growth beside a running round."""
 
+from copy import deepcopy
+
 import pytest
 
 from apps.jobs.testing import run_jobs
@@ -19,9 +21,14 @@ BLOCKS = {f"b{number:02}": f"text {number}" for number in range(40)}
 QUESTIONS = {"Q1": "first", "Q2": "second"}
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def _project(module_rows):
     return make_project()
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from apps.accounts.actions import set_roles
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
 from apps.judging.actions import Answer, claim_seats, close_round, give_judgement
@@ -133,6 +134,14 @@ def test_a_person_outside_the_round_cannot_grade(round_, seat):
     stranger = make_member(round_.project, Role.ANNOTATOR)
 
     assert refused("not_in_round", seat, stranger)
+
+
+def test_who_was_let_go_gives_no_grade_but_is_told_of_one_they_gave(round_, mara, seat):
+    given = give(seat, mara, 3, key="sent twice")
+    set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
+
+    assert refused("no_longer_annotator", seat, mara, 1)
+    assert give(seat, mara, 3, key="sent twice") == given
 
 
 def test_a_grade_after_the_lease_still_counts_while_the_seat_is_free(round_, mara, seat):

@@ -49,6 +49,7 @@ class RoundMachine(RuleBasedStateMachine):
         self.people, self.now = people_of(self.round), AT
         self.planned = dict(self.first_seats())
         self.grown: Counter = Counter()
+        self.gone: set = set()
         pilot = Seat.objects.filter(round=self.round, query__in=pilot_queries(self.round)).values("entry").distinct()
         in_pilot = pilot.filter(pass_number=1).count()
         plan = plan_of(self.round)
@@ -87,7 +88,7 @@ class RoundMachine(RuleBasedStateMachine):
     def work(self, who, grades):
         """Pairs as they come, one after another."""
         person = self.people[who]
-        for grade in grades if self.round.state == RoundState.OPEN else []:
+        for grade in grades if self.round.state == RoundState.OPEN and person not in self.gone else []:
             if seats := claim_seats(round_=self.round, annotator=person, n=2, at=self.now):
                 self.check_order(seats, person)
                 self.give(seats[0], person, seats[0].entry_id % 4 if self.alike else grade)
@@ -95,7 +96,8 @@ class RoundMachine(RuleBasedStateMachine):
     @rule(grades=st.lists(st.integers(0, 3), min_size=3, max_size=5))
     def work_together(self, grades):
         """Everybody goes as far as they can, one after another."""
-        for person in self.people if self.round.state == RoundState.OPEN else []:
+        here = [person for person in self.people if person not in self.gone]
+        for person in here if self.round.state == RoundState.OPEN else []:
             while seats := claim_seats(round_=self.round, annotator=person, n=3, at=self.now):
                 self.check_order(seats, person)
                 drawn = grades[(seats[0].entry_id + person.pk) % len(grades)]
@@ -108,6 +110,10 @@ class RoundMachine(RuleBasedStateMachine):
         assert not last or seats[0].entry_id != last.entry_id or not others
 
     def give(self, seat, person, grade):
+        if person in self.gone:
+            with pytest.raises(Refusal, match="no longer an annotator"):
+                give(seat, person, grade, at=self.now)
+            return
         given = give(seat, person, grade, at=self.now)
         self.did[f"pass {given.pass_number}"] += 1
         self.note_growth()
@@ -138,13 +144,14 @@ class RoundMachine(RuleBasedStateMachine):
     def wait(self):
         self.now += timedelta(minutes=31)
 
-    @rule(who=WHO, sure=st.integers(0, 3))
+    @rule(who=WHO, sure=st.integers(0, 11))
     def leave(self, who, sure):
         if sure:
             return
+        self.gone.add(self.people[who])
         Membership.objects.live().filter(user=self.people[who], project=self.round.project).update(ended_at=self.now)
 
-    @rule(sure=st.integers(0, 3))
+    @rule(sure=st.integers(0, 2))
     def open_the_rest(self, sure):
         if sure == 0 and gate(self.round) is not None and self.round.state == RoundState.OPEN:
             open_after_pilot(round_id=self.round.pk, actor=lead_of(self.round.project), reason="On.", at=self.now)
@@ -219,11 +226,12 @@ class RoundMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_whatever_people_do_the_round_keeps_to_its_plan():
     RoundMachine.did = Counter()
     few = settings(
-        max_examples=15, stateful_step_count=25, deadline=None, derandomize=True, database=None,
+        max_examples=30, stateful_step_count=25, deadline=None, derandomize=True, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
 

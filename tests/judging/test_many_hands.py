@@ -7,12 +7,13 @@ from collections import Counter
 import pytest
 from django.db import connection
 
+from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats
+from apps.judging.actions import claim_seats, close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.judging.selectors import live_judgements
-from tests.factories import AT
+from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_round, people_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,3 +112,35 @@ def test_everybody_sends_a_late_grade_for_one_pair():
     assert in_threads(work, people_of(round_)) == []
     assert (len(taken), set(refused)) == (4, {"seat_lapsed"})
     check_exact(round_, [seat.entry_id] * 4)
+
+
+@pytest.mark.slow
+def test_what_the_audit_says_was_given_is_what_is_stored_when_a_lead_closes_under_grading_clients():
+    """Twenty-four clients grade as fast as they can; once a hundred grades are in, a lead closes the round."""
+    clients = 24
+    round_ = make_round(queries=4, blocks=30, annotators=clients, overlap=1.0, judges=4)
+    lead, enough, refusals = lead_of(round_.project), threading.Semaphore(0), []
+
+    def work(person):
+        if person == lead:
+            for _ in range(100):
+                assert enough.acquire(timeout=60)
+            close_round(round_id=round_.pk, actor=lead, at=AT)
+            return
+        try:
+            while seats := claim_seats(round_=round_, annotator=person, n=3, at=AT):
+                for seat in seats:
+                    give(seat, person, seat.pk % 4, key=f"{person.pk}-{seat.pk}")
+                    enough.release()
+        except Refusal as refusal:
+            refusals.append(refusal.code)
+
+    assert in_threads(work, [lead, *people_of(round_)]) == []
+
+    told = Event.objects.get(action="round.closed").after
+    assert told["given"] == Judgement.objects.count() == live_judgements(round_).count()
+    assert told["given"] == Seat.objects.filter(round=round_, state=SeatState.DONE).count()
+    assert 100 <= told["given"] < told["planned"] == 480
+    assert not Seat.objects.filter(round=round_, state=SeatState.LEASED).exists()
+    assert len(refusals) == clients
+    assert set(refusals) <= {"grade_not_possible", "round_not_open"}

@@ -1,9 +1,15 @@
 """A person's own work: pace at once, how their grades held only after the round, and never another's grade."""
 
+import zoneinfo
+from copy import deepcopy
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts.enums import Role
+from apps.agreement.weeks import week_of
 from apps.judging.actions import adjudicate, close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat
@@ -17,9 +23,8 @@ pytestmark = pytest.mark.django_db
 SECRET = "The block names no cipher at all."
 
 
-@pytest.fixture
-def round_():
-    """One query and three pairs, judged twice: 0, 1, 2 and 3, 2, 2; a lead decides the first two: 0 and 2."""
+@pytest.fixture(scope="module")
+def _round_(module_rows):
     round_ = make_round(queries=1, blocks=3, overlap=1.0)
     mara, sef = people_of(round_)
     for person, grades in ((mara, (0, 1, 2)), (sef, (3, 2, 2))):
@@ -31,6 +36,12 @@ def round_():
             error_type="slip", at=AT,
         )  # fmt: skip
     return round_
+
+
+@pytest.fixture
+def round_(db, _round_):
+    """One query and three pairs, judged twice: 0, 1, 2 and 3, 2, 2; a lead decides the first two: 0 and 2."""
+    return deepcopy(_round_)
 
 
 def entries_of(round_):
@@ -95,7 +106,7 @@ def test_nobody_elses_name_stands_on_the_page(round_, client):
 def test_a_pair_that_a_person_may_be_given_again_is_not_told(round_, client):
     mara, sef = people_of(round_)
     close(round_)
-    make_round(round_.project, pool=round_.pool, annotators=[mara], overlap=0.0, judges=1)
+    make_round(round_.project, pool=round_.pool, annotators=[mara], overlap=0.0, judges=1, judge_again=True)
 
     assert own_work.own_decisions(mara, round_.project) == []
     assert own_work.own_rounds(mara, round_.project)[1].decisions == Share(0, 0)
@@ -149,7 +160,7 @@ def test_pace_is_told_by_week(client):
     (week,) = own_work.own_weeks(mara, round_.project)
 
     assert (week.pairs, week.pace, week.hours) == (2, "1:30", 0.025)
-    assert Judgement.objects.count() == 3
+    assert Judgement.objects.filter(annotator=mara).count() == 3
 
 
 def test_who_was_never_asked_is_told_what_would_stand_here(client):
@@ -175,3 +186,18 @@ def test_the_page_asks_the_database_as_often_for_one_round_as_for_many(rounds, c
 
     with django_assert_num_queries(12):
         client.get(reverse("judging:mine", args=[project.slug]))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
+def test_weeks_are_cut_in_utc_whoever_reads_them(zone):
+    """Sunday, 23:30 UTC, is Monday in Auckland; the pages of agreement count it to the week before."""
+    round_ = make_round(queries=1, blocks=2, overlap=1.0)
+    person = people_of(round_)[0]
+    sunday = AT - timedelta(days=AT.weekday() + 1)
+    sunday = sunday.replace(hour=23, minute=30)
+    judge_all(round_, person, at=sunday)
+
+    with timezone.override(zoneinfo.ZoneInfo(zone)):
+        (week,) = own_work.own_weeks(person, round_.project)
+
+    assert (week.begins, week.pairs) == (week_of(sunday), 2)

@@ -94,7 +94,7 @@ def test_everyone_sees_their_own_order_and_the_same_one_each_time():
 
 FULL = Plan(
     overlap=0.3, judges=2, seed=4, again=0.1, pilot=2, pilot_bar=0.7, extra_bar=0.5, most_judges=4, checks=6,
-    only_new=True, rule="lower",
+    only_new=True, judge_again=True, rule="lower",
 )  # fmt: skip
 
 
@@ -102,8 +102,13 @@ def test_a_plan_is_read_back_as_it_was_written():
     read = Plan.from_json(json.loads(json.dumps(FULL.to_json())), overlap=0.3, judges=2, seed=4)
 
     assert read == FULL
-    assert Plan.from_json(None, overlap=0.3, judges=2, seed=4) == Plan(0.3, 2, 4)
-    assert Plan.from_json({"last_entry": 7}, overlap=0.3, judges=2, seed=4) == Plan(0.3, 2, 4)
+
+
+def test_a_plan_from_before_grades_were_kept_asks_for_everything():
+    old = Plan(0.3, 2, 4, judge_again=True)
+
+    assert Plan.from_json(None, overlap=0.3, judges=2, seed=4) == old
+    assert Plan.from_json({"last_entry": 7}, overlap=0.3, judges=2, seed=4) == old
 
 
 def test_the_preview_of_everything_at_once():

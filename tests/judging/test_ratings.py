@@ -57,7 +57,7 @@ def test_columns_are_named_by_who_knows_the_file():
         ("q=query_id, d=doc_id, g=grade:x, a=annotator", "not of the form"),
         ("q=query_id, t=query_text, d=doc_id, a=rater, b=rater", "one column that holds the query"),
         ("q=query_id, a=rater, b=rater", "doc_id"),
-        ("q=query_id, d=doc_id, a=rater", "from 2 to 50"),
+        ("q=query_id, d=doc_id, " + ", ".join(f"r{n}=rater" for n in range(51)), "at most 50"),
         ("q=query_id, d=doc_id, a=rater:x, b=rater:x", "name of its own"),
         ("q=query_id, d=doc_id, a=rater, b=rater, g=grade", "not both"),
         ("q=query_id, d=doc_id, a=annotator", "name a column for each rater"),
@@ -220,6 +220,29 @@ def test_what_is_not_here_is_named_once_a_line_and_nothing_is_taken_in(pool):
 
     assert [(error.line, error.field) for error in errors.value.errors] == [(2, "query"), (3, "docid")]
     assert not Judgement.objects.exists()
+
+
+def test_a_spreadsheet_of_one_rater_comes_in_under_their_name(pool):
+    query = pool.pool_queries.first().query.outside_id
+    columns = "query=query_id, docid=doc_id, grade_by_mara=rater:Mara"
+    draft = draft_of(pool, f"query,docid,grade_by_mara\n{query},b00000,2\n{query},b00001,0\n", columns=columns)
+
+    done = take(pool, draft)
+
+    assert (draft.raters, len(draft.errors)) == (["Mara"], 0)
+    assert [(pair.grade, pair.judges) for pair in resolved_grades(done.round)] == [(2, 1), (0, 1)]
+    assert [person.annotator.name for person in done.round.annotators.all()] == ["Mara"]
+
+
+def test_the_files_of_two_raters_are_compared_though_each_holds_one(pool):
+    query = pool.pool_queries.first().query.outside_id
+    for name, grade in (("Mara", 2), ("Sef", 1)):
+        columns = f"query=query_id, docid=doc_id, grade=rater:{name}"
+        take(pool, draft_of(pool, f"query,docid,grade\n{query},b00000,{grade}\n", columns=columns))
+
+    ratings = grade_agreement(pool.project).ratings
+
+    assert (len(ratings.people), ratings.shared) == (2, 1)
 
 
 def test_a_text_that_two_queries_ask_is_not_guessed_between(pool):

@@ -34,6 +34,21 @@ def test_three_columns_are_read_only_when_named():
     assert rows == [JudgementRow(1, "1", "184", 2)]
 
 
+def test_lines_that_end_in_cr_alone_are_refused():
+    with pytest.raises(InputError, match="a carriage return") as caught:
+        read("q 0 a 1\rq 0 b 0\r", format="qrels")
+
+    assert (caught.value.line, caught.value.field) == (1, "line end")
+
+
+def test_a_no_break_space_divides_no_columns():
+    """Read as a blank it would make three columns four, and a piece of the id the grade."""
+    rows, errors = read("q 0 d\u00a07\nq 0 d 1\n", format="qrels")
+
+    assert messages(errors) == [(1, "", "3 columns where there must be 4: query_id iteration doc_id grade")]
+    assert rows == [JudgementRow(2, "q", "d", 1)]
+
+
 def test_a_grade_map_regrades_and_skips():
     rows, _ = read("q 0 a 1\nq 0 b 4\nq 0 c -1\n", format="qrels", grades=parse_grade_map("1=3,4=0,-1=skip"))
 

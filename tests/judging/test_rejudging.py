@@ -1,5 +1,7 @@
 """A new version asks whether to judge again what it touches: a pool of those pairs, or a decision to keep them."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -26,13 +28,18 @@ def publish(project, touched=(), markdown="Take the *lower* grade."):
     return publish_guideline(project=project, actor=lead_of(project), grades=grades, markdown=markdown, at=AT)
 
 
-@pytest.fixture
-def round_():
-    """One query and four blocks, graded 0, 1, 2 and 2 under version 1."""
+@pytest.fixture(scope="module")
+def _round_(module_rows):
     round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0, judges=1)
     entries = dict(zip(round_.pool.entries.order_by("pk").values_list("pk", flat=True), GRADES, strict=True))
     judge_all(round_, people_of(round_)[0], lambda seat: entries[seat.entry_id])
     return round_
+
+
+@pytest.fixture
+def round_(db, _round_):
+    """One query and four blocks, graded 0, 1, 2 and 2 under version 1."""
+    return deepcopy(_round_)
 
 
 def again(guideline, round_, *grades):

@@ -89,6 +89,7 @@ def test_a_round_is_opened_with_all_of_it(client, project, data):
         ({"checks": "3"}, "there are no pairs on these texts"),
         ({"extra_bar": "0.5", "most_judges": "2"}, "More judges than an overlapping pair has anyhow"),
         ({"again": "80"}, "less than or equal to 50"),
+        ({"rule": "near-median", "extra_bar": "", "pilot": ""}, "Two judges have no middle grade"),
     ],
 )
 def test_what_does_not_fit_is_told_beside_its_field(client, project, data, change, said):

@@ -44,7 +44,7 @@ def test_the_same_seed_repeats_the_same_pairs():
     pool = make_pool(project, queries=5, blocks=4)
     people = [make_member(project, Role.ANNOTATOR) for _ in range(2)]
 
-    one, two, other = (open_in(project, pool, people, Plan(seed=seed)) for seed in (1, 1, 2))
+    one, two, other = (open_in(project, pool, people, Plan(seed=seed, judge_again=True)) for seed in (1, 1, 2))
 
     assert seat_counts(one) == seat_counts(two) != seat_counts(other)
     assert [r.name for r in (one, two, other)] == ["Round 1", "Round 2", "Round 3"]
@@ -85,7 +85,8 @@ def test_a_round_needs_a_complete_pool_with_pairs_a_guideline_and_people():
         open_in(project, pool, [mara], Plan(overlap=0.5, seed=1))
     with pytest.raises(Refusal, match="at least one annotator"):
         open_in(project, pool, [make_member(project, Role.VIEWER)], plan)
-    pool.state = PoolState.PENDING
+    pool.state, pool.completed_at = PoolState.PENDING, None
+    pool.save(update_fields=["state", "completed_at"])
     with pytest.raises(Refusal, match="not complete"):
         open_in(project, pool, [mara], plan)
     assert not project.rounds.exists()

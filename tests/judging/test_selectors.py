@@ -1,6 +1,10 @@
 """What other rooms read from judging."""
 
+import itertools
+import re
+
 import pytest
+from django.urls import reverse
 
 from apps.accounts import actions as accounts
 from apps.accounts.enums import Role
@@ -8,9 +12,11 @@ from apps.judging.actions import claim_seats, close_round
 from apps.judging.models import Seat
 from apps.judging.resolution import Resolution
 from apps.judging.selectors import (
+    adjudicable,
     by_person,
     by_query,
     label_matrix,
+    left_to_another_lead,
     own_progress,
     resolved_grades,
     round_summaries,
@@ -19,6 +25,7 @@ from apps.judging.selectors import (
     waiting_for,
 )
 from apps.judging.selectors.known import Known
+from apps.judging.selectors.waiting import undecided_in
 from apps.judging.strip import ticks
 from apps.queries.models import Query
 from apps.retrieval.blinding import has_pairs_to_judge
@@ -73,7 +80,7 @@ def test_a_snapshot_stands_for_its_rounds_and_the_later_one_counts_once_it_is_do
     first = make_round(queries=1, blocks=2, overlap=0.0)
     mara, sef = people_of(first)
     judge_all(first, mara, lambda seat: 1)
-    second = make_round(first.project, pool=first.pool, annotators=[mara, sef], overlap=1.0)
+    second = make_round(first.project, pool=first.pool, annotators=[mara, sef], overlap=1.0, judge_again=True)
     one, two = entries_of(first)
     for person in (mara, sef):
         for seat in claim_seats(round_=second, annotator=person, n=2, at=AT):
@@ -141,10 +148,11 @@ def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
     for seat in seats:
         give(seat, sef)
     assert own_progress(round_, mara)[:2] == (0, 2)
-    assert own_progress(round_, sef)[:2] == (7, 9)
+    assert own_progress(round_, sef)[:2] == (7, 5)
+    assert (own_progress(round_, sef).beyond, own_progress(round_, sef).waiting) == (2, 2)
     judge_all(round_, mara)
     assert own_progress(round_, mara)[:2] == (2, 2)
-    assert own_progress(round_, sef)[:2] == (7, 7)
+    assert own_progress(round_, sef) == (7, 5, None, 0)
 
 
 def test_ones_own_goal_takes_in_what_is_reserved_and_leaves_out_what_may_not_be_judged():
@@ -184,7 +192,7 @@ def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries
     monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 5)
 
     with django_assert_num_queries(6) as asked:
-        assert own_progress(round_, mara) == (4, 27, 60_000)
+        assert own_progress(round_, mara) == (4, 27, 60_000, 200)
 
     assert all(
         "annotator_id" in query["sql"] or "reserved_for_id" in query["sql"]
@@ -199,10 +207,38 @@ def test_whoever_has_done_their_share_goes_on_as_long_as_there_are_pairs(monkeyp
     for seat in claim_seats(round_=round_, annotator=mara, n=6, at=AT):
         give(seat, mara)
 
-    assert own_progress(round_, mara)[:2] == (6, 9)
+    assert own_progress(round_, mara) == (6, 5, None, 3)
     monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 2)
     monkeypatch.setattr("apps.judging.selectors.own_share.MOST_EXTRA", 1)
-    assert own_progress(round_, mara)[:2] == (6, 7)
+    assert own_progress(round_, mara) == (6, 5, None, 1)
+
+
+def test_the_goal_of_a_person_does_not_move_with_their_grades():
+    """A goal that grew would tell which pair comes back."""
+    round_ = make_round(queries=2, blocks=20, annotators=2, overlap=0.0, again=0.5)
+    mara = people_of(round_)[0]
+    goals = {own_progress(round_, mara).total}
+
+    for seat in claim_seats(round_=round_, annotator=mara, n=12, at=AT):
+        give(seat, mara)
+        goals.add(own_progress(round_, mara).total)
+
+    assert Seat.objects.filter(reserved_for=mara, pass_number=2).exists()
+    assert goals == {30}
+
+
+def test_the_counter_stays_at_the_share_when_somebody_goes_on(client):
+    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    mara = people_of(round_)[0]
+    client.force_login(mara)
+    url = reverse("judging:judge", args=[round_.project.slug, round_.pk])
+    told = []
+    for seat in claim_seats(round_=round_, annotator=mara, n=6, at=AT):
+        page = client.get(url).content.decode()
+        told.append(re.sub("<[^>]+>", "", re.search(r"data-count>(.*)\n", page).group(1)))
+        give(seat, mara)
+
+    assert told == ["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5", "6 past your 5"]
 
 
 def test_a_seat_is_stuck_when_everybody_who_still_judges_has_been_on_its_pair():
@@ -235,8 +271,66 @@ def test_what_waits_for_a_person():
     judge_all(round_, mara, lambda seat: 0)
     judge_all(round_, sef, lambda seat: 3, at=later(5))
     assert waiting_for(mara, round_.project)[:3] == (0, None, 0)
-    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT, 0, None)
+    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT, 0, None, round_)
     assert waiting_for(make_member(round_.project, Role.VIEWER), round_.project)[:3] == (0, None, 0)
+
+
+def test_what_waits_for_a_lead_is_counted_like_the_pairs_themselves():
+    """Every way in which three people answer a pair, in an open round and in a closed one."""
+    project = make_project()
+    lead = make_member(project, Role.LEAD, Role.ANNOTATOR)
+    answers = list(itertools.product([0, 1, None], repeat=3))
+    rounds = []
+    for judged in (2, 3):
+        people = [lead, *(make_member(project, Role.ANNOTATOR) for _ in range(2))]
+        round_ = make_round(project, queries=1, blocks=len(answers), annotators=people, overlap=1.0, judges=3)
+        entries = list(round_.pool.entries.order_by("pk").values_list("pk", flat=True))
+        given = dict(zip(entries, answers, strict=True))
+        for place, person in enumerate(people[:judged]):
+            judge_all(round_, person, lambda seat, g=given, p=place: g[seat.entry_id][p])
+        rounds.append(round_)
+    other = lead_of(project)
+
+    def read(person):
+        return [(r, len(adjudicable(r, person))) for r in rounds if adjudicable(r, person)]
+
+    def counted(person):
+        return [(row.round, row.others) for row in undecided_in(project, person) if row.others]
+
+    assert counted(other) == read(other) == [(rounds[1], 13)]
+    assert counted(lead) == read(lead) == []
+    close_round(round_id=rounds[0].pk, actor=other, at=AT)
+    rounds[0].refresh_from_db()
+    assert counted(other) == read(other)
+    assert waiting_for(lead, project).left == sum(left_to_another_lead(r, lead) for r in rounds) > 0
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_what_waits_for_a_lead_takes_the_same_queries_for_few_rounds_and_many(rounds, django_assert_num_queries):
+    project = make_project()
+    for _ in range(rounds):
+        round_ = make_round(project, queries=1, blocks=2, overlap=1.0)
+        for grade, person in enumerate(people_of(round_)):
+            judge_all(round_, person, lambda seat, g=grade: g)
+
+    lead = lead_of(project)
+
+    with django_assert_num_queries(5):
+        assert waiting_for(lead, project).to_adjudicate == 2 * rounds
+
+
+def test_a_round_in_which_every_planned_grade_is_given_waits_to_be_closed():
+    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    lead, mara = lead_of(round_.project), people_of(round_)[0]
+    assert waiting_for(lead, round_.project).full_round is None
+
+    judge_all(round_, mara)
+
+    assert waiting_for(lead, round_.project).full_round == round_
+    assert waiting_for(mara, round_.project).full_round is None
+    assert [row.is_full for row in round_summaries(round_.project)] == [True]
+    close_round(round_id=round_.pk, actor=lead, at=AT)
+    assert waiting_for(lead, round_.project).full_round is None
 
 
 def test_nothing_waits_to_be_graded_in_a_closed_round():

@@ -1,5 +1,7 @@
 """Settling trivial disagreements by a rule: exactly what was seen, never a mean, never one's own, on the record."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -21,15 +23,20 @@ pytestmark = pytest.mark.django_db
 GRADES = [(0, 1, 2), (1, 2, 3), (0, 1, 3), (2, 2, 3), (1, 2, None)]
 
 
-@pytest.fixture
-def round_():
-    """Five pairs judged three times: two with a near middle, one apart, one majority, one that somebody can't judge."""
+@pytest.fixture(scope="module")
+def _round_(module_rows):
     round_ = make_round(queries=1, blocks=5, annotators=3, overlap=1.0, judges=3)
     entries = [entry.pk for entry in entries_of(round_)]
     for place, person in enumerate(people_of(round_)):
         given = {entry: grades[place] for entry, grades in zip(entries, GRADES, strict=True)}
         judge_all(round_, person, lambda seat, g=given: g[seat.entry_id])
     return round_
+
+
+@pytest.fixture
+def round_(db, _round_):
+    """Five pairs judged three times: two with a near middle, one apart, one majority, one that somebody can't judge."""
+    return deepcopy(_round_)
 
 
 def entries_of(round_):
@@ -81,6 +88,19 @@ def test_two_judges_one_grade_apart_have_no_middle_but_a_lower_grade():
     settle(round_, rule=Rule.LOWER)
 
     assert [pair.grade for pair in resolved_grades(round_)] == [1, None]
+
+
+@pytest.mark.parametrize(("judges", "grades", "rule"), [(2, (1, 2), Rule.LOWER), (3, (0, 1, 2), Rule.NEAR_MEDIAN)])
+def test_the_page_opens_on_a_rule_that_settles_something(client, judges, grades, rule):
+    round_ = make_round(queries=1, blocks=1, annotators=judges, overlap=1.0, judges=judges)
+    for grade, person in zip(grades, people_of(round_), strict=True):
+        judge_all(round_, person, lambda seat, g=grade: g)
+    client.force_login(lead_of(round_.project))
+
+    page = client.get(reverse("judging:settle", args=[round_.project.slug, round_.pk]))
+
+    assert [value for value, _, _, is_chosen, _ in page.context["rules"] if is_chosen] == [rule]
+    assert page.context["settled"] == 1
 
 
 def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):

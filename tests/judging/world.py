@@ -67,7 +67,8 @@ QUESTIONS = [
 ]
 
 
-def make_world(*, blocks: int = 12, annotators: int = 1, **plan) -> Round:
+def make_world(*, blocks: int = 12, annotators: int = 1, **how) -> Round:
+    """A round of a few questions; `how` says what its plan is and when it was opened."""
     project = make_project("Tarnwick Handbook")
     lead = lead_of(project)
     people = [make_member(project, Role.ANNOTATOR, name=n) for n in ("Mara Quill", "Sef Arden", "Tobias Renn")]
@@ -93,7 +94,7 @@ def make_world(*, blocks: int = 12, annotators: int = 1, **plan) -> Round:
     )
     pool.state, pool.entry_count, pool.completed_at = PoolState.COMPLETE, len(queries) * blocks, AT
     pool.save()
-    return make_round(project, annotators=people[:annotators], pool=pool, **{"overlap": 0.0, **plan})
+    return make_round(project, annotators=people[:annotators], pool=pool, **{"overlap": 0.0, **how})
 
 
 def _snapshot(project, blocks: int) -> Snapshot:

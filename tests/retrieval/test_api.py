@@ -49,6 +49,21 @@ def test_a_run_is_pushed_as_the_text_of_a_run_file(lead, project, snapshot):
     assert answer.json()["run"]["tag"] == "theirs"
 
 
+@pytest.mark.parametrize(
+    ("trec", "said"),
+    [
+        ("Q01 Q0 a 1 2.0 t\rQ01 Q0 b 2 1.0 t\r", "a carriage return (CR) stands inside the line"),
+        ("Q01 Q0 a 1 2.0 t\nQ01 Q0 b 2 1 8.5 t\n", "7 fields where there must be six"),
+    ],
+)
+def test_a_text_that_would_be_misread_is_refused_with_its_line(lead, project, snapshot, trec, said):
+    answer = push(lead, project, snapshot, trec=trec)
+
+    assert answer.status_code == 400
+    assert said in answer.content.decode()
+    assert not Run.objects.exists()
+
+
 def test_rows_and_text_of_the_same_rankings_are_the_same_run(lead, project, snapshot):
     push(lead, project, snapshot, tag="theirs", rows=ROWS)
 
@@ -57,6 +72,36 @@ def test_rows_and_text_of_the_same_rankings_are_the_same_run(lead, project, snap
 
     assert (answer.status_code, answer.json()["is_new"]) == (200, False)
     assert Run.objects.count() == 1
+
+
+def test_equal_rankings_under_another_tag_keep_their_own_commit(lead, project, snapshot):
+    first = push(lead, project, snapshot, tag="night-1", system="ours", rows=ROWS, commit="a1b2")
+
+    other = push(lead, project, snapshot, tag="night-2", system="ours", rows=ROWS, commit="c3d4")
+
+    assert (first.status_code, other.status_code) == (201, 201)
+    runs = Run.objects.order_by("pk").values_list("tag", "commit", "system__name")
+    assert list(runs) == [("night-1", "a1b2", "ours"), ("night-2", "c3d4", "ours")]
+    assert len(set(Run.objects.values_list("digest", flat=True))) == 1
+
+
+def test_the_same_push_twice_is_one_run(lead, project, snapshot):
+    sent = {"tag": "night-1", "system": "ours", "rows": ROWS, "commit": "a1b2", "note": "nightly"}
+    first, second = (push(lead, project, snapshot, **sent) for _ in range(2))
+
+    assert (second.status_code, second.json()["run"]) == (200, first.json()["run"])
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("line", [{"commit": "c3d4"}, {"note": "another try"}])
+def test_the_same_tag_with_another_commit_is_refused_and_not_swallowed(lead, project, snapshot, line):
+    push(lead, project, snapshot, tag="night-1", rows=ROWS, commit="a1b2", note="nightly")
+
+    answer = push(lead, project, snapshot, tag="night-1", rows=ROWS, **{"commit": "a1b2", **line})
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "tag_taken")
+    assert answer.json()["detail"].startswith("night-1 is here already with these rankings and the ")
+    assert Run.objects.get().commit == "a1b2"
 
 
 def test_the_snapshot_is_named_by_digest_or_by_corpus_and_number(lead, project, snapshot):

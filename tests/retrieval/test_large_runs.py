@@ -1,5 +1,7 @@
 """Run files that are too large to be read in a request. "Large" begins at a few bytes here."""
 
+import gzip
+
 import pytest
 from django.utils import timezone
 
@@ -124,14 +126,17 @@ def test_a_cancelled_file_can_be_thrown_away(lead, project, snapshot):
 def test_a_snapshot_of_many_blocks_makes_any_file_large(snapshot):
     snapshot.block_count = reading.AT_ONCE_BLOCKS + 1
 
-    assert not reading.is_read_at_once(1, snapshot)
+    assert not reading.has_few_blocks(snapshot)
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_a_packed_file_counts_as_larger_than_it_is(snapshot, monkeypatch, packed):
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(("lines", "is_small"), [(1_000, True), (100_000, False)])
+def test_a_file_is_large_for_what_is_in_it(snapshot, monkeypatch, tmp_path, pack, lines, is_small):
     monkeypatch.undo()
+    path = tmp_path / "run"
+    path.write_bytes(pack(b"q Q0 d 1 1 t\n" * lines))
 
-    assert reading.is_read_at_once(500_000, snapshot, is_packed=packed) is not packed
+    assert reading.is_read_at_once(path, snapshot) is is_small
 
 
 def test_a_large_push_is_answered_with_its_job_and_then_the_run(lead, project, snapshot):

@@ -74,8 +74,12 @@ WHO = ("second reviewer", "author", "lead", "reviewing lead", "bystander")
 @pytest.mark.parametrize(
     ("mode", "who"),
     [
-        *(("load", who) for who in WHO),
-        *(("pull", who) for who in ("second reviewer", "reviewing lead", "third reviewer")),
+        ("load", "second reviewer"),
+        *(pytest.param("load", who, marks=pytest.mark.slow) for who in WHO[1:]),
+        *(
+            pytest.param("pull", who, marks=pytest.mark.slow)
+            for who in ("second reviewer", "reviewing lead", "third reviewer")
+        ),
     ],
 )
 def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, mode, who):

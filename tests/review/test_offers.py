@@ -38,6 +38,7 @@ SHOWN: dict[tuple[str, bool], set[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("history", "state", "stale"), list(conditions()))
 def test_what_is_offered_is_what_the_table_allows_and_the_refusal_is_the_actions_own(history, state, stale):
     cast = make_cast(history, state, stale=stale)
@@ -79,6 +80,7 @@ def refusal_of(cast, step: Step, person) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("history", "state", "stale"), [c for c in conditions() if (c[1].value, c[2]) in SHOWN])
 def test_a_button_that_is_offered_works_and_one_that_is_not_is_refused_at_the_door_or_by_the_rule(
     history, state, stale

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.db import close_old_connections, connection
 
-from apps.accounts.actions import change_project
+from apps.accounts.actions import change_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
@@ -30,6 +30,7 @@ from apps.triples.models import Triple
 from apps.triples.selectors import newest_snapshot
 from apps.triples.workflow import edge_for
 from tests.factories import AT, lead_of, make_member
+from tests.races import overlapping
 from tests.review.factories import (
     answer,
     answer_both,
@@ -436,3 +437,34 @@ def test_drafts_started_at_once_have_numbers_of_their_own(project):
     at_once(*[lambda: start_draft(project=project, author=author, snapshot=snapshot, at=AT)] * 6)
 
     assert sorted(Triple.objects.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.postgres
+def test_a_verdict_of_who_is_just_let_go_is_refused():
+    project = make_team()
+    triple = make_in_review(project)
+    reviewer = reviewers_of(triple)[0]
+
+    _, verdict = overlapping(
+        lambda: set_roles(project=project, user=reviewer, roles=[], actor=lead_of(project), at=AT),
+        lambda: answer(triple, reviewer),
+    )
+
+    assert isinstance(verdict, Refusal)
+    assert "no longer a reviewer" in verdict.sentence
+    assert not Verdict.objects.exists()
+
+
+@pytest.mark.postgres
+def test_who_gives_a_verdict_is_let_go_after_it():
+    project = make_team()
+    triple = make_in_review(project)
+    reviewer = reviewers_of(triple)[0]
+
+    def let_go():
+        set_roles(project=project, user=reviewer, roles=[], actor=lead_of(project), at=AT)
+        return Verdict.objects.count()
+
+    verdict, given = overlapping(lambda: answer(triple, reviewer), let_go)
+
+    assert (verdict.choice, given) == (Choice.CONFIRM, 1)

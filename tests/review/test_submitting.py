@@ -198,6 +198,7 @@ def test_a_submitted_revision_and_its_blocks_never_change(project):
 def test_the_database_refuses_a_seat_for_the_author(project):
     triple = make_in_review(project)
     seat = triple.current.seats.first()
+    ReviewSeat.objects.filter(pk=seat.pk).update(released_at=AT)
 
     with pytest.raises(IntegrityError, match="nobody reviews what they wrote"), transaction.atomic():
         ReviewSeat.objects.create(revision=triple.current, number=seat.number, reviewer=triple.author, opened_at=AT)

@@ -4,13 +4,16 @@ import io
 import itertools
 import json
 from datetime import datetime
+from typing import Any
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.audit.actions import record
 from apps.common.digests import sha256_hex
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source
-from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
+from apps.corpus.blocks import Entry, block_digests, snapshot_digest
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.triples.actions import start_draft
 from apps.triples.drafting import BlockChoice, Wording
 from apps.triples.formats import read_entries
@@ -25,6 +28,7 @@ TEXTS = {
     " extended, and a further session needs a fresh approval.",
     "rotation": "A root key is rotated at least every twelve months, and at once when a custodian leaves.",
 }
+DOCUMENT = "Security handbook"
 _numbers = itertools.count(1)
 
 
@@ -45,37 +49,54 @@ def make_snapshot(
     """A snapshot that holds one block a text; block ids are the keys, and stay across snapshots of one corpus."""
     corpus = corpus or make_corpus(project)
     number = corpus.snapshots.count() + 1
+    facts = {key: text_facts(key, text, titles or {}) for key, text in sorted(texts.items())}
+    digests = {key: block_digests(**seen) for key, seen in facts.items()}
+    entries = [Entry(key, "handbook", digests[key].version, "", DOCUMENT) for key in facts]
     snapshot = Snapshot.objects.create(
         corpus=corpus,
         number=number,
         name=f"v{number}",
-        digest=sha256_hex(repr((corpus.pk, sorted(texts.items()))).encode()),
+        digest=snapshot_digest(entries),
         block_count=len(texts),
         document_count=1,
         frozen_by=lead_of(project),
         frozen_at=at,
     )
-    document, _ = Document.objects.get_or_create(
-        corpus=corpus, outside_id="handbook", defaults={"title": "Security handbook"}
-    )
-    for position, (key, text) in enumerate(sorted(texts.items())):
+    document, _ = Document.objects.get_or_create(corpus=corpus, outside_id="handbook", defaults={"title": DOCUMENT})
+    SnapshotDocument.objects.create(snapshot=snapshot, document=document, title=DOCUMENT)
+    for position, (key, seen) in enumerate(facts.items()):
         block, _ = Block.objects.get_or_create(corpus=corpus, outside_id=key, defaults={"document": document})
-        digest = sha256_hex(text.encode())
         version, _ = BlockVersion.objects.get_or_create(
             block=block,
-            digest=digest,
-            defaults={
-                "text_digest": digest,
-                "title": (titles or {}).get(key, key.capitalize()),
-                "section_path": ["4 Data protection"],
-                "page_start": 31,
-                "page_end": 32,
-                "text": text,
-                "created_at": at,
-            },
+            digest=digests[key].version,
+            defaults={**seen, "text_digest": digests[key].text, "created_at": at},
         )
         SnapshotBlock.objects.create(snapshot=snapshot, position=position, block=block, version=version)
+    record_frozen(snapshot, project)
     return snapshot
+
+
+def record_frozen(snapshot: Snapshot, project: Project) -> None:
+    """What the audit says of a freeze."""
+    record(
+        project=project,
+        actor=snapshot.frozen_by,
+        action="snapshot.frozen",
+        obj=snapshot,
+        after={"digest": snapshot.digest},
+        at=snapshot.frozen_at,
+    )
+
+
+def text_facts(key: str, text: str, titles: dict[str, str]) -> dict[str, Any]:
+    """All that a reader sees of a block."""
+    return {
+        "title": titles.get(key, key.capitalize()),
+        "section_path": ["4 Data protection"],
+        "page_start": 31,
+        "page_end": 32,
+        "text": text,
+    }
 
 
 def version_of(snapshot: Snapshot, key: str) -> BlockVersion:

@@ -1,4 +1,4 @@
-from apps.triples.evidence import excerpt, moved, quoted, spans_of
+from apps.triples.evidence import moved, quoted, spans_of
 
 TEXT = "First line.\n\nSecond one\nruns on.\n- an item"
 
@@ -13,16 +13,3 @@ def test_evidence_moves_with_its_words_and_lost_words_are_left_out():
 
 def test_quoted_passages_stand_in_the_order_of_the_text():
     assert quoted(TEXT, [(13, 23), (0, 5)]) == "First\nSecond one"
-
-
-def test_an_excerpt_keeps_the_paragraphs_with_marks_and_the_marks_in_them():
-    text = "One.\n\nTwo is marked.\n\nThree.\n\nFour too."
-
-    found, spans = excerpt(text, [(6, 9), (30, 34)])
-
-    assert found == "Two is marked.\n\nFour too."
-    assert [found[a:b] for a, b in spans] == ["Two", "Four"]
-
-
-def test_an_excerpt_without_marks_is_the_whole_text():
-    assert excerpt(TEXT, []) == (TEXT, [])

@@ -126,6 +126,7 @@ def test_the_diagram_in_the_docs_equals_the_table():
 
 
 @pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(("history", "state", "stale"), list(conditions()))
 def test_every_step_by_everybody_does_what_the_table_allows_and_nothing_else(history, state, stale):

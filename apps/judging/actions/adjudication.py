@@ -6,8 +6,9 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
+from apps.judging.actions.locks import locked_round
 from apps.judging.enums import ErrorType
-from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.models import Adjudication, Judgement, Round
 from apps.judging.resolution import Resolved
 from apps.retrieval.models import PoolEntry
 
@@ -29,11 +30,10 @@ def adjudicate(
 ) -> Adjudication:
     """Decide a pair that its judges did not settle. No grade: the pair can't be judged and is left out.
 
-    A decision may be taken again; the later one supersedes. The pair's seats are locked once they are all
-    taken, so that no judge changes a grade meanwhile.
+    A decision may be taken again; the later one supersedes. No judge of the
+    round grades meanwhile.
     """
-    _check(round_, entry, adjudicator)
-    list(Seat.objects.select_for_update().filter(round=round_, entry=entry).order_by("pk"))
+    round_ = locked_round(round_.pk)
     resolved = _check(round_, entry, adjudicator)
     if not reason.strip():
         raise AdjudicationRefused("A decision needs its reason in words.", code="reason_missing")
@@ -65,8 +65,8 @@ def adjudicate(
 
 
 def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
-    resolved = selectors.pair_of(round_, entry).resolved
+    pair = selectors.pair_of(round_, entry)
     has_judged = Judgement.objects.filter(round=round_, entry=entry, annotator=adjudicator).exists()
-    if refusal := rules.adjudication_refusal(resolved, has_judged=has_judged):
+    if refusal := rules.adjudication_refusal(pair.resolved, planned=pair.planned, has_judged=has_judged):
         raise AdjudicationRefused(refusal, code="not_adjudicable")
-    return resolved
+    return pair.resolved

@@ -6,9 +6,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from apps.accounts.models import User
-from apps.common.errors import Forbidden, Refusal
+from apps.accounts.selectors import locked_roles
+from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.follow_ups import follow_up, wait_for_others
+from apps.judging.actions.locks import locked_place
 from apps.judging.actions.seats import may_be_given
 from apps.judging.enums import SeatState
 from apps.judging.evidence import parse_spans, spans_refusal, stored
@@ -19,10 +21,6 @@ LONGEST_TIME_MS = 2_000_000_000
 
 class JudgementRefused(Refusal):
     """A grade cannot be taken."""
-
-
-class NotYourSeat(Forbidden):
-    """Somebody grades in a round they were not asked to grade in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +49,11 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
     judgements than planned. What the plan asks for after it, the pair again, the end of a pilot or one more judge,
     is part of the same transaction.
     """
-    places = RoundAnnotator.objects.select_for_update(of=("self",)).select_related("round__project")
-    place = places.filter(round=seat.round_id, annotator=annotator).first()
-    if place is None:
-        raise NotYourSeat("You were not asked to judge in this round.", code="not_in_round")
+    place = locked_place(seat.round_id, annotator)
     if earlier := Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).first():
         return _same_answer(earlier, seat, answer)
+    if reason := rules.annotator_refusal(locked_roles(annotator, place.round.project)):
+        raise JudgementRefused(reason, code="no_longer_annotator")
     _check(place.round, seat, answer)
     wait_for_others(place.round, seat)
     own = _own_seat(place, seat)

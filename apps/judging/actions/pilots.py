@@ -6,7 +6,8 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.models import PilotDecision, Round
+from apps.judging.actions.locks import locked_round
+from apps.judging.models import PilotDecision
 from apps.judging.planned import gate, pilot_queries
 from apps.judging.selectors.pilots import alpha_over
 
@@ -18,8 +19,7 @@ class PilotRefused(Refusal):
 @transaction.atomic
 def open_after_pilot(*, round_id: int, actor: User, reason: str, at: datetime) -> PilotDecision:
     """Open the rest of a round whatever its pilot says, with the lead's reason on record."""
-    rounds = Round.objects.select_for_update(of=("self",), no_key=True).select_related("project")
-    round_ = rounds.get(pk=round_id)
+    round_ = locked_round(round_id)
     reason = reason.strip()
     if refusal := rules.pilot_refusal(round_, is_waiting=gate(round_) is not None, reason=reason):
         raise PilotRefused(refusal, code="pilot_not_open")

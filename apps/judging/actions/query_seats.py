@@ -5,6 +5,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.judging import rules
 from apps.judging.actions import seats
+from apps.judging.actions.locks import locked_place
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 
@@ -37,10 +38,12 @@ def _graded_beside(held: list[Seat], annotator: User) -> list[Seat]:
 
 @transaction.atomic
 def _complete(round_: Round, annotator: User, query_id: int, at: datetime) -> list[Seat]:
-    place = seats.locked_place(round_, annotator)
+    place = locked_place(round_.pk, annotator)
     held = list(seats.held_by(place))
     room = MOST_OF_QUERY - sum(seat.query_id == query_id for seat in held)
-    if room > 0 and not rules.grading_refusal(place.round):
+    if reason := rules.grading_refusal(place.round):
+        raise seats.SeatsRefused(reason, code="round_not_open")
+    if room > 0:
         expires = at + timedelta(minutes=place.round.lease_minutes)
         held += seats.lease_of_query(place, query_id, room, expires)
     return seats.in_order(held, place)

@@ -4,7 +4,8 @@ from django.db import transaction
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.judging.actions.seats import held_by, locked_place
+from apps.judging.actions.locks import locked_place
+from apps.judging.actions.seats import held_by
 from apps.judging.enums import SeatState
 from apps.judging.models import Round
 
@@ -15,7 +16,7 @@ def return_seats_of(*, round_: Round, holder: User, actor: User, at: datetime) -
 
     A grade they still send for one of them is taken as long as the pair has an empty seat.
     """
-    place = locked_place(round_, holder)
+    place = locked_place(round_.pk, holder)
     n = held_by(place).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
     if n:
         after = {"round": round_.pk, "seats": n}

@@ -13,13 +13,15 @@ from apps.common.errors import Refusal
 from apps.jobs.actions import enqueue
 from apps.judging import rules
 from apps.judging.actions.checks import entries_for, take_up
+from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.execution import create_seats, finish_opening, seat_counts
+from apps.judging.execution import create_seats, finish_opening, keep_judged_pairs, seat_counts
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
 from apps.judging.plan import Plan
+from apps.judging.planned import plan_of
 from apps.judging.remits import Remit
 from apps.judging.selectors.known import Known, known_pairs
-from apps.judging.selectors.plans import judges_by_query, pairs_of_round, pilot_of
+from apps.judging.selectors.plans import judges_by_query, keeps_grades, pairs_to_plan, pilot_of, split_by_grade
 from apps.queries.models import Query
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
@@ -56,25 +58,50 @@ def open_round(
     locked = Pool.objects.select_for_update(of=("self",), no_key=True).select_related("snapshot").get(pk=pool.pk)
     people = set(members_of(project, Role.ANNOTATOR).filter(pk__in=[user.pk for user in annotators]))
     own = {person.pk: (remits or {}).get(person.pk) for person in sorted(people, key=lambda person: person.pk)}
-    others = Round.objects.filter(pool=pool, state=RoundState.OPENING)
-    is_early = plan.only_new and rules.only_new_refusal(is_opening=others.exists())
-    if reason := rules.open_round_refusal(pool, guideline, len(people)) or is_early:
+    keeps = keeps_grades(locked, plan)
+    is_early = rules.too_early_refusal(is_opening=_is_another_opening(locked, plan, keeps))
+    if reason := rules.open_round_refusal(locked, guideline, len(people)) or is_early:
         raise RoundRefused(reason, code="round_not_possible")
     checks = _checks(locked, plan, known)
     round_ = _create_round(project, actor, locked, guideline, plan, name, lease_minutes, at)
     take_up(round_, entries_for(locked, checks), checks)
-    pairs = pairs_of_round(round_).count()
+    pairs, kept = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
-    if reason := rules.pairs_refusal(pairs, len(checks)) or _people_refusal(locked, own, plan.judges if repeats else 1):
+    most = plan.judges if repeats else 1
+    if reason := rules.pairs_refusal(pairs, len(checks), kept) or _people_refusal(locked, own, most):
         raise RoundRefused(reason, code="round_not_possible")
     RoundAnnotator.objects.bulk_create(
         RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
     )
     lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
-    after = {"pool": pool.pk, "seed": plan.seed, "annotators": list(own), "plan": round_.plan, "checks": len(checks)}
+    after = {
+        "pool": pool.pk,
+        "seed": plan.seed,
+        "annotators": list(own),
+        "plan": round_.plan,
+        "checks": len(checks),
+        "kept": kept,
+    }
     record(project=project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
-    _open_planned(round_, pairs, actor, at)
+    _open_planned(round_, pairs + kept, actor, at)
     return round_
+
+
+def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:
+    """Whether it can't be told yet what is asked for elsewhere: of the corpus, or of this pool for only new pairs."""
+    opening = Round.objects.filter(state=RoundState.OPENING)
+    if keeps:
+        return opening.filter(pool__snapshot__corpus=pool.snapshot.corpus_id).exists()
+    return plan.only_new and opening.filter(pool=pool).exists()
+
+
+def _counted_pairs(round_: Round, keeps: bool) -> tuple[int, int]:
+    """How many pairs the round judges, and how many keep the grade they have."""
+    entries = pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
+    if not keeps:
+        return entries.count(), 0
+    new, judged = split_by_grade(entries)
+    return new.count(), judged.count()
 
 
 def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
@@ -83,6 +110,7 @@ def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
         params = {"round_id": round_.pk}
         enqueue(kind="judging.open_round", params=params, project=round_.project, actor=actor, at=at)
     else:
+        keep_judged_pairs(round_)
         create_seats(round_, seat_counts(round_))
         finish_opening(round_, actor=actor, at=at)
 
@@ -137,7 +165,9 @@ def _create_round(
 def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
     """The plan as the round keeps it, with what it saw of the pool: the queries of its pilot and the last pair."""
     last = PoolEntry.objects.filter(pool=pool).aggregate(top=Max("pk"))["top"]
-    queries = [query.pk for query in pilot_of(pool, plan)]
+    entries = pairs_to_plan(pool, only_new=plan.only_new)
+    with_work = split_by_grade(entries)[0] if keeps_grades(pool, plan) else entries
+    queries = [query.pk for query in pilot_of(pool, plan, with_work)]
     return {**plan.to_json(), "pilot_queries": queries, "last_entry": last}
 
 
@@ -149,8 +179,7 @@ def next_number(project: Project) -> int:
 @transaction.atomic
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Seats that nobody filled stay empty, and pairs resolve on the answers they have."""
-    rounds = Round.objects.select_for_update(of=("self",), no_key=True).select_related("project")
-    round_ = rounds.get(pk=round_id)
+    round_ = locked_round(round_id)
     if reason := rules.close_refusal(round_):
         raise RoundRefused(reason, code="round_not_closable")
     seats = Seat.objects.filter(round=round_)

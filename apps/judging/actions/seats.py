@@ -7,8 +7,9 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, O
 from django.db.models import PositiveBigIntegerField as Whole
 
 from apps.accounts.models import User
-from apps.common.errors import Forbidden, Refusal
+from apps.common.errors import Refusal
 from apps.judging import rules
+from apps.judging.actions.locks import locked_place
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.order import PRIME, OwnOrder, own_order
@@ -22,10 +23,6 @@ MOST_SEATS = 20
 
 class SeatsRefused(Refusal):
     """Nobody can be given pairs to grade now."""
-
-
-class NotAsked(Forbidden):
-    """Somebody who was not asked to grade in this round asks for its pairs."""
 
 
 def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list[Seat]:
@@ -51,7 +48,7 @@ def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list
 @transaction.atomic
 def release_seats(*, round_: Round, annotator: User) -> int:
     """Give back the pairs a person holds and has not graded; return how many there were."""
-    place = locked_place(round_, annotator)
+    place = locked_place(round_.pk, annotator)
     return held_by(place).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
 
 
@@ -82,7 +79,7 @@ def in_order(seats: list[Seat], place: RoundAnnotator) -> list[Seat]:
 @transaction.atomic
 def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[list[Seat], bool]:
     """Fill up with what is due and from the next query that has a pair for this person; False when there was none."""
-    place = locked_place(round_, annotator)
+    place = locked_place(round_.pk, annotator)
     if reason := rules.grading_refusal(place.round):
         raise SeatsRefused(reason, code="round_not_open")
     expires = at + timedelta(minutes=place.round.lease_minutes)
@@ -101,15 +98,6 @@ def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
     elif queries is None and taken < room:
         taken += _lease_reserved(place, queries, room - taken, expires, is_due=False)
     return in_order(list(held_by(place)) if taken else held, place), query_id is not None
-
-
-def locked_place(round_: Round, annotator: User) -> RoundAnnotator:
-    """This person's place in the round, locked first of all. Raises NotAsked where they have none."""
-    rows = RoundAnnotator.objects.select_for_update(of=("self",)).select_related("round")
-    place = rows.filter(round=round_, annotator=annotator).first()
-    if place is None:
-        raise NotAsked("You were not asked to judge in this round.", code="not_in_round")
-    return place
 
 
 def held_by(place: RoundAnnotator) -> QuerySet[Seat]:

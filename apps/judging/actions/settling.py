@@ -5,8 +5,9 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.judging.actions.locks import locked_round
 from apps.judging.enums import ErrorType
-from apps.judging.models import Adjudication, Round, Seat
+from apps.judging.models import Adjudication, Round
 from apps.judging.resolution import Rule
 from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
 
@@ -35,10 +36,11 @@ def settle_bulk(
     """Decide every pair of the round that the rule settles: one decision for each, whose reason names the rule.
 
     `seen` is the mark of the pairs that the lead was shown; when a pair has come or gone since, nothing is settled.
-    Pairs the lead judged are left to others. The seats are locked, so that no judge changes a grade meanwhile.
+    Pairs the lead judged are left to others. No judge of the round grades meanwhile.
     """
     if rule not in IN_WORDS:
         raise SettlingRefused("The majority settles what it can by itself. Choose another rule.", code="rule_unknown")
+    round_ = locked_round(round_.pk)
     if rule_of(round_) not in (Rule.MAJORITY, rule):
         said = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(said, code="other_rule_planned")
@@ -67,20 +69,11 @@ def settle_bulk(
 
 
 def _as_seen(round_: Round, adjudicator: User, rule: Rule, seen: str) -> list[Trivial]:
-    """The locked pairs under the rule; refused unless they are those that the lead was shown."""
-    found = _locked(round_, adjudicator, rule)
+    """The pairs under the rule; refused unless they are those that the lead was shown."""
+    found = trivial(round_, adjudicator, rule)
     if not found:
         raise SettlingRefused("No pair that waits falls under this rule.", code="nothing_to_settle")
     if mark_of(found) != seen:
         said = "The pairs under this rule have changed since you looked. Nothing was settled; look at them again."
         raise SettlingRefused(said, code="pairs_changed")
     return found
-
-
-def _locked(round_: Round, adjudicator: User, rule: Rule) -> list[Trivial]:
-    """The pairs under the rule as they stand once their seats are locked."""
-    entries = sorted(each.pair.entry_id for each in trivial(round_, adjudicator, rule))
-    for start in range(0, len(entries), ROWS):
-        seats = Seat.objects.select_for_update().filter(round=round_, entry__in=entries[start : start + ROWS])
-        list(seats.order_by("pk").values_list("pk", flat=True))
-    return trivial(round_, adjudicator, rule)

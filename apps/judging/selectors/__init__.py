@@ -16,6 +16,7 @@ from apps.judging.selectors.pairs import (
     pairs_of,
     resolved_grades,
     resolved_pairs,
+    settled_pairs,
 )
 from apps.judging.selectors.progress import (
     PersonProgress,
@@ -43,7 +44,7 @@ from apps.judging.selectors.rounds import (
     seat_in,
 )
 from apps.judging.selectors.summaries import RoundSummary, round_summaries
-from apps.judging.selectors.waiting import Waiting, rounds_to_adjudicate, waiting_for
+from apps.judging.selectors.waiting import Waiting, full_rounds, is_judged, rounds_to_adjudicate, waiting_for
 
 __all__ = [
     "CheckResult",
@@ -68,9 +69,11 @@ __all__ = [
     "earlier_seats",
     "entries_in",
     "entry_in",
+    "full_rounds",
     "guideline_in",
     "guidelines_in",
     "held_now",
+    "is_judged",
     "keys_for",
     "label_matrix",
     "latest_guideline",
@@ -94,6 +97,7 @@ __all__ = [
     "rounds_of",
     "rounds_to_adjudicate",
     "seat_in",
+    "settled_pairs",
     "steadiness",
     "stuck",
     "totals",

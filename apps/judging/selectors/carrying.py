@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
+from apps.corpus.selectors import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors.pairs import pairs_of
@@ -84,8 +85,8 @@ def _stand(entry: PoolEntry) -> Stand:
 def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
     """The settled grades of these pairs in the closed rounds on the pool's texts; of several the latest counts."""
     entries: dict[int, dict[int, Key]] = {}
-    for pk, of_pool, *key in _entries_of(pool, wanted):
-        entries.setdefault(of_pool, {})[pk] = (key[0], key[1])
+    for pk, of_pool, key in _entries_of(pool, wanted):
+        entries.setdefault(of_pool, {})[pk] = key
     rounds = Round.objects.filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
     found: dict[Key, int | None] = {}
     for round_ in rounds.order_by("number"):
@@ -95,14 +96,16 @@ def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
     return {key: grade for key, grade in found.items() if grade is not None}
 
 
-def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int, int, int]]:
-    """Key, pool, query and version of the entries of these pairs, in whichever pool on the same texts."""
-    queries = sorted({query for query, _ in wanted})
-    for part in _parts(queries):
-        rows = PoolEntry.objects.filter(pool__snapshot=pool.snapshot_id, query__in=part)
-        for row in rows.values_list("pk", "pool_id", "query_id", "version_id").iterator(chunk_size=AT_ONCE):
-            if row[2:] in wanted:
-                yield row
+def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int, Key]]:
+    """Key and pool of the entries of these pairs, in whichever pool of the corpus on the same text, and the pair."""
+    texts = texts_of(version for _, version in wanted)
+    pairs = {(query, texts[version]): (query, version) for query, version in wanted}
+    for part in _parts(sorted({query for query, _ in wanted})):
+        rows = PoolEntry.objects.filter(pool__snapshot__corpus=pool.snapshot.corpus_id, query__in=part)
+        named = rows.values_list("pk", "pool_id", "query_id", "version__block_id", "version__text_digest")
+        for pk, of_pool, query, block, digest in named.iterator(chunk_size=AT_ONCE):
+            if (pair := pairs.get((query, TextKey(block, digest)))) is not None:
+                yield pk, of_pool, pair
 
 
 def _carried(pool: Pool) -> dict[int, int]:
@@ -115,10 +118,10 @@ def _carried(pool: Pool) -> dict[int, int]:
 def _judged_themselves(pool: Pool) -> set[int]:
     """The pairs that stand for the same text as another and were judged all the same, in any round on these texts."""
     given = Judgement.objects.filter(
-        round__pool__snapshot=pool.snapshot_id,
         pass_number=1,
         entry__query=OuterRef("query"),
-        entry__version=OuterRef("version"),
+        entry__version__block=OuterRef("version__block"),
+        entry__version__text_digest=OuterRef("version__text_digest"),
     ).exclude(round__kind=RoundKind.PROPAGATED)
     rows = PoolEntry.objects.filter(Exists(given), pool=pool, drawn__how=SAME)
     return set(rows.values_list("pk", flat=True))

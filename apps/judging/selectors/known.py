@@ -1,11 +1,12 @@
 """Pairs whose grade is known: decided by a lead, or by everybody alike, in an earlier round on the same texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Min
 
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors import TextKey, texts_in, texts_of
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round
 from apps.judging.order import seeded_number
@@ -32,13 +33,23 @@ def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[Known]:
     if n <= 0:
         return []
     found: dict[tuple[int, int], Known] = {}
-    for round_ in Round.objects.filter(pool__snapshot=snapshot, state=RoundState.CLOSED).order_by("-number"):
-        for known in _settled(round_):
+    held = texts_in(snapshot)
+    rounds = Round.objects.filter(pool__snapshot__corpus=snapshot.corpus_id, state=RoundState.CLOSED)
+    for round_ in rounds.order_by("-number"):
+        for known in _held(list(_settled(round_)), held):
             found.setdefault((known.query_id, known.version_id), known)
         if len(found) >= ENOUGH * n:
             break
     ranked = sorted(found.values(), key=lambda known: (seeded_number(seed, "check", *known[:2]), known[:2]))
     return ranked[:n]
+
+
+def _held(known: Sequence[Known], held: Mapping[TextKey, int]) -> Iterator[Known]:
+    """Those whose text the snapshot holds, by its block version there."""
+    texts = texts_of(each.version_id for each in known)
+    for each in known:
+        if (version := held.get(texts[each.version_id])) is not None:
+            yield each._replace(version_id=version)
 
 
 def _settled(round_: Round) -> Iterator[Known]:

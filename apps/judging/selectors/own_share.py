@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.models import User
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
-from apps.judging.planned import gate, seats_at_opening
+from apps.judging.planned import gate, plan_of, seats_at_opening
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.progress import minutes
@@ -19,16 +19,30 @@ PACE_OF = 200
 
 
 class OwnProgress(NamedTuple):
-    """An annotator's own work in a round; `total` is their share of it, or what they can still be given."""
+    """An annotator's own work in a round; `total` is their share of it, or what of that they can still be given.
+
+    Who has done their share may go on: `beyond` pairs of others' shares are open to them.
+    """
 
     done: int
     total: int
     mean_ms: float | None
+    beyond: int = 0
 
     @property
     def to_go(self) -> int:
-        """Pairs still to be graded."""
-        return self.total - self.done
+        """Pairs of their share still to be graded."""
+        return max(0, self.total - self.done)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether the next pair is more than their share."""
+        return self.done >= self.total and self.beyond > 0
+
+    @property
+    def waiting(self) -> int:
+        """Pairs that wait for them: of their share, and once that is done of others'."""
+        return self.to_go or self.beyond
 
     @property
     def pace(self) -> str:
@@ -37,18 +51,22 @@ class OwnProgress(NamedTuple):
 
 
 def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is an even share of the round and what is reserved for them.
+    """An annotator's own work. The goal is an even share of the round, what is to come back of it, and the checks.
 
-    The goal shrinks to what they can still be given when that is less, and whoever has reached it is shown up to 200
-    pairs more. Nothing is counted further ahead, so that the page takes no longer in a larger round.
+    How many pairs come back is what the plan makes one expect, never what was drawn: a goal that grew with a grade
+    would tell that its pair comes back. The goal shrinks to what they can still be given when that is less, and stays
+    where it was once it is reached. At most 200 pairs are counted beyond it, so that the page takes no longer in a
+    larger round.
     """
     mine = Seat.objects.filter(round=round_, annotator=annotator)
     done = mine.filter(state=SeatState.DONE).count()
-    reserved = Seat.objects.filter(round=round_, reserved_for=annotator).count()
-    goal = max(0, even_share(round_) + reserved - done)
+    checks = Seat.objects.filter(round=round_, reserved_for=annotator, pass_number=0).count()
+    first = even_share(round_)
+    share = first + int(plan_of(round_).again * first + 0.5) + checks
     left = _left_for(round_, annotator)
-    to_go = goal or MOST_EXTRA if left is None else min(goal or left, left)
-    return OwnProgress(done, done + to_go, _usual_time(round_, annotator))
+    to_go = max(0, share - done) if left is None else min(max(0, share - done), left)
+    beyond = MOST_EXTRA if left is None else min(left - to_go, MOST_EXTRA)
+    return OwnProgress(done, done + to_go if done < share else share, _usual_time(round_, annotator), beyond)
 
 
 def even_share(round_: Round) -> int:

@@ -7,7 +7,7 @@ the person may still be given in another one.
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import date
+from datetime import UTC, date
 from typing import Any, NamedTuple
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet, Subquery, Sum
@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
 
 class Week(NamedTuple):
-    """One week of a person's work."""
+    """One week of a person's work, from Monday in UTC as every week here, whatever the zone of who reads it."""
 
     begins: date
     pairs: int
@@ -87,7 +87,7 @@ def own_grades(user: User, project: Project) -> QuerySet[Judgement]:
 
 def own_weeks(user: User, project: Project) -> list[Week]:
     """The last weeks in which this person judged, latest first."""
-    rows = own_grades(user, project).annotate(week=TruncWeek("given_at")).values_list("week")
+    rows = own_grades(user, project).annotate(week=TruncWeek("given_at", tzinfo=UTC)).values_list("week")
     weeks = rows.annotate(n=Count("pk"), mean=Avg("active_ms"), ms=Sum("active_ms")).order_by("-week")[:WEEKS]
     return [Week(week.date(), n, mean, ms) for week, n, mean, ms in weeks]
 

@@ -8,6 +8,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors import TextKey, texts_in, texts_of
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
 from apps.judging.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
@@ -27,6 +28,11 @@ class ResolvedPair(NamedTuple):
     resolution: Resolution
     grade: int | None
     judges: int
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Whether a lead decided that the pair can't be judged at all."""
+        return self.grade is None and self.resolution is Resolution.ADJUDICATED
 
 
 class LabelMatrix(NamedTuple):
@@ -70,8 +76,8 @@ def live_judgements(round_: Round) -> QuerySet[Judgement]:
 
 
 def pair_of(round_: Round, entry: PoolEntry) -> Pair:
-    """One pair of the round."""
-    return next(iter(pairs_of(round_, [entry.pk])))
+    """One pair of the round; planned for nobody where the round has no seats for it that count."""
+    return next(iter(pairs_of(round_, [entry.pk])), Pair(entry.pk, planned=0))
 
 
 def pairs_of(round_: Round, entries: Sequence[int]) -> list[Pair]:
@@ -116,32 +122,43 @@ def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
-    """What may go into a gold version: one line for each query and block version that was judged.
+    """What may go into a gold version: one line for each query and text that was judged.
 
-    `source` is a round, several, or a snapshot, which stands for all rounds on it. Where rounds overlap the
-    later one counts, unless it has not finished a pair that an earlier one settled; a grade that was carried over
-    counts where nobody judged the pair itself. A pair whose grade is None
+    `source` is a round, several, or a snapshot, which stands for all rounds of its corpus on texts that it holds: a
+    text that stayed the same keeps its grade, and is named here by its block version in that snapshot. Where rounds
+    overlap the later one counts, unless it has not finished a pair that an earlier one settled; a grade that was
+    carried over counts where nobody judged the pair itself. A pair whose grade is None
     is unresolved and needs a lead; one that a lead ruled out as not judgeable is left out: no row is none.
     """
-    found: dict[tuple[int, int], ResolvedPair] = {}
+    found = settled_pairs(source)
+    if isinstance(source, Snapshot):
+        held = texts_in(source)
+        found = [pair._replace(version_id=held[text]) for pair, text in _with_texts(found) if text in held]
+    return [pair for pair in found if not pair.is_ruled_out]
+
+
+def settled_pairs(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
+    """The same, with the pairs that were ruled out, and each as the round that counts has it."""
+    found: dict[tuple[int, TextKey], ResolvedPair] = {}
     for round_ in _rounds(source):
-        for pair in resolved_pairs(round_):
-            key = (pair.query_id, pair.version_id)
+        for pair, text in _with_texts(list(resolved_pairs(round_))):
+            key = (pair.query_id, text)
             if key in found and pair.state is PairState.PARTLY:
                 continue
             found[key] = pair
-    return [pair for pair in found.values() if not _is_ruled_out(pair)]
+    return list(found.values())
 
 
-def _is_ruled_out(pair: ResolvedPair) -> bool:
-    return pair.grade is None and pair.resolution is Resolution.ADJUDICATED
+def _with_texts(pairs: Sequence[ResolvedPair]) -> Iterator[tuple[ResolvedPair, TextKey]]:
+    texts = texts_of(pair.version_id for pair in pairs)
+    return ((pair, texts[pair.version_id]) for pair in pairs)
 
 
 def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
     if isinstance(source, Round):
         return [source]
     if isinstance(source, Snapshot):
-        source = Round.objects.filter(pool__snapshot=source)
+        source = Round.objects.filter(pool__snapshot__corpus=source.corpus_id)
     return sorted(source, key=lambda round_: (round_.kind != RoundKind.PROPAGATED, round_.number))
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
-from apps.judging.enums import RoundKind
-from apps.judging.models import Judgement, KnownAnswer, Round, RoundAnnotator, Seat
+from apps.judging.enums import RoundKind, RoundState, SeatState
+from apps.judging.models import Judgement, KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.plan import Plan, Preview
-from apps.judging.planned import last_entry, plan_of
+from apps.judging.planned import kept_at_opening, last_entry, plan_of
 from apps.judging.remits import PROPERTIES, Remit, fits
 from apps.judging.selectors.known import Known, known_pairs
 from apps.queries.models import Query
@@ -22,6 +22,7 @@ from apps.retrieval.sampling import SAME
 
 CHECK = "check"
 PASSED_OVER = (CHECK, SAME)
+FIRST_PASS = 1
 SAMPLE = 1_000
 ENOUGH = 200
 
@@ -38,7 +39,7 @@ USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
 
 
 def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) -> QuerySet[PoolEntry]:
-    """The pairs of a pool that a round judges, in the pool's order.
+    """The pairs of a pool that a round may judge, in the pool's order, whether or not they have a grade.
 
     Not those that only checks brought in, nor those for which a text that is the same is judged, and with `only_new`
     not those that an earlier round of the pool has planned or taken for a check. With `before`, as that round saw the
@@ -58,15 +59,57 @@ def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) ->
 
 
 def pairs_of_round(round_: Round) -> QuerySet[PoolEntry]:
-    """The pairs that this round judges, in the pool's order."""
-    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
+    """The pairs that this round judges, in the pool's order, once it is written down which of them keep their grade.
+
+    They are read part by part while the round is opened, so what others judge meanwhile must not move them.
+    """
+    kept = KeptPair.objects.filter(round=round_, entry=OuterRef("pk"))
+    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_).filter(~Exists(kept))
 
 
-def pilot_of(pool: Pool, plan: Plan) -> list[Query]:
-    """The queries that everybody would judge first."""
+def keeps_grades(pool: Pool, plan: Plan) -> bool:
+    """Whether a round on this pool asks nobody for what was judged: not where the pool was made to judge it again."""
+    made = pool.plan or {}
+    return not (plan.judge_again or "again_under" in made or made.get("how") == "again")
+
+
+def split_by_grade(entries: QuerySet[PoolEntry]) -> tuple[QuerySet[Any], QuerySet[Any]]:
+    """The pairs that nobody was asked for on this text, and those that were judged or are being judged."""
+    asked = entries.annotate(asked_in=Subquery(_asked_for().order_by("-round__number").values("round")[:1]))
+    return asked.filter(asked_in=None), asked.exclude(asked_in=None)
+
+
+def _asked_for() -> QuerySet[Seat]:
+    """The seats of a pair, in any round, in which its text was judged for its query, or still is to be.
+
+    What a round that is closed left unanswered does not count: nobody will answer it there. The same text of the same
+    block counts on whichever page it stands.
+    """
+    seats = Seat.objects.filter(
+        pass_number=FIRST_PASS,
+        entry__query=OuterRef("query"),
+        entry__version__block=OuterRef("version__block"),
+        entry__version__text_digest=OuterRef("version__text_digest"),
+    )
+    return seats.exclude(~Q(state=SeatState.DONE), round__state=RoundState.CLOSED)
+
+
+def kept_in(round_: Round) -> list[tuple[str, int]]:
+    """The rounds that judged the pairs this one asks nobody for, by name, latest first, and how many pairs each."""
+    if not kept_at_opening(round_):
+        return []
+    rows = KeptPair.objects.filter(round=round_).values_list("kept_from__number", "kept_from__name")
+    return [(name, n) for _, name, n in rows.annotate(n=Count("pk")).order_by("-kept_from__number")]
+
+
+def pilot_of(pool: Pool, plan: Plan, entries: QuerySet[PoolEntry] | None = None) -> list[Query]:
+    """The queries that everybody would judge first: of those with a pair among `entries`, where these are given."""
     if not plan.pilot:
         return []
-    queries = {query.outside_id: query for query in Query.objects.filter(pk__in=pool.pool_queries.values("query"))}
+    found = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    if entries is not None:
+        found = found.filter(pk__in=entries.order_by().values("query"))
+    queries = {query.outside_id: query for query in found}
     return [queries[outside_id] for outside_id in plan.pilot_of(queries)]
 
 
@@ -74,18 +117,23 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
     """What a plan would come to on this pool, for these people with their remits and checks of the lead's own."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)
+    kept = 0
+    if keeps_grades(pool, plan):
+        entries, judged = split_by_grade(entries)
+        kept = judged.count()
     if checks:
         rows = entries.filter(query__in={query for query, _ in checks}).values_list("pk", "query_id", "version_id")
         entries = entries.exclude(pk__in=[pk for pk, *pair in rows if tuple(pair) in checks])
-    pilot = {query.pk for query in pilot_of(pool, plan)}
+    pilot = {query.pk for query in pilot_of(pool, plan, entries)}
     counts = dict(entries.filter(query__in=pilot).order_by().values_list("query").annotate(n=Count("pk")))
     judges = judges_by_query(Query.objects.filter(pk__in=pilot), remits)
-    return replace(plan, checks=len(checks)).preview(
+    found = replace(plan, checks=len(checks)).preview(
         entries.count(),
         people=len(remits),
         pilot_pairs=sum(counts.values()),
         pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
     )
+    return found._replace(kept=kept)
 
 
 def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:

@@ -71,7 +71,7 @@ def latest_guideline(project: Project) -> Guideline | None:
 
 def pool_in(project: Project, pk: int) -> Pool:
     """The pool, or Http404."""
-    return get_object_or_404(Pool, project=project, pk=pk)
+    return get_object_or_404(Pool.objects.select_related("snapshot"), project=project, pk=pk)
 
 
 def is_judging_from(user: User, pool: Pool) -> bool:

@@ -29,9 +29,13 @@ def rule_of(round_: Round) -> Rule:
 
 def trivial(round_: Round, user: User, rule: Rule) -> list[Trivial]:
     """The pairs that this lead may settle by the rule in one go, in the order in which they wait; at most 2,000."""
-    waiting = ((pair, settled_by(rule, pair.answers)) for pair in adjudicable(round_, user))
-    found = [Trivial(pair, grade) for pair, grade in waiting if grade is not None]
-    return found[:MOST_AT_ONCE]
+    return trivial_among(adjudicable(round_, user), rule)[:MOST_AT_ONCE]
+
+
+def trivial_among(waiting: Iterable[Pair], rule: Rule) -> list[Trivial]:
+    """Those of the pairs that the rule settles."""
+    found = ((pair, settled_by(rule, pair.answers)) for pair in waiting)
+    return [Trivial(pair, grade) for pair, grade in found if grade is not None]
 
 
 def mark_of(pairs: Iterable[Trivial]) -> str:

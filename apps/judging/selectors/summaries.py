@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.db.models import Count, QuerySet
 
 from apps.accounts.models import Project
-from apps.judging.enums import SeatState
+from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.progress import seats_told
 from apps.judging.selectors.rounds import rounds_in
@@ -18,6 +18,11 @@ class RoundSummary(NamedTuple):
     planned: int
     done: int
     people: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every planned grade of an open round is given: it waits for a lead to close it."""
+        return self.round.state == RoundState.OPEN and 0 < self.planned <= self.done
 
 
 def round_summaries(project: Project) -> list[RoundSummary]:

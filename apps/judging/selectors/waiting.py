@@ -1,22 +1,49 @@
-"""What judging has in store for a person: pairs to grade, and for leads pairs to adjudicate."""
+"""What judging has in store for a person: pairs to grade, and for leads pairs to adjudicate and rounds to close."""
 
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Min, Q
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
-from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Judgement, Round
+from apps.judging.enums import RoundKind, RoundState, SeatState
+from apps.judging.models import Judgement, Round, Seat
 from apps.judging.selectors.own_share import own_progress
-from apps.judging.selectors.pairs import adjudicable, left_to_another_lead
 from apps.judging.selectors.rounds import open_rounds_of
+
+# Pairs whose judges have all answered and did not settle them, and which nobody has decided, counted by round and by
+# whether this person judged them: the same as `pairs.adjudicable`, without reading one. An answer that can't judge
+# counts against a majority, so what no grade has more than half of waits.
+WAITING = """
+WITH live AS (
+    SELECT j.id, j.round_id, j.entry_id, j.grade, j.annotator_id FROM judging_judgement j
+    WHERE j.round_id IN ({rounds}) AND j.pass_number = 1
+      AND NOT EXISTS (SELECT 1 FROM judging_judgement l WHERE l.supersedes_id = j.id)
+), votes AS (
+    SELECT round_id, entry_id, CASE WHEN grade IS NULL THEN 0 ELSE COUNT(*) END AS top, COUNT(*) AS n,
+           MIN(id) AS oldest, MAX(CASE WHEN annotator_id = %s THEN 1 ELSE 0 END) AS own
+    FROM live GROUP BY round_id, entry_id, grade
+), unsettled AS (
+    SELECT round_id, entry_id, SUM(n) AS n, MIN(oldest) AS oldest, MAX(own) AS own FROM votes
+    GROUP BY round_id, entry_id HAVING 2 * MAX(top) <= SUM(n)
+)
+SELECT u.round_id, u.own, COUNT(*), MIN(u.oldest) FROM unsettled u JOIN judging_round r ON r.id = u.round_id
+WHERE NOT EXISTS (SELECT 1 FROM judging_adjudication a WHERE a.round_id = u.round_id AND a.entry_id = u.entry_id)
+  AND (r.state = 'closed' OR NOT EXISTS (
+      SELECT 1 FROM judging_seat s
+      WHERE s.round_id = u.round_id AND s.entry_id = u.entry_id AND s.pass_number = 1 AND s.state <> 'done'))
+GROUP BY u.round_id, u.own
+"""
 
 
 class Waiting(NamedTuple):
-    """What judging has in store for a person in a project. `left` are pairs they judged, which another lead decides."""
+    """What judging has in store for a person in a project. `left` are pairs they judged, which another lead decides.
+
+    `full_round` is an open round in which every planned grade is given: it waits to be closed.
+    """
 
     to_grade: int
     grade_round: Round | None
@@ -25,30 +52,72 @@ class Waiting(NamedTuple):
     adjudicate_since: datetime | None
     left: int
     left_round: Round | None
+    full_round: Round | None = None
+
+
+class Undecided(NamedTuple):
+    """The pairs of a round that wait for a lead, those apart that this person judged; `oldest` is a judgement's key."""
+
+    round: Round
+    own: int = 0
+    others: int = 0
+    oldest: int | None = None
 
 
 def waiting_for(user: User, project: Project) -> Waiting:
-    """What waits for this person: pairs to grade in open rounds, and for leads pairs to adjudicate."""
+    """What waits for this person: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
     roles = roles_of(user, project)
     to_grade, grade_round = 0, None
     if Role.ANNOTATOR in roles:
         for round_ in open_rounds_of(user, project):
-            left = own_progress(round_, user).to_go
+            left = own_progress(round_, user).waiting
             to_grade += left
             grade_round = grade_round or (round_ if left else None)
-    to_adjudicate, adjudicate_round, entries = 0, None, []
-    left, left_round = 0, None
-    if Role.LEAD in roles:
-        for round_ in rounds_to_adjudicate(project):
-            pairs = adjudicable(round_, user)
-            to_adjudicate += len(pairs)
-            adjudicate_round = adjudicate_round or (round_ if pairs else None)
-            entries += [judgement.pk for pair in pairs for judgement in pair.judgements]
-            others = left_to_another_lead(round_, user)
-            left += others
-            left_round = left_round or (round_ if others else None)
-    since = Judgement.objects.filter(pk__in=entries[:1_000]).aggregate(at=Min("given_at"))["at"]
-    return Waiting(to_grade, grade_round, to_adjudicate, adjudicate_round, since, left, left_round)
+    if Role.LEAD not in roles:
+        return Waiting(to_grade, grade_round, 0, None, None, 0, None)
+    undecided = undecided_in(project, user)
+    to_adjudicate = [row for row in undecided if row.others]
+    # While a round is open, how many pairs one judged are split would tell what the others said.
+    to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
+    oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
+    return Waiting(
+        to_grade,
+        grade_round,
+        sum(row.others for row in to_adjudicate),
+        to_adjudicate[0].round if to_adjudicate else None,
+        Judgement.objects.get(pk=oldest).given_at if oldest else None,
+        sum(row.own for row in to_others),
+        to_others[0].round if to_others else None,
+        full_rounds(project).first(),
+    )
+
+
+def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
+    """The rounds with pairs that wait for a lead, oldest first, counted in one statement over all of them."""
+    rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project)}
+    if not rounds:
+        return []
+    found = {pk: Undecided(round_) for pk, round_ in rounds.items()}
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING.format(rounds=", ".join(["%s"] * len(rounds))), [*rounds, user.pk if user else None])
+        for pk, is_own, n, oldest in cursor.fetchall():
+            found[pk] = found[pk]._replace(own=n) if is_own else found[pk]._replace(others=n, oldest=oldest)
+    return [row for row in found.values() if row.own or row.others]
+
+
+def is_judged(project: Project) -> bool:
+    """Whether no planned grade is missing in a round that is not closed, and no pair waits for a lead."""
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
+    missing = Seat.objects.filter(round=OuterRef("pk")).exclude(state=SeatState.DONE)
+    return not rounds.filter(Q(state=RoundState.OPENING) | Exists(missing)).exists() and not undecided_in(project)
+
+
+def full_rounds(project: Project) -> QuerySet[Round]:
+    """The open rounds in which every planned grade is given, oldest first. Nobody can go on in them but to undo."""
+    seats = Seat.objects.filter(round=OuterRef("pk"))
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING, state=RoundState.OPEN)
+    empty = seats.exclude(state=SeatState.DONE)
+    return rounds.filter(Exists(seats), ~Exists(empty)).order_by("number")
 
 
 def rounds_to_adjudicate(project: Project) -> list[Round]:

@@ -35,7 +35,7 @@ class Voice(NamedTuple):
 
     letter: str
     judgement: Judgement
-    quotes: list[str]
+    spans: list[list[int]]
 
 
 class Row(NamedTuple):
@@ -53,7 +53,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = selectors.round_in(project, pk)
     pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
-    rows = [Row(pair, entries[pair.entry_id], voices(round_, pair, "")) for pair in pairs[:SHOWN]]
+    rows = [Row(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
     context = {
         "section": "Judging",
         "round": round_,
@@ -82,7 +82,7 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     found = selectors.pair_of(round_, row)
     person = user_of(request)
     has_judged = any(judgement.annotator_id == person.pk for judgement in found.judgements)
-    if reason := rules.adjudication_refusal(found.resolved, has_judged=has_judged):
+    if reason := rules.adjudication_refusal(found.resolved, planned=found.planned, has_judged=has_judged):
         raise AdjudicationRefused(reason, code="not_adjudicable")
     form = AdjudicationForm(request.POST or None, scale=project.grades)
     if request.method == "POST" and form.is_valid():
@@ -117,7 +117,7 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
         "round": round_,
         "entry": row,
         "pair": found,
-        "voices": voices(round_, found, row.version.text),
+        "voices": voices(round_, found),
         "spans": marked,
         "form": form,
         "waiting": len(waiting),
@@ -133,10 +133,7 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
     }
 
 
-def voices(round_: Round, found: Pair, text: str) -> list[Voice]:
+def voices(round_: Round, found: Pair) -> list[Voice]:
     """The answers under letters; which judge is A changes from pair to pair."""
     mixed = shuffled(found.judgements, seed=round_.seed, who=f"voices {found.entry_id}", key=lambda j: j.annotator_id)
-    return [
-        Voice(letter, judgement, [text[start:end] for start, end in judgement.spans])
-        for letter, judgement in zip(LETTERS, mixed, strict=False)
-    ]
+    return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

@@ -23,6 +23,7 @@ from apps.judging.selectors import PersonProgress, QueryProgress, board
 from apps.judging.selectors.board import Overlap
 from apps.judging.selectors.consistency import Steadiness, steadiness
 from apps.judging.selectors.pilots import pilot_progress
+from apps.judging.selectors.plans import kept_in
 from apps.judging.views import user_of
 
 SHOWN_QUERIES = 500
@@ -58,6 +59,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
     context = {
+        "is_full": round_.state == RoundState.OPEN and totals.planned > 0 and not totals.to_go,
         "section": "Judging",
         "round": round_,
         "totals": totals,
@@ -71,6 +73,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
         "lately": lately,
+        "kept": kept_in(round_),
         "is_several": is_imported and round_.judges > 1,
         **_rows(round_, is_untold=is_blind or is_put_off, of_person=of_person),
         "is_blind": is_blind,

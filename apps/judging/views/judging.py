@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
@@ -95,7 +95,7 @@ def _context(request: HttpRequest, round_: Round, readings: list[Reading], again
         "reading": reading,
         "next": [other for other in readings if other.seat_id != reading.seat_id],
         "progress": progress,
-        "place": min(progress.done + (0 if again else 1), progress.total),
+        "place": progress.done + (0 if again else 1),
         "ticks": ticks(progress.done, progress.total),
         "last": last[0] if last else None,
         "scale": [{**entry, "key": keys.get(f"grade_{entry['grade']}", "")} for entry in round_.project.scale],
@@ -122,7 +122,7 @@ def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
     }
 
 
-@require_GET
+@require_safe
 @member_view(Role.ANNOTATOR)
 def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The next pairs as fragments that lie ready in the page. Those in `has` are held on, not sent again."""
@@ -136,7 +136,7 @@ def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "judging/_pairs.html", {"readings": fresh})
 
 
-@require_GET
+@require_safe
 @member_view(Role.ANNOTATOR)
 def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """What this person graded before the grade of `seat`, latest first, for undo to go back to."""

@@ -83,7 +83,9 @@ def _preview(form: RoundForm) -> dict[str, object]:
     people = len(remits)
     found = preview_of(data["pool"], plan, remits, form.known_pairs())
     most = plan.judges if found.repeated else 1
-    refusal = rules.pairs_refusal(found.pairs, found.checks) or (rules.plan_refusal(people, most) if people else None)
+    refusal = rules.pairs_refusal(found.pairs, found.checks, found.kept)
+    if refusal is None and people:
+        refusal = rules.plan_refusal(people, most)
     return {
         "preview": found,
         "people": people,

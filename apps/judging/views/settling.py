@@ -1,5 +1,6 @@
 """Settling trivial disagreements by a rule: first exactly what it would do, then one press."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -15,7 +16,7 @@ from apps.judging import selectors
 from apps.judging.actions.settling import SettlingRefused, settle_bulk
 from apps.judging.models import Round
 from apps.judging.resolution import Rule
-from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
+from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, trivial_among
 from apps.judging.settle_forms import SettleForm
 from apps.judging.views import user_of
 from apps.judging.views.adjudication import Voice, voices
@@ -44,8 +45,10 @@ class Row(NamedTuple):
 def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The pairs that a rule settles, each with what it becomes; and the one decision on all of them."""
     round_ = selectors.round_in(project, pk)
-    rule = _chosen(request, round_)
-    found = trivial(round_, user_of(request), rule)
+    waiting = selectors.adjudicable(round_, user_of(request))
+    under = {rule: trivial_among(waiting, rule)[:MOST_AT_ONCE] for rule in _rules(round_)}
+    rule = _chosen(request, under)
+    found = under[rule]
     form = SettleForm(request.POST or None, initial={"rule": rule, "seen": mark_of(found)})
     if request.method == "POST" and form.is_valid():
         try:
@@ -65,13 +68,15 @@ def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.success(request, f"{len(decided):,} {word} settled by the rule, each on the record.")
         return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
     return render(
-        request, "judging/settle.html", _context(round_, rule, found, form), status=400 if form.errors else 200
+        request, "judging/settle.html", _context(round_, rule, under, form), status=400 if form.errors else 200
     )
 
 
-def _chosen(request: HttpRequest, round_: Round) -> Rule:
-    asked = request.POST.get("rule") or request.GET.get("rule") or rule_of(round_)
-    return next((rule for rule in _rules(round_) if rule == asked), _rules(round_)[0])
+def _chosen(request: HttpRequest, under: Mapping[Rule, list[Trivial]]) -> Rule:
+    """The rule that was asked for; else the first that settles a pair, for two judges have no middle grade."""
+    asked = request.POST.get("rule") or request.GET.get("rule")
+    usual = next((rule for rule, pairs in under.items() if pairs), next(iter(under)))
+    return next((rule for rule in under if rule == asked), usual)
 
 
 def _rules(round_: Round) -> list[Rule]:
@@ -80,15 +85,16 @@ def _rules(round_: Round) -> list[Rule]:
     return [planned] if planned in RULES else list(RULES)
 
 
-def _context(round_: Round, rule: Rule, found: list[Trivial], form: SettleForm) -> dict[str, object]:
+def _context(round_: Round, rule: Rule, under: Mapping[Rule, list[Trivial]], form: SettleForm) -> dict[str, object]:
+    found = under[rule]
     shown = found[:SHOWN]
     entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
     return {
         "section": "Judging",
         "round": round_,
-        "rules": [(each, *RULES[each], each == rule) for each in _rules(round_)],
+        "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
-        "rows": [Row(entries[each.pair.entry_id], voices(round_, each.pair, ""), each.grade) for each in shown],
+        "rows": [Row(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
         "settled": len(found),
         "unshown": len(found) - len(shown),
         "form": form,

@@ -3,7 +3,7 @@
 from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
 from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.handing_in import PURPOSE, confirm_upload, discard_run_file, hand_in_run, push_run
-from apps.retrieval.actions.importing import Imported, import_run, import_upload, same_run
+from apps.retrieval.actions.importing import Imported, import_run, import_upload, same_rankings
 from apps.retrieval.actions.indexes import request_indexes
 from apps.retrieval.actions.lengths import TooLong
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
@@ -39,5 +39,5 @@ __all__ = [
     "request_missing",
     "request_pool",
     "request_run",
-    "same_run",
+    "same_rankings",
 ]

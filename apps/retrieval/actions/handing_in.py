@@ -14,11 +14,11 @@ from apps.corpus.models import Snapshot
 from apps.jobs.actions import enqueue
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
-from apps.jobs.uploads import discard_upload, store_upload
+from apps.jobs.uploads import Written, discard_upload, keep_upload, written
 from apps.retrieval import selectors
 from apps.retrieval.actions.runs import RunRefused
 from apps.retrieval.enums import READ_FILE, TAKE_FILE
-from apps.retrieval.reading import is_packed, is_read_at_once
+from apps.retrieval.reading import is_read_at_once
 
 PURPOSE = "run import"
 PUSHED = "run pushed over the API"
@@ -37,9 +37,10 @@ def hand_in_run(
 
     `said` holds the system, tag, note and commit given along with it.
     """
-    kept = _keep(project, snapshot, file, "", dict(said), actor, at)
-    if not is_read_at_once(kept.size, snapshot, is_packed=is_packed(kept.file)):
-        _enqueue(kept, READ_FILE, f"Read {kept.filename}", {}, actor, at)
+    with written(file, at=at) as stored, transaction.atomic():
+        kept = _keep(project, snapshot, stored, dict(said), actor, at)
+        if not is_read_at_once(stored.file, snapshot):
+            _enqueue(kept, READ_FILE, f"Read {kept.filename}", {}, actor, at)
     return kept
 
 
@@ -57,8 +58,9 @@ def push_run(
     """Keep a large run that a machine sends, as text or as rows, and have a job take it in."""
     body = trec if rows is None else json.dumps(rows)
     options = {**said, "form": "trec" if rows is None else "rows"}
-    kept = _keep(project, snapshot, io.BytesIO(body.encode()), PUSHED, options, actor, at)
-    return _enqueue(kept, TAKE_FILE, "Take in a pushed run", {"skip_unknown": skip_unknown}, actor, at)
+    with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
+        kept = _keep(project, snapshot, stored, options, actor, at)
+        return _enqueue(kept, TAKE_FILE, "Take in a pushed run", {"skip_unknown": skip_unknown}, actor, at)
 
 
 @transaction.atomic
@@ -89,24 +91,10 @@ def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
 
 
 def _keep(
-    project: Project,
-    snapshot: Snapshot,
-    file: UploadedFile | BinaryIO,
-    filename: str,
-    options: dict[str, Any],
-    actor: User,
-    at: datetime,
+    project: Project, snapshot: Snapshot, file: Written, options: dict[str, Any], actor: User, at: datetime
 ) -> Upload:
-    return store_upload(
-        project=project,
-        kind="run",
-        purpose=PURPOSE,
-        file=file,
-        filename=filename,
-        options={**options, "snapshot": snapshot.pk},
-        actor=actor,
-        at=at,
-    )
+    options = {**options, "snapshot": snapshot.pk}
+    return keep_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=actor, at=at)
 
 
 @transaction.atomic

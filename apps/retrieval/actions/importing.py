@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
@@ -14,7 +15,7 @@ from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload
 from apps.jobs.uploads import mark_used
 from apps.queries.models import Query
-from apps.retrieval import ranking, selectors
+from apps.retrieval import ranking, rules, selectors
 from apps.retrieval.actions.runs import RunRefused, add_run, lock_queries
 from apps.retrieval.actions.systems import add_system
 from apps.retrieval.answering import complete_run, rankings_digest
@@ -47,9 +48,11 @@ def import_run(
     actor: User,
     at: datetime,
 ) -> Imported:
-    """Take in somebody else's run, whole or not at all. The same rankings of the same system change nothing.
+    """Take in somebody else's run, whole or not at all. Sent again, the same run changes nothing.
 
-    System and tag are the file's tag unless named. Rows that name an unknown query or block stop the import
+    The same is: rankings, system and tag, and commit and note where some are given. Equal rankings under another tag
+    are a run of their own, since whoever measures a commit wants to find it. System and tag are the file's tag unless
+    named. Rows that name an unknown query or block stop the import
     unless `skip_unknown` says to leave them out. Raises InputErrors with everything that does not fit.
     """
     if draft.is_spoilt or (draft.errors and not skip_unknown):
@@ -58,7 +61,11 @@ def import_run(
     if not draft.rankings:
         raise RunRefused("Nothing is left of this run: none of its queries is in the project.", code="run_empty")
     tag = tag.strip() or draft.tags[0]
-    if same := same_run(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag):
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # or two requests at once would both be new
+    twins = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
+    if same := twins.filter(tag=tag).first():
+        if reason := rules.other_line_refusal(same, note=note.strip(), commit=commit.strip()):
+            raise RunRefused(reason, code="tag_taken")
         return Imported(same, is_new=False)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
     run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
@@ -87,11 +94,11 @@ def import_upload(*, upload: Upload, draft: Draft, skip_unknown: bool, actor: Us
     return imported
 
 
-def same_run(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> Run | None:
-    """The run of the system called `system` that has exactly the draft's rankings, when there is one."""
+def same_rankings(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> QuerySet[Run]:
+    """The runs of the system called `system` that have exactly the draft's rankings, oldest first."""
     digest = _draft_digest(snapshot, draft)
     runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
-    return runs.order_by("pk").first()
+    return runs.order_by("pk")
 
 
 def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> System:

@@ -91,6 +91,7 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "tag": kept.options["tag"] or found["tag"],
         "snapshot": snapshot_in(project, kept.options["snapshot"]),
         "same": selectors.run_in(project, found["same_run"]) if found["same_run"] else None,
+        "equal": selectors.run_in(project, equal) if (equal := found.get("equal_run")) else None,
         "mistakes": found["errors"][:MISTAKES_SHOWN],
         "unshown": max(0, found["errors_total"] - MISTAKES_SHOWN),
         "query_total": selectors.queries_in(project).count(),

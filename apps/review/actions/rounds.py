@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import roles_of
+from apps.accounts.selectors import locked_roles
 from apps.common.errors import Refusal
 from apps.review import notices
 from apps.review.enums import ResolutionKind
@@ -23,7 +23,7 @@ class SubmitRefused(Refusal):
 def locked_with_standing(project: Project, triple_id: int, person: User) -> tuple[Triple, Standing]:
     """The locked row, and what the person is to it, read after the lock."""
     triple = locked_triple(project, triple_id)
-    return triple, standing_of(triple, person, roles_of(person, project))
+    return triple, standing_of(triple, person, locked_roles(person, project))
 
 
 def start_round(

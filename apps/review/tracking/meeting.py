@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Subquery
@@ -20,12 +20,15 @@ class Meeting(NamedTuple):
     n: int
 
 
-def meetings(project: Project, reviewer: int | None = None) -> list[Meeting]:
+def meetings(project: Project, reviewer: int | None = None, triples: Collection[int] | None = None) -> list[Meeting]:
     """What the two reviewers of each closed round said, added up by what they said. Who said it is not in it.
 
-    With `reviewer` only the rounds that this person answered.
+    With `reviewer` only the rounds that this person answered, with `triples` those of these triples.
     """
-    beside = counted(project).annotate(beside=Subquery(beside_it().values("reviewer")[:1]))
+    verdicts = counted(project)
+    if triples is not None:
+        verdicts = verdicts.filter(revision__triple__in=triples)
+    beside = verdicts.annotate(beside=Subquery(beside_it().values("reviewer")[:1]))
     one_of_two = beside.filter(beside__gt=F("reviewer")) if reviewer is None else beside.filter(reviewer=reviewer)
     rows = (
         one_of_two.annotate(theirs=Subquery(beside_it().values("reasons")[:1]))

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
@@ -24,7 +24,7 @@ def _number(request: HttpRequest, name: str) -> int:
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
     """Candidates by number, a page behind `?after=` or in front of `?before=`."""
     page = page_of(project, after=_number(request, "after"), before=_number(request, "before"))
@@ -51,7 +51,7 @@ def _page(
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def candidate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return _page(request, candidate_in(project, pk))
 

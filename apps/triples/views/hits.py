@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
@@ -30,7 +30,7 @@ def _drawn(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def hits(request: HttpRequest, project: Project) -> HttpResponse:
     """The top hits of every retriever for what stands in the question field."""
     return _drawn(request, project, snapshot_or_404(request, project))

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
@@ -30,7 +30,7 @@ def wanted_block(request: HttpRequest) -> int | None:
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def bench(request: HttpRequest, project: Project) -> HttpResponse:
     """An empty bench: from a block (`?block=`), a query (`?query=`) or nothing. Who only reviews gets the list."""
     if not member_of(request).holds(*WRITERS):
@@ -65,7 +65,7 @@ def _from_query(query: Query) -> dict[str, Any]:
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The bench of the revision that is being written."""
     triple = triple_for(member_of(request), pk)

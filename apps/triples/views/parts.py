@@ -4,7 +4,7 @@ import json
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
@@ -26,7 +26,7 @@ MOST_QUERIES = 8
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def find(request: HttpRequest, project: Project) -> HttpResponse:
     """The list of found blocks, for the search field."""
     snapshot = snapshot_or_404(request, project)
@@ -36,7 +36,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def queries(request: HttpRequest, project: Project) -> HttpResponse:
     """Imported queries with the typed words, to start a triple from."""
     sought = words_sought(request)
@@ -45,7 +45,7 @@ def queries(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_view(*WRITERS)
-@require_GET
+@require_safe
 def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse:
     """One block to read, with the marks that the page holds on it."""
     snapshot = newest_snapshot_of_block(project, block_id)

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
@@ -41,13 +41,13 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def triples(request: HttpRequest, project: Project) -> HttpResponse:
     return _listed(request, project, title="All triples", mine=False)
 
 
 @member_view(*READERS)
-@require_GET
+@require_safe
 def mine(request: HttpRequest, project: Project) -> HttpResponse:
     return _listed(request, project, title="My triples", mine=True)
 
