@@ -11,6 +11,16 @@ const TOKEN = "csrfmiddlewaretoken";
 const APART = new Set([TOKEN, "seen_version"]);
 const OF_THE_PAGE = new Set([...APART, "started", "query", "corpus"]);
 
+/** The fields as the page came: words typed before this ran are changes like any other. */
+function asDrawn(form) {
+  const fields = new FormData(form);
+  for (const field of form.elements) {
+    const isWords = field.matches("textarea, input:not([type=hidden], [type=checkbox], [type=radio])");
+    if (isWords && fields.has(field.name)) fields.set(field.name, field.defaultValue);
+  }
+  return fields;
+}
+
 const without = (fields, names) => new URLSearchParams([...fields].filter(([name]) => !names.has(name)));
 
 /**
@@ -19,9 +29,10 @@ const without = (fields, names) => new URLSearchParams([...fields].filter(([name
  * keeps what it did not save.
  */
 export function autosave(form, { isBlank, told, keptAs }) {
-  const heldIn = (fields) => without(fields, APART).toString();
+  // A field without words is none: the server draws some while one writes, such as what to say to a warning.
+  const heldIn = (fields) => new URLSearchParams([...without(fields, APART)].filter(([, words]) => words !== "")).toString();
   const held = () => heldIn(new FormData(form));
-  const start = held();
+  const start = heldIn(asDrawn(form));
   let kept = start;
   let refused = null;
   let unanswered = null;
@@ -31,7 +42,13 @@ export function autosave(form, { isBlank, told, keptAs }) {
 
   const isUnsaved = () => unanswered !== null || (held() !== kept && !(kept === start && isBlank()));
 
+  /** The form says whether everything in it is saved. */
+  function announce() {
+    form.dataset.holds = isUnsaved() ? "unsaved" : "saved";
+  }
+
   function soon(wait = PAUSE) {
+    announce();
     clearTimeout(timer);
     if (!isOver) timer = setTimeout(save, wait);
   }
@@ -61,6 +78,7 @@ export function autosave(form, { isBlank, told, keptAs }) {
       refused = sent.held;
       told({ wrong: (await answer.json()).problem });
     } else await stop(answer);
+    announce();
     if (isUnsaved() && held() !== refused) soon();
   }
 
@@ -131,6 +149,7 @@ export function autosave(form, { isBlank, told, keptAs }) {
     remember();
   });
   addEventListener("online", () => unanswered && save());
+  announce();
   form.addEventListener("focusout", () => soon(0));
   return { soon, save, isUnsaved, idle: () => running, end, left };
 }

@@ -187,7 +187,11 @@ document.addEventListener("htmx:afterSwap", (event) => {
   } else if (event.detail.target === chosen) {
     const open = reading()?.block;
     if (open && rowOf(open) && read.dataset.spans !== field(`spans-${open}`).value) draw(open);
-  } else if (event.detail.target.id === "checks") pointOut();
+  } else if (event.detail.target.id === "checks") {
+    pointOut();
+    // What was said to a warning that is gone now is saved as gone.
+    saver.soon();
+  }
   read.dataset.spans = field(`spans-${reading()?.block}`)?.value ?? "";
   readdress();
   settle();
@@ -333,7 +337,7 @@ const isAsked = performance.getEntriesByType("navigation")[0]?.type === "navigat
 const left = isNew() && isAsked ? null : saver.left();
 if (left) {
   putBack(left);
-  addEventListener("load", () => {
+  document.addEventListener("DOMContentLoaded", () => {
     changed();
     field("question").dispatchEvent(new Event("input", { bubbles: true }));
   });

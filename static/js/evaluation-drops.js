@@ -89,6 +89,7 @@ if (table) {
     refused(event.target.closest("[data-item]"));
   });
   table.addEventListener("htmx:sendError", (event) => {
+    event.stopPropagation(); // said here, not in a toast
     const said = document.createElement("p");
     said.className = "notice bad";
     said.setAttribute("role", "alert");

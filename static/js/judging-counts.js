@@ -4,16 +4,20 @@ const at = (name) => document.querySelector(`[data-${name}]`);
 const many = (count) => (count === 1 ? "One grade" : `${count} grades`);
 const pairs = (count) => (count === 1 ? "1 pair" : `${count} pairs`);
 
-export function showCounts({ done, all, waiting, unsent, isAgain, ahead }) {
-  const toGo = Math.max(0, all - done - waiting);
-  at("place").textContent = Math.min(all, done + waiting + (isAgain ? 0 : 1));
-  at("total").textContent = all;
-  at("own").textContent = [`${done} sent`, ...(waiting ? [`${waiting} unsent`] : []), `${toGo} to go`].join(", ");
+// `share` is what this person is to grade. Whoever goes on after it grades pairs of others' shares.
+export function showCounts({ done, share, waiting, unsent, isAgain, ahead }) {
+  const place = done + waiting + (isAgain ? 0 : 1);
+  const isPast = place > share;
+  const left = isPast ? `your share of ${share} is done` : `${share - done - waiting} to go`;
+  at("place").textContent = place;
+  at("of").textContent = isPast ? "past your" : "of";
+  at("total").textContent = share;
+  at("own").textContent = [`${done} sent`, ...(waiting ? [`${waiting} unsent`] : []), left].join(", ");
   at("ahead").textContent = pairs(ahead);
   at("unsent").classList.toggle("sent", unsent === 0);
   at("unsent-words").textContent = unsent ? `${unsent} unsent` : "sent";
-  at("strip-title").textContent = `${done} of ${all} pairs sent, ${waiting} waiting to be sent, ${toGo} to go`;
-  showTicks(done, waiting, all);
+  at("strip-title").textContent = `${done} of ${share} pairs sent, ${waiting} waiting to be sent, ${left}`;
+  showTicks(done, waiting, Math.max(share, done + waiting));
 }
 
 function showTicks(done, waiting, all) {
@@ -30,12 +34,17 @@ function showTicks(done, waiting, all) {
   });
 }
 
-export function showFailing({ count, isFailing, needsSignIn }) {
+export function showFailing({ count, isFailing, needsSignIn, retry, words }) {
   at("failing").hidden = !(isFailing && count);
   const it = count === 1 ? "It is" : "They are";
   at("failing-words").textContent = needsSignIn
     ? `${many(count)} could not be sent: you are signed out. ${it} kept here; sign in again in another tab.`
-    : `${many(count)} could not be sent. ${it} kept here and tried again every 5 seconds.`;
+    : `${many(count)} could not be sent. ${it} kept here and tried again every ${seconds(retry)}.${words && ` ${words}`}`;
+}
+
+function seconds(milliseconds) {
+  const count = Math.round(milliseconds / 1000);
+  return count === 1 ? "1 second" : `${count} seconds`;
 }
 
 // The server's answer stands; what it said of each grade it did not take stays until it has been read.

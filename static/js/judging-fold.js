@@ -16,7 +16,8 @@ class Fold {
     const [from, to] = (doc?.dataset.shown ?? "0 0").split(" ").map(Number);
     const parts = [...(doc?.children ?? [])];
     const at = (part) => Number((part.matches("[data-at]") ? part : part.querySelector("[data-at]"))?.dataset.at ?? 0);
-    const before = parts.filter((part) => at(part) < from);
+    // What begins before the first paragraph that is open, but goes on into it, stays open too: code with a blank line.
+    const before = parts.filter((part, place) => place + 1 < parts.length && at(parts[place + 1]) <= from);
     const after = parts.filter((part) => at(part) >= to);
     this.#hidden = [...before, ...after];
     if (before.length) this.#folds.push(this.#bar(before.length, "before", key, (bar) => doc.prepend(bar)));

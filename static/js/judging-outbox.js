@@ -2,6 +2,7 @@
 // again under the same key when no answer came. Two tabs may send one grade twice; the key makes that harmless.
 
 const RETRY = 5000;
+const LONGEST_RETRY = 60000;
 const PATIENCE = 20000;
 const GRADES = "karat-grade:";
 const REFUSED = "karat-refused:";
@@ -18,6 +19,8 @@ export class Outbox {
   #listeners = [];
   isFailing = false;
   needsSignIn = false;
+  retry = RETRY;
+  words = "";
 
   constructor({ user, round, url, csrf }) {
     this.#prefix = `${GRADES}${user}:${round}:`;
@@ -71,7 +74,7 @@ export class Outbox {
     } finally {
       this.#isSending = false;
     }
-    if (this.count > 0) this.#timer = setTimeout(() => this.flush(), RETRY);
+    if (this.count > 0) this.#timer = setTimeout(() => this.flush(), this.retry);
   }
 
   async #send(entry) {
@@ -93,7 +96,7 @@ export class Outbox {
     // Only an answer of our own, with its code, ends a grade: a proxy in between may say anything.
     const problem = await response.json().catch(() => ({}));
     const isFinal = problem.code && (FINAL.has(response.status) || problem.code === "not_in_round");
-    if (!isFinal) return this.#fail(response.status === 401 || response.status === 403);
+    if (!isFinal) return this.#fail(response.status === 401 || response.status === 403, response, problem);
     const refused = { ...entry, reason: problem.detail ?? "It was refused." };
     this.#keep(this.#refusals + entry.idempotency_key, refused);
     return this.#settle(entry, { refused });
@@ -105,11 +108,17 @@ export class Outbox {
     this.#drop(name);
     this.isFailing = false;
     this.needsSignIn = false;
+    this.retry = RETRY;
+    this.words = "";
     this.#tell(isOurs ? news : {});
     return true;
   }
 
-  #fail(needsSignIn) {
+  // A server that cannot save now says why and when to come again (503): that is kept to, within bounds.
+  #fail(needsSignIn, response, problem = {}) {
+    const wait = Number(response?.headers.get("Retry-After")) * 1000;
+    this.retry = wait > 0 ? Math.min(wait, LONGEST_RETRY) : RETRY;
+    this.words = response?.status === 503 ? problem.detail ?? "" : "";
     this.isFailing = true;
     this.needsSignIn = needsSignIn;
     this.#tell();

@@ -1,25 +1,7 @@
 // Selecting words without a pointer: a key takes the next sentence; then the arrows move the end of the selection by
 // a word, with shift its beginning, and up and down go from sentence to sentence.
 
-import { pointAt } from "./judging-evidence.js";
-
-const segments = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)];
-
-function sentencesOf(doc) {
-  const leaves = [...doc.querySelectorAll("[data-at]")].filter((leaf) => leaf.getClientRects().length);
-  return leaves.flatMap((leaf) =>
-    segments(leaf.textContent)
-      .filter(({ segment }) => segment.trim())
-      .map(({ segment, index }) => ({ leaf, from: index, to: index + segment.trimEnd().length })),
-  );
-}
-
-function rangeOf({ leaf, from, to }) {
-  const range = document.createRange();
-  range.setStart(...pointAt(leaf, from));
-  range.setEnd(...pointAt(leaf, to));
-  return range;
-}
+import { select, sentencesOf } from "./blocktext.js";
 
 export function isSelecting(doc) {
   const selection = getSelection();
@@ -28,19 +10,17 @@ export function isSelecting(doc) {
 
 // Select the sentence after (or before) the selected one; with nothing selected, the best paragraph's first.
 export function selectSentence(doc, step = 1) {
-  const sentences = sentencesOf(doc);
+  const sentences = doc ? sentencesOf(doc) : [];
   if (sentences.length === 0) return false;
   const best = Number(doc.dataset.best?.split(" ")[0] ?? 0);
-  let place = Math.max(0, sentences.findIndex(({ leaf }) => Number(leaf.dataset.at) >= best));
+  const leafOf = (sentence) => sentence.startContainer.parentElement.closest("[data-at]");
+  let place = Math.max(0, sentences.findIndex((sentence) => Number(leafOf(sentence).dataset.at) >= best));
   if (isSelecting(doc)) {
     const now = getSelection().getRangeAt(0);
-    const at = sentences.findLastIndex((sentence) => rangeOf(sentence).compareBoundaryPoints(Range.START_TO_START, now) <= 0);
+    const at = sentences.findLastIndex((sentence) => sentence.compareBoundaryPoints(Range.START_TO_START, now) <= 0);
     place = Math.min(sentences.length - 1, Math.max(0, at + step));
   }
-  const range = rangeOf(sentences[place]);
-  getSelection().removeAllRanges();
-  getSelection().addRange(range);
-  sentences[place].leaf.scrollIntoView({ block: "nearest" });
+  select(sentences[place]);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Where pairs stand: one by itself, or all pairs of a query under one another, one of them opened.
 
-import { bestOf, rangeOf } from "./judging-evidence.js";
+import { rangeOf } from "./blocktext.js";
+import { bestOf } from "./judging-evidence.js";
 import { foldOf } from "./judging-fold.js";
 
 const BEST = "best-passage";

@@ -1,8 +1,9 @@
 // The judging screen: a grade is kept and sent in the background, and the next pair, which lies ready in the page,
 // is on screen before the key is up. Keys come from keys.js; this file only answers to what is clicked.
+import { paint } from "./blocktext.js";
 import { Clock, showPace } from "./judging-clock.js";
 import { showCounts, showFailing, showRefused } from "./judging-counts.js";
-import { bestOf, paint, selected, toggle } from "./judging-evidence.js";
+import { bestOf, selected, toggle } from "./judging-evidence.js";
 import { foldOf } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
 import { Pile, fetchPairs, makePair, toldOf } from "./judging-pile.js";
@@ -48,7 +49,7 @@ function show(pair) {
   showAnswer(pair);
   clock.restart();
   showState();
-  at("says").textContent = `Pair ${at("place").textContent} of ${at("total").textContent}, query ${pair.query}`;
+  at("says").textContent = `Pair ${at("count").textContent}, query ${pair.query}`;
   return undefined;
 }
 
@@ -92,10 +93,11 @@ function showState() {
   const unsent = outbox.entries;
   const waiting = new Set(unsent.filter((entry) => !entry.again).map((entry) => entry.seat)).size;
   const isAgain = current === null || current.answer !== null;
-  const goal = Math.max(Number(form.dataset.goal), done + waiting + (isAgain ? 0 : 1));
-  const all = pile.isDry && current === null ? done + waiting : goal;
-  showCounts({ done, all, waiting, unsent: unsent.length, isAgain, ahead: pile.waiting(current).length });
-  showFailing({ count: unsent.length, isFailing: outbox.isFailing, needsSignIn: outbox.needsSignIn });
+  const goal = Number(form.dataset.goal);
+  const share = pile.isDry && current === null ? Math.min(goal, done + waiting) : goal;
+  showCounts({ done, share, waiting, unsent: unsent.length, isAgain, ahead: pile.waiting(current).length });
+  const { isFailing, needsSignIn, retry, words } = outbox;
+  showFailing({ count: unsent.length, isFailing, needsSignIn, retry, words });
   showRefused(at("refused"), outbox.refused);
   showLast();
 }

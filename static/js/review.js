@@ -43,6 +43,9 @@ form.addEventListener("change", (event) => {
   if (event.target.matches("[data-reason], [data-category]") && event.target.checked) choose("flag");
   show();
 });
+// Where one column follows another the refusal lies far below the question.
+document.querySelector(".aside > .notice")?.scrollIntoView({ block: "nearest" });
+
 let isSent = false;
 form.addEventListener("submit", (event) => {
   if (isSent || !chosen()) event.preventDefault();

@@ -1,4 +1,5 @@
-// A toast lives 8 seconds, longer while the pointer or the focus is on it. Only for a result with Undo.
+// A toast lives 8 seconds, longer while the pointer or the focus is on it. Only for a result with Undo, and for a step
+// that could not be taken: the page stays as it was.
 
 const LIFE = 8000;
 
@@ -19,3 +20,15 @@ document.querySelectorAll(".toast").forEach(live);
 document.addEventListener("htmx:load", (event) => {
   if (event.target.matches?.(".toast")) live(event.target);
 });
+
+function tell(words) {
+  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: words });
+  toast.setAttribute("role", "alert");
+  document.body.append(toast);
+  live(toast);
+}
+
+document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
+  if (xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain")) tell(xhr.responseText);
+});
+document.addEventListener("htmx:sendError", () => tell("The server does not answer, so this was not done. Try again in a moment."));

@@ -1,54 +1,354 @@
+"""The renderer of texts: nothing of a text is lost or moved, code and lines stay, HTML in it is shown."""
+
 import re
+import sys
+from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps.common.blocktext import merge, render
+from apps.common.blocktext import difference, is_cut, merge, plain, quote, render
+from apps.common.worddiff import word_diff
+from tests.technical import CUT, HOSTILE, INCIDENT, RETRIES, TEXTS
 
-LEAF = re.compile(r'<(?:p|li|td|th|h3)(?: class="best")? data-at="(\d+)">(.*?)</(?:p|li|td|th|h3)>', re.S)
+KNOWN = {
+    *("p", "ul", "ol", "li", "h3", "div", "pre", "blockquote", "table", "thead", "tbody", "tr", "td", "th"),
+    *("i", "code", "em", "strong", "s", "span", "br", "mark", "del", "ins"),
+}
+ATTRIBUTES = {"data-at", "class", "title", "start", "value", "tabindex", "role", "aria-label"}
+SIGNS = [
+    *("# ", "- ", "* ", "1. ", "2) ", "```", "```py\n", "~~~", "`", "``", "*", "**", "_", "__", "~~", "[", "![", "]"),
+    *("](http://a/b)", "](x)", "[a]: /u", "| ", "|", "---", "===", "\n", "\n\n", "\r\n", "    ", "  ", "\t", "> "),
+    *("word", "more words", "x = 1", "foo()", "<b>", "&amp;", "\\", "é", "𝔸", "\u2003", "\x1f", "'", '"', "."),
+]
+MARKDOWN = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
+SPANS = st.lists(st.tuples(st.integers(-2, 130), st.integers(-2, 130)), max_size=3)
 
 
-def leaves(html):
-    unescaped = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'", "&amp;": "&"}
-    for at, inner in LEAF.findall(html):
-        plain = re.sub(r"</?mark>", "", inner)
-        for entity, letter in unescaped.items():
-            plain = plain.replace(entity, letter)
-        yield int(at), plain
+class Page(HTMLParser):
+    """What a browser makes of the HTML: its text, its leaves, what is lit and what a reader sees."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.text = self.seen = ""
+        self.lit = []
+        self.leaves = []
+        self.tags = set()
+        self.attributes = set()
+        self._open = []
+        self.feed(html)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        if tag != "br":
+            self._open.append((tag, dict(attributes), len(self.text)))
+
+    def handle_endtag(self, tag):
+        name, attributes, start = self._open.pop()
+        assert name == tag
+        if "data-at" in attributes:
+            self.leaves.append((int(attributes["data-at"]), self.text[start:]))
+
+    def handle_data(self, data):
+        around = [tag for tag, _, _ in self._open]
+        is_sign = any(tag == "i" and "class" not in attributes for tag, attributes, _ in self._open)
+        if "mark" in around:
+            self.lit += range(len(self.text), len(self.text) + len(data))
+        self.text += data
+        self.seen += "" if is_sign else data
 
 
-def test_blank_lines_part_paragraphs():
-    assert render("One.\n\nTwo.") == '<p data-at="0">One.</p><p data-at="6">Two.</p>'
+def shown(html):
+    """The HTML without signs and offsets: what a reader gets."""
+    return re.sub(r' data-at="\d+"|<i>[^<]*</i>', "", html)
 
 
-def test_markup_in_the_text_is_shown_not_obeyed():
+def steps_of(text):
+    """How many lines of Python rendering takes: the same on every machine."""
+    steps = 0
+
+    def count(frame, event, argument):
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        render(text)
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+# Nothing is lost or moved ------------------------------------------------------------------------------------------
+
+
+@given(MARKDOWN | st.text(max_size=200), SPANS)
+@example("> ```\n> a\n\n- `` ` ``\r\n", [])
+@settings(max_examples=150)
+def test_the_page_holds_every_sign_of_the_text_in_order(text, spans):
+    page = Page(render(text, spans))
+
+    assert page.text == text
+    assert all(text[at : at + len(words)] == words for at, words in page.leaves)
+
+
+@given(MARKDOWN, SPANS)
+@settings(max_examples=150)
+def test_what_is_lit_is_the_span_and_nothing_else(text, spans):
+    page = Page(render(text, spans))
+
+    wanted = {place for start, end in merge(spans, len(text)) for place in range(start, end)}
+    leaves = {place for at, words in page.leaves for place in range(at, at + len(words))}
+    assert set(page.lit) == wanted & leaves
+    assert all(text[place].isspace() for place in wanted - leaves)
+
+
+@given(MARKDOWN, st.integers(0, 120), st.integers(1, 40))
+@settings(max_examples=100)
+def test_a_span_with_words_or_signs_is_seen(text, start, length):
+    page = Page(render(text, [(start, start + length)]))
+
+    lit = "".join(text[place] for place in page.lit)
+    assert not lit.strip() or Page(quote(text, (start, start + length))).seen.strip()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_technical_text_is_whole(name):
+    text = TEXTS[name]
+
+    assert Page(render(text, [(3, 90)], (10, 40))).text == text
+
+
+# Nothing of the text is obeyed -------------------------------------------------------------------------------------
+
+
+@given(MARKDOWN | st.text(max_size=200))
+@example(HOSTILE)
+@example('[a](http://x" onclick="y)')
+@example('```" onclick="x\ny\n```')
+@settings(max_examples=150)
+def test_nothing_but_known_elements_and_attributes_comes_out(text):
+    page = Page(render(text))
+
+    assert page.tags <= KNOWN
+    assert page.attributes <= ATTRIBUTES
+
+
+def test_html_in_the_text_is_shown():
     assert render("<b>x</b>") == '<p data-at="0">&lt;b&gt;x&lt;/b&gt;</p>'
+
+
+def test_links_lead_nowhere_and_tell_their_address():
+    html = render("[the guide](https://x.y/z?a=1&b=2)")
+
+    assert '<span class="address" title="https://x.y/z?a=1&amp;b=2">the guide</span>' in html
+    assert "href" not in render(HOSTILE)
+
+
+# What a reader sees ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("One.\n\nTwo.", "<p>One.</p>\n\n<p>Two.</p>"),
+        ("Use `x` now", "<p>Use <code>x</code> now</p>"),
+        ("**Bold *and* so**", "<p><strong>Bold <em>and</em> so</strong></p>"),
+        ("~~gone~~", "<p><s>gone</s></p>"),
+        ("## Title ##", "<h3>Title</h3>"),
+        ("Title\n=====\nText", "<h3>Title</h3>\n<p>Text</p>"),
+        ("[a *b*](/u)", '<p><span class="address" title="/u">a <em>b</em></span></p>'),
+        ("[a][1]\n\n[1]: /u", '<p><span class="address">a</span></p>\n\n<p>[1]: /u</p>'),
+        ("![A map](m.png)", '<p><span class="image" title="m.png">A map</span></p>'),
+        ("<https://a.b/c>", "<p>https://a.b/c</p>"),
+        ("snake\\_case", "<p>snake_case</p>"),
+        ("a  \nb " + "long " * 12 + "\ncontinues in lower case", None),
+        ("> quoted\n> more", "<blockquote><p>quoted\nmore</p></blockquote>"),
+        ("***", '<div class="rule" role="separator"></div>'),
+        ("- one\n- two\n  and more", "<ul><li>one</li>\n<li>two\nand more</li></ul>"),
+        ("- a\n  - b\n- c", "<ul><li><p>a</p><ul>\n  <li>b</li></ul></li>\n<li>c</li></ul>"),
+        ("3. a\n4. b\n9. c", '<ol start="3"><li>a</li>\n<li>b</li>\n<li value="9">c</li></ol>'),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", None),
+        ("host\nport", '<p class="kept">host\nport</p>'),
+        ("```\na\n\n  b\n```", "<pre>a\n\n  b</pre>"),
+        ("Text:\n\n    a = 1\n      b", "<p>Text:</p>\n\n    <pre>a = 1\n  b</pre>"),
+        ("- run\n\n  ```sh\n  ls\n  ```", "<ul><li><p>run</p>\n\n  <pre>ls</pre></li></ul>"),
+    ],
+)
+def test_markdown_is_laid_out(text, html):
+    page = shown(render(text))
+
+    assert html is None or page == html
+    assert Page(render(text)).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "__init__",
+            "2*3*4",
+            "snake_case_name",
+            "``TeX quotes''",
+            "a `b' and `c'",
+            "C:\\_old",
+            "call[0](argument)",
+        ),
+        *(
+            "5 * 3 * 2",
+            "**kwargs and *args",
+            "[1] and [2]",
+            "\\[x\\]",
+            "3. 4. 2020",
+            "R&D",
+            "x < y > z",
+            "*.py /* c */",
+        ),
+    ],
+)
+def test_plain_text_that_only_looks_like_markdown_stays_as_it_is(text):
+    assert Page(render(text)).seen.strip() == text
+
+
+def test_code_keeps_lines_and_indentation_and_says_its_language():
+    page = render(RETRIES)
+
+    code = re.search(
+        r'<pre class="scroll" tabindex="0" role="region" aria-label="Code, python"[^>]*>(.*?)</pre>', page, re.S
+    )
+    assert code is not None
+    assert "def fetch(query: str) -&gt; list[str]:\n    &quot;&quot;&quot;Ask once" in code.group(1)
+    assert "\n        if (answer := client" in code.group(1)
+    assert "```" not in Page(page).seen
+    assert "WARN  retry 1 of 3" in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.S)[1]
+
+
+def test_lines_of_plain_text_stay_and_filled_prose_flows():
+    page = shown(render(INCIDENT))
+
+    assert '<p class="kept">Reported by: Mara Voss\nHost:        db-3.eu-west\nStatus:      closed</p>' in page
+    assert "<p>The connection pool ran empty because every worker held its connection while it\nwaited" in page
+    assert "  File &quot;/srv/app/pool.py&quot;, line 88, in take\n    raise PoolEmpty" in page
+    assert "<li>set max_connections=200</li>" in page
+
+
+def test_a_text_that_begins_inside_of_code_shows_that_code():
+    page = shown(render(CUT))
+
+    assert page.startswith("<pre>    def close(self):\n        self._pool.clear()")
+    assert "<code>close()</code>" in page
+
+
+def test_unmarked_code_is_code():
+    assert shown(render('<div class="a">\n  <p>Hi</p>\n</div>')).startswith("<pre>&lt;div")
+    assert shown(render(">>> 1 + 1\n2")) == "<pre>&gt;&gt;&gt; 1 + 1\n2</pre>"
+
+
+def test_a_table_has_a_head_and_cells():
+    page = shown(render("| a | b |\n|---|---|\n| `1` | x \\| y |"))
+
+    assert "<thead><tr>" in page
+    assert re.findall(r"<t[hd]>(.*?)</t[hd]>", page) == ["a", "b", "<code>1</code>", "x | y"]
+
+
+def test_rows_apart_by_tabs_become_a_table():
+    assert "<td>b</td>" in shown(render("a\tb\nc\td"))
+
+
+# Evidence ----------------------------------------------------------------------------------------------------------
+
+
+def test_evidence_is_lit_through_code_links_and_emphasis():
+    text = "Call `send()` or [*retry*](/r) twice."
+    html = render(text, [(text.index("send"), text.index(" twice"))])
+
+    assert "<code><mark>send()</mark></code>" in html
+    assert "<em><mark>retry</mark></em>" in html
+    assert "".join(text[place] for place in Page(html).lit) == "send()` or [*retry*](/r)"
 
 
 def test_evidence_is_lit_inside_each_paragraph_it_crosses():
     html = render("One two.\n\nThree.", [(4, 15)])
 
-    assert html == '<p data-at="0">One <mark>two.</mark></p><p data-at="10"><mark>Three</mark>.</p>'
+    assert html == '<p data-at="0">One <mark>two.</mark></p>\n\n<p data-at="10"><mark>Three</mark>.</p>'
 
 
 def test_offsets_are_code_points_beyond_the_basic_plane_too():
     assert render("𝔸 b", [(2, 3)]) == '<p data-at="0">𝔸 <mark>b</mark></p>'
 
 
-def test_a_list_keeps_the_wrapped_lines_of_its_items():
-    assert [text for _, text in leaves(render("- one\n- two\n  and more"))] == ["one", "two\n  and more"]
+def test_a_mark_on_an_address_alone_shows_the_address():
+    text = "See [here](https://a.b/c)."
 
-
-def test_pipe_tables_become_tables_with_a_head():
-    html = render("| a | b |\n|---|---|\n| 1 | 2 |")
-
-    assert "<thead><tr><th" in html
-    assert [text for _, text in leaves(html)] == ["a", "b", "1", "2"]
+    assert "https" not in Page(render(text, [(0, 5)])).seen
+    assert "https://a.b/c" in Page(render(text, [(11, 24)])).seen
 
 
 def test_the_best_passage_is_marked_by_paragraph():
-    assert render("One.\n\nTwo.", best=(6, 8)) == '<p data-at="0">One.</p><p class="best" data-at="6">Two.</p>'
+    html = render("One.\n\n- a\n- b\n\n```\nc\n```", best=(6, 12))
+
+    assert shown(html) == '<p>One.</p><ul>\n\n<li class="best">a</li>\n<li class="best">b</li></ul>\n\n<pre>c</pre>'
+    assert '<pre class="best"' in render("```\nc\n```", best=(3, 5))
+
+
+def test_with_spans_only_what_they_meet_is_written_and_whole():
+    html = render(RETRIES, within=[(RETRIES.index("`fixed` waits"), RETRIES.index("`fixed` waits") + 3)])
+
+    assert "three times" not in html
+    assert '<ol><li value="2">' in shown(html)
+    assert is_cut(RETRIES, [(3, 5)])
+    assert not is_cut("One.", [(0, 2)])
+    assert render("One.\n\nTwo.") == render("One.\n\nTwo.", within=[(4, 5)])
+
+
+def test_a_quote_is_the_marked_words_alone():
+    text = "Call `send()` or:\n\n```\nretry(3)\nstop()\n```"
+
+    assert shown(quote(text, (6, 12))) == "<p><code><mark>send()</mark></code></p>"
+    assert (
+        quote("- [ ] a\n- b `c`", (10, 14)) == "<p><mark>b </mark><i><mark>`</mark></i><code><mark>c</mark></code></p>"
+    )
+    assert shown(quote(text, (text.index("retry"), text.index("\nstop")))) == "<pre><mark>retry(3)</mark></pre>"
+
+
+# Differences -------------------------------------------------------------------------------------------------------
+
+
+def test_a_difference_shows_the_signs_that_changed_and_no_others():
+    html = difference(word_diff("Use `a` or [x](/u)", "Use `a` or [x](/v)"))
+
+    seen = Page(html).seen
+    assert seen.startswith("Use a or x](/")
+    assert "<del>u</del>" in html
+    assert "<ins>v</ins>" in html
+
+
+@given(MARKDOWN, MARKDOWN)
+@settings(max_examples=50)
+def test_a_difference_holds_both_texts(old, new):
+    pieces = word_diff(old, new)
+
+    assert Page(difference(pieces)).text == "".join(words for _, words in pieces)
+
+
+# In one line -------------------------------------------------------------------------------------------------------
+
+
+def test_a_gist_has_no_signs_and_one_line():
+    assert plain("# Keys\n\nUse `a` or\n[b](/c):\n\n```\nx\n```") == "Keys Use a or b: x"
+    assert plain("word " * 40, 12) == "word word w…"
+
+
+@given(st.text(max_size=300), st.integers(1, 40))
+@settings(max_examples=50)
+def test_a_gist_is_no_longer_than_asked(text, most):
+    assert len(plain(text, most)) <= most
 
 
 @pytest.mark.parametrize(
@@ -59,17 +359,14 @@ def test_spans_are_ordered_joined_and_cut(spans, merged):
     assert merge(spans, 10) == merged
 
 
-@given(
-    st.text(alphabet="ab <>&'\"|-\n\t1.#é𝔸", max_size=120),
-    st.lists(st.tuples(st.integers(-2, 130), st.integers(-2, 130)), max_size=3),
+# Hostile shapes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["`` ` ", "*_", "[", '[a](x "', ">", "- ", "|", "__a", "a(", "<a ", "\\", "> a\n\n", "  - a\n", "```\na\n~~~\n"],
 )
-def test_every_leaf_holds_exactly_the_slice_its_offset_names(text, spans):
-    for at, plain in leaves(render(text, spans)):
-        assert text[at : at + len(plain)] == plain
+def test_work_grows_with_the_text_and_not_with_its_square(unit):
+    few, many = steps_of(unit * 100), steps_of(unit * 800)
 
-
-@given(st.text(max_size=200))
-def test_nothing_but_known_elements_comes_out(text):
-    known = {"p", "ul", "ol", "li", "h3", "div", "table", "thead", "tbody", "tr", "td", "th", "mark"}
-
-    assert set(re.findall(r"</?([a-zA-Z0-9]+)", render(text))) <= known
+    assert many < 2 * 8 * few

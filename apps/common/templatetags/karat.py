@@ -69,9 +69,28 @@ def blocktext(
     best: tuple[int, int] | None = None,
     removed: Sequence[tuple[int, int]] = (),
     added: Sequence[tuple[int, int]] = (),
+    within: Sequence[tuple[int, int]] = (),
 ) -> SafeString:
     """The text of a block as HTML; see apps.common.blocktext."""
-    return block_text.render(text, spans or (), best, removed=removed or (), added=added or ())
+    return block_text.render(text, spans or (), best, removed=removed or (), added=added or (), within=within or ())
+
+
+@register.simple_tag
+def blockquote(text: str, span: tuple[int, int]) -> SafeString:
+    """The marked words of a block, as they stand in it."""
+    return block_text.quote(text, span)
+
+
+@register.simple_tag
+def blockdiff(pieces: Sequence[tuple[str, str]]) -> SafeString:
+    """The word difference of two texts of a block, laid out as a text of a block is."""
+    return block_text.difference(pieces)
+
+
+@register.filter
+def gist(text: str, most: int = 180) -> str:
+    """How a text of a block begins, in one line and without Markdown's signs."""
+    return block_text.plain(text, most)
 
 
 @register.simple_tag

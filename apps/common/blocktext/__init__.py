@@ -1,0 +1,8 @@
+"""The text of a block as safe HTML: its lines, code, links, lists and tables, with evidence lit.
+
+`blocks` and `inline` find what stands where and never touch the text; `painting` writes it. Pages import from here.
+"""
+
+from apps.common.blocktext.painting import Span, difference, is_cut, merge, plain, quote, render
+
+__all__ = ["Span", "difference", "is_cut", "merge", "plain", "quote", "render"]

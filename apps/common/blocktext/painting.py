@@ -1,0 +1,267 @@
+"""Writes the elements of a text as HTML, with evidence and differences lit.
+
+Every sign of the text is in the page, in order: the text content of what is written is the text, and every leaf carries
+`data-at`, the code-point offset of its first sign. So a script turns a selection into offsets by counting. Markdown's
+own signs stand in `<i>`, which is not shown, not read aloud and not copied.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.common.blocktext.blocks import parse
+from apps.common.blocktext.pieces import Node, Run, Span
+
+_BEST = {"p", "li", "pre"}
+_LISTS = {"ul", "ol"}
+_NUMBER = re.compile(r'(?:start|value)="(\d+)"')
+_TAG = re.compile(r"<[^>]*>")
+_BLANK = " \t\n\r\f"
+
+
+def merge(spans: Iterable[Span], length: int) -> list[Span]:
+    """Spans cut to the text, in order, overlapping and touching ones joined; empty ones left out."""
+    merged: list[Span] = []
+    for start, end in sorted((max(0, a), min(length, b)) for a, b in spans):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def render(
+    text: str,
+    spans: Iterable[Span] = (),
+    best: Span | None = None,
+    *,
+    removed: Iterable[Span] = (),
+    added: Iterable[Span] = (),
+    within: Iterable[Span] = (),
+) -> SafeString:
+    """The text as its author meant it to be read; `spans` lit, paragraphs and code that meet `best` marked.
+
+    `removed` and `added` are shown as a word difference inside of that; signs that they touch are shown. With `within`
+    only the paragraphs, items and tables that meet one of those spans are written. Offsets are code points into
+    `text`, ends exclusive. HTML in the text is shown, never obeyed.
+    """
+    size = len(text)
+    layers = [("mark", merge(spans, size)), ("del", merge(removed, size)), ("ins", merge(added, size))]
+    painter = _Painter(text, best, layers, chosen(parse(text), merge(within, size)))
+    return mark_safe(painter.paint())  # every slice of text went through _escaped()
+
+
+def quote(text: str, span: Span) -> SafeString:
+    """The marked words alone, as they stand in the text: code stays code."""
+    spans = merge([span], len(text))
+    return mark_safe(_Painter(text, None, [("mark", spans)], parse(text), only=spans).paint())
+
+
+def difference(removed_and_added: Iterable[tuple[str, str]]) -> SafeString:
+    """A text with what went and what came, from pieces of kind "same", "del" and "ins" as `worddiff` gives them."""
+    pieces = list(removed_and_added)
+    spans: dict[str, list[Span]] = {"del": [], "ins": [], "same": []}
+    at = 0
+    for kind, words in pieces:
+        spans[kind].append((at, at + len(words)))
+        at += len(words)
+    return render("".join(words for _, words in pieces), removed=spans["del"], added=spans["ins"])
+
+
+def is_cut(text: str, spans: Iterable[Span]) -> bool:
+    """Whether `render` with these spans as `within` leaves out something of the text."""
+    nodes = parse(text)
+    return len(list(_runs(chosen(nodes, merge(spans, len(text)))))) < len(list(_runs(nodes)))
+
+
+def chosen(nodes: list[Node], spans: list[Span]) -> list[Node]:
+    """The elements that meet one of the spans; of lists only the items that do. Without spans, or none met: all."""
+    kept: list[Node] = []
+    for node in nodes if spans else ():
+        if node.tag in _LISTS:
+            first = int(_NUMBER.search(node.attributes)[1]) if "start" in node.attributes else 1  # type: ignore[index]
+            items = _items(node, first, spans)
+            kept += [Node(node.tag, "", items)] if items else []
+        elif _meets(spans, *_extent(node)):
+            kept.append(node)
+    return kept or nodes
+
+
+def _items(node: Node, number: int, spans: list[Span]) -> list[Node]:
+    """The items that meet a span, each with the number that it has among all."""
+    kept = []
+    for item in node.children:
+        given = _NUMBER.search(item.attributes)
+        number = int(given[1]) if given else number
+        if _meets(spans, *_extent(item)):
+            value = f' value="{number}"' if node.tag == "ol" and not given else ""
+            kept.append(replace(item, attributes=value + item.attributes))
+        number += 1
+    return kept
+
+
+def _extent(node: Node) -> Span:
+    runs = list(_runs([node]))
+    return (runs[0].start, runs[-1].end) if runs else (0, 0)
+
+
+def plain(text: str, most: int | None = None) -> str:
+    """What a reader sees, in one line: without signs, white space of any kind one blank; at most `most` characters."""
+    words = " ".join(" ".join(_shown(text, parse(text if most is None else text[: 4 * most + 200]))).split())
+    return words if most is None or len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def _shown(text: str, nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if node.pieces is None:
+            yield from _shown(text, node.children)
+        else:
+            yield "".join(
+                text[piece.start : piece.end] for piece in node.pieces if isinstance(piece, Run) and not piece.is_sign
+            )
+
+
+def _escaped(text: str) -> str:
+    """HTML of a text. A browser reads a bare carriage return as a line feed, and two of them as one."""
+    return escape(text).replace("\r", "&#13;")
+
+
+class _Painter:
+    def __init__(
+        self,
+        text: str,
+        best: Span | None,
+        layers: Sequence[tuple[str, list[Span]]],
+        nodes: list[Node],
+        only: list[Span] | None = None,
+    ) -> None:
+        self.text = text
+        self.best = best
+        self.layers = [(tag, spans) for tag, spans in layers if spans]
+        self.nodes = nodes
+        self.only = only
+        self.at = 0  # everything before it is written
+        self.shown = self._shown_signs()
+
+    def paint(self) -> str:
+        body = "".join(self._node(node) for node in self.nodes)
+        return body + self._blank(len(self.text)) if self.only is None else body
+
+    def _shown_signs(self) -> list[Span]:
+        """Where signs are shown: where a difference touches them, and where a mark holds nothing else."""
+        shown = [span for tag, spans in self.layers if tag != "mark" for span in spans]
+        for tag, spans in self.layers:
+            if tag == "mark":
+                words = [run for run in _runs(self.nodes) if not run.is_sign]
+                starts = [run.start for run in words]
+                shown += [span for span in spans if not self._has_words(words, starts, span)]
+        return merge(shown, len(self.text))
+
+    def _has_words(self, words: list[Run], starts: list[int], span: Span) -> bool:
+        at = max(0, bisect_right(starts, span[0]) - 1)
+        while at < len(words) and words[at].start < span[1]:
+            if self.text[max(words[at].start, span[0]) : min(words[at].end, span[1])].strip():
+                return True
+            at += 1
+        return False
+
+    def _node(self, node: Node) -> str:
+        if node.pieces is not None:
+            return self._leaf(node)
+        inner = "".join(self._node(child) for child in node.children)
+        if self.only is not None:
+            return inner  # a quotation of one item needs no list around it
+        css = self._table_css(node) if node.tag == "div" else node.attributes
+        return f"<{node.tag}{css}>{inner}</{node.tag}>"
+
+    def _table_css(self, node: Node) -> str:
+        runs = list(_runs([node]))
+        is_best = runs and self._is_best(runs[0].start, runs[-1].end)
+        return node.attributes.replace('"scroll"', '"scroll best"') if is_best else node.attributes
+
+    def _is_best(self, start: int, end: int) -> bool:
+        return self.best is not None and start < self.best[1] and self.best[0] < end
+
+    def _leaf(self, node: Node) -> str:
+        before = self._blank(node.start)
+        self.at = node.end
+        if self.only is not None:
+            return self._quoted(node)
+        attributes = node.attributes
+        if node.tag in _BEST and self._is_best(node.start, node.end):
+            classes = ' class="best'
+            attributes = (
+                attributes.replace(' class="', f"{classes} ") if " class=" in attributes else f'{classes}"{attributes}'
+            )
+        inner = "".join(piece if isinstance(piece, str) else self._run(piece) for piece in node.pieces or ())
+        return f'{before}<{node.tag}{attributes} data-at="{node.start}">{inner}</{node.tag}>'
+
+    def _quoted(self, node: Node) -> str:
+        """The leaf with no more than the words asked for; nothing without any."""
+        if not _meets(self.only or [], node.start, node.end):
+            return ""
+        inner = "".join(piece if isinstance(piece, str) else self._run(piece) for piece in self._cut(node.pieces or []))
+        tag = "pre" if node.tag == "pre" else "p"
+        css = node.attributes if node.tag in ("pre", "p") else ""
+        return f"<{tag}{css}>{inner}</{tag}>" if _TAG.sub("", inner).strip() else ""
+
+    def _cut(self, pieces: list[Run | str]) -> Iterator[Run | str]:
+        for piece in pieces:
+            if isinstance(piece, str):
+                yield piece
+                continue
+            for start, end in self.only or ():
+                if piece.start < end and start < piece.end:
+                    yield Run(max(start, piece.start), min(end, piece.end), piece.is_sign)
+
+    def _blank(self, end: int) -> str:
+        """The white space between two leaves. What a browser would take for a line of its own is kept out of sight."""
+        blank = self.text[self.at : end]
+        if blank.strip():  # what `chosen` left out
+            return ""
+        return _escaped(blank) if not blank.strip(_BLANK) else f"<i>{_escaped(blank)}</i>"
+
+    def _run(self, run: Run) -> str:
+        if not run.is_sign:
+            return self._slice(run.start, run.end)
+        css = ' class="shown"' if _meets(self.shown, run.start, run.end) else ""
+        return f"<i{css}>{self._slice(run.start, run.end)}</i>"
+
+    def _slice(self, start: int, end: int, depth: int = 0) -> str:
+        """The escaped text from `start` to `end`, each layer's marks around those of the layers after it."""
+        if depth == len(self.layers):
+            return _escaped(self.text[start:end])
+        tag, spans = self.layers[depth]
+        out: list[str] = []
+        at = start
+        for left, right in spans[max(0, bisect_right(spans, (start, -1)) - 1) :]:
+            if left >= end:
+                break
+            left, right = max(left, start), min(right, end)
+            if left >= right:
+                continue
+            out.append(self._slice(at, left, depth + 1))
+            out.append(f"<{tag}>{self._slice(left, right, depth + 1)}</{tag}>")
+            at = right
+        out.append(self._slice(at, end, depth + 1))
+        return "".join(out)
+
+
+def _runs(nodes: Iterable[Node]) -> Iterator[Run]:
+    for node in nodes:
+        if node.pieces is None:
+            yield from _runs(node.children)
+        else:
+            yield from (piece for piece in node.pieces if isinstance(piece, Run))
+
+
+def _meets(spans: list[Span], start: int, end: int) -> bool:
+    """Whether one of the spans, in order and apart, shares a sign with start to end."""
+    at = bisect_right(spans, (start, -1))
+    return any(left < end and start < right for left, right in spans[max(0, at - 1) : at + 1])
