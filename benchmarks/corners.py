@@ -74,7 +74,7 @@ def of_moved(share: float, kind: str, *, is_skew: bool = False) -> Maker:
         shape = (n, AT_ONCE)
         amount = chance.exponential(0.25, shape) - 0.05 if is_skew else chance.normal(0.05, 0.3, shape)
         change = np.where(chance.random(shape) < share, amount, 0.0)
-        for found in differences(np.zeros(shape), change, seed=seed, resamples=1000):
+        for found in differences(np.zeros(shape), change, seed=seed, resamples=1):
             yield getattr(found, kind)
 
     return intervals

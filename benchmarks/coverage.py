@@ -97,7 +97,7 @@ def of_mean(draw: Callable[..., np.ndarray], kind: str) -> Maker:
     """Intervals of the mean of scores that `draw` makes; `kind` is `interval` or `bca`."""
 
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
-        for summary in summaries(draw(chance, (n, AT_ONCE)), seed=seed):
+        for summary in summaries(draw(chance, (n, AT_ONCE))):
             yield getattr(summary, kind)
 
     return intervals
@@ -107,7 +107,7 @@ def of_strata(chance: np.random.Generator, n: int, seed: int) -> Intervals:
     strata = np.arange(n) % 3
     values = like_ndcg(chance, (n, AT_ONCE)) * LEVELS[strata][:, None]
     level = (LEVELS[strata].mean() - LEVELS.mean()) * mean_like_ndcg()  # n is not always a multiple of three
-    for summary in summaries(values - level, seed=seed, strata=strata):
+    for summary in summaries(values - level, strata=strata):
         yield summary.interval
 
 
@@ -117,7 +117,7 @@ def of_difference(kind: str) -> Maker:
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
         baseline = like_ndcg(chance, (n, AT_ONCE))
         candidate = np.where(chance.random(baseline.shape) < 0.5, baseline, like_ndcg(chance, baseline.shape, 0.06))
-        for found in differences(baseline, candidate, seed=seed, resamples=1000):
+        for found in differences(baseline, candidate, seed=seed, resamples=1):
             yield getattr(found, kind)
 
     return intervals

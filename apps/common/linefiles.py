@@ -11,15 +11,21 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
+from apps.common.filekinds import HEAD_BYTES, not_text
 from apps.common.inputs import shown
 
 MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+LINE_END = "line end"
+"""What errors call a line end that is none."""
+BARE_RETURN = (
+    "a carriage return (CR) stands inside the line. Lines end in LF or CR LF; save a file whose lines end in CR alone "
+    "with one of those."
+)
 CHUNK_BYTES = 1 << 19  # what is made of it still fits a core's cache
 
 
@@ -46,9 +52,45 @@ def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
         yield from _chunks_in(stream, name)
 
 
-def lines_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB."""
-    return lines_of_chunks(_chunks_in(stream, name), name)
+class Caps(NamedTuple):
+    """What a file from somebody else may ask of us: how far gzip may grow, and how many of its lines may be empty."""
+
+    gzip_ratio: int = 200
+    gzip_floor: int = 5_000_000
+    unpacked_bytes: int = 20_000_000_000
+    blank_lines: int = 100_000
+
+
+CAPS = Caps()
+
+
+def lines_in(stream: BinaryIO, name: str, caps: Caps = CAPS) -> Iterator[bytes]:
+    """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB. Raises InputError.
+
+    These are files that people hand in, so the caps hold for them.
+    """
+    done = blank = 0
+    for chunk in _capped(stream, name, caps):
+        for line in lines_of_chunk(chunk, name, done):
+            blank += not line or line.isspace()
+            if blank > caps.blank_lines:
+                said = f"more than {caps.blank_lines:,} lines are empty; leave them out."
+                raise InputError(name, None, "", "", said)
+            yield line
+        done += chunk.count(b"\n")
+
+
+def _capped(stream: BinaryIO, name: str, caps: Caps) -> Iterator[bytes]:
+    """The chunks of a stream, as far as what they are unpacked from accounts for them."""
+    counted, grown = _Counted(stream), 0
+    for chunk in _chunks_in(counted, name):  # type: ignore[arg-type]
+        grown += len(chunk)
+        if grown > caps.unpacked_bytes:
+            raise InputError(name, None, "", "", f"unpacks to more than {caps.unpacked_bytes:,} bytes; split it.")
+        if grown > max(caps.gzip_floor, caps.gzip_ratio * counted.taken):
+            said = f"the gzip file unpacks to more than {caps.gzip_ratio} times its size; unpack it first."
+            raise InputError(name, None, "", "", said)
+        yield chunk
 
 
 def lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
@@ -63,8 +105,17 @@ def lines_of_chunk(chunk: bytes, name: str, done: int) -> Iterator[bytes]:
     """The lines of a chunk that begins after `done` lines of its file."""
     for number, line in enumerate(chunk.removesuffix(b"\n").split(b"\n"), done + 1):
         if len(line) > MAX_LINE_BYTES:
-            raise _too_long(name, number, line)
+            raise bare_return(name, number, line) if has_bare_return(line) else _too_long(name, number, line)
         yield line
+
+
+def has_bare_return(line: bytes) -> bool:
+    """Whether a carriage return stands inside a line, where some programs end one: what follows would be misread."""
+    return b"\r" in line and b"\r" in line.strip()
+
+
+def bare_return(name: str, number: int, line: bytes) -> InputError:
+    return InputError(name, number, LINE_END, shown(line.decode("utf-8", errors="replace").strip()), BARE_RETURN)
 
 
 def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -80,13 +131,13 @@ def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
-    tail, is_first = b"", True
-    while read := stream.read(CHUNK_BYTES):
+    tail = b""
+    for place, read in enumerate(_reads(stream)):
         data = tail + read
-        if is_first and len(data) >= len(BYTE_ORDER_MARK):
-            if data.startswith(UTF_16_MARKS):
-                raise InputError(name, 1, "", "", "the file is UTF-16; save it as UTF-8.")
-            data, is_first = data.removeprefix(BYTE_ORDER_MARK), False
+        if place == 0:
+            if told := not_text(data):
+                raise InputError(name, None, "", "", f"{told}.")
+            data = data.removeprefix(BYTE_ORDER_MARK)
         end = data.rfind(b"\n") + 1
         tail = data[end:]
         if len(tail) > MAX_LINE_BYTES:
@@ -95,6 +146,30 @@ def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
             yield data[:end]
     if tail:
         yield tail
+
+
+def _reads(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    """The bytes of a stream, the first of them enough to tell what the file is, however few a pipe gives at a time."""
+    first = b""
+    while len(first) < HEAD_BYTES and (read := stream.read(CHUNK_BYTES)):
+        first += read
+    if first:
+        yield first
+    while read := stream.read(CHUNK_BYTES):
+        yield read
+
+
+class _Counted:
+    """A stream that counts the bytes taken from it; good enough for gzip, which only reads."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.taken = 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self.stream.read(size)
+        self.taken += len(found)
+        return found
 
 
 class _Prefixed:

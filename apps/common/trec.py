@@ -1,9 +1,9 @@
 """Reading TREC's two file forms, qrels and runs, row by row.
 
-Fields are divided by ASCII white space, as trec_eval divides them; blank lines and lines that begin
-with `#` are passed over; gzip is recognised by its first bytes, and `-` is standard input. A file is
-never guessed at: what is not clearly a row is refused with file, line, field and value. The readers
-stream, but remember the ids of the pairs seen so far, because a pair may stand in a file only once.
+Fields are divided by ASCII white space, as trec_eval divides them, and are exactly as many as the form has; lines end
+in LF or CR LF; blank lines and lines that begin with `#` are passed over; gzip is recognised by its first bytes, `-` is
+standard input. A file is never guessed at: what is not clearly a row is refused with file, line, field and value.
+The readers stream, but remember the ids of the pairs seen so far, because a pair may stand in a file only once.
 
 Readers that are given a list of errors put the faults of single lines there and read on; without one
 the first is raised.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList, shown
-from apps.common.linefiles import lines_of, name_of
+from apps.common.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_return, lines_of, name_of
 
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
@@ -35,7 +35,7 @@ class QrelRow(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """One line of a run file: `query Q0 block rank score tag`; what follows the tag is passed over."""
+    """One line of a run file: `query Q0 block rank score tag`."""
 
     query_id: str
     block_id: str
@@ -57,7 +57,7 @@ def read_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[Qr
 def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunRow]:
     """The rows of a run file in file order; ranks are kept as written, and nothing is sorted.
 
-    Raises InputError for a line with fewer than six fields, a rank that is not a whole number, a score
+    Raises InputError for a line without exactly six fields, a rank that is not a whole number, a score
     that is not a finite number, and a block that occurs twice for a query.
     """
     name = name_of(path)
@@ -111,10 +111,10 @@ def _judgements(
     """Line number, query id, second field, block id and grade of each row."""
     grades: dict[bytes, int] = {}
     for number, line in enumerate(lines, first):
-        fields = line.split()
-        if not fields or fields[0].startswith(b"#"):
-            continue
         try:
+            fields = _fields(line, name, number)
+            if not fields:
+                continue
             if len(fields) != 4:
                 if fields[0] == b"query-id":
                     raise InputError(name, number, "line", _shown(line), BEIR_HEADING)
@@ -135,10 +135,10 @@ def parse_run(
     """As `read_run`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, line in enumerate(lines, first):
-        fields = line.split()
-        if not fields or fields[0].startswith(b"#"):
-            continue
         try:
+            fields = _fields(line, name, number)
+            if not fields:
+                continue
             row = _run_row(fields, line, name, number)
         except InputError as fault:
             _tell(fault, errors)
@@ -147,8 +147,16 @@ def parse_run(
             yield row
 
 
+def _fields(line: bytes, name: str, number: int) -> list[bytes]:
+    """The fields of a line; none for a blank line and a comment."""
+    if has_bare_return(line):
+        raise bare_return(name, number, line)
+    fields = line.split()
+    return [] if fields and fields[0].startswith(b"#") else fields
+
+
 def _run_row(fields: list[bytes], line: bytes, name: str, number: int) -> RunRow:
-    if len(fields) < 6:
+    if len(fields) != 6:
         raise _wrong_width(name, number, line, fields, "six: query, Q0, block, rank, score, tag")
     if not (fields[3].isdigit() or WHOLE_NUMBER.match(fields[3])):
         raise _refused(name, number, "rank", fields[3], "is not a whole number")
@@ -192,6 +200,8 @@ def _text(field: bytes, what: str, name: str, number: int) -> str:
         raise _refused(name, number, what, field, "is not UTF-8 text") from None
     if "\x00" in text:
         raise _refused(name, number, what, field, "holds a NUL byte")
+    if field.startswith(BYTE_ORDER_MARK):
+        raise _refused(name, number, what, field, "begins with a byte order mark, as where two files were joined")
     return text
 
 

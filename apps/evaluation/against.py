@@ -12,7 +12,7 @@ from apps.evaluation.measures import Measure
 from apps.evaluation.scorecard import BCA, PERCENTILE, Against, Beside, ScoredRun
 from apps.evaluation.statistics.paired import paired_tests
 from apps.evaluation.statistics.power import detectable_difference, queries_needed
-from apps.evaluation.statistics.significance import Difference, differences, mean_of
+from apps.evaluation.statistics.significance import Difference, change_of, differences, mean_of
 
 
 def set_against(
@@ -43,7 +43,7 @@ def set_against(
     told = [
         _told(found, interval) for found in differences(left, right, confidence=confidence, seed=seed, strata=strata)
     ]
-    pieces = iter(zip(told, _beside(right - left, confidence, seed), strict=True))
+    pieces = iter(zip(told, _beside(change_of(left, right), confidence, seed), strict=True))
     return [
         _against(baseline, run, {name: next(pieces) for name in places}, measures, queries, bar)
         for run, places in zip(candidates, shared, strict=True)

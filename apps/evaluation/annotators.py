@@ -3,6 +3,7 @@
 import numpy as np
 
 from apps.agreement.selectors import live_grades
+from apps.corpus.selectors import TextKey, texts_of
 from apps.evaluation.people import Given, given_on
 from apps.evaluation.selectors import AT_ONCE, Ground
 from apps.goldsets.models import Version, VersionGrade
@@ -15,14 +16,16 @@ def given_in(version: Version, ground: Ground) -> Given:
     in two rounds is taken at their later word.
     """
     released = VersionGrade.objects.filter(version=version)
-    positions = dict(released.values_list("block_version_id", "position").iterator(chunk_size=AT_ONCE))
+    held = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()
+    positions = {TextKey(block, digest): position for block, digest, position in held.iterator(chunk_size=AT_ONCE)}
     found = live_grades(version.gold_set.project, version.rounds.all())
-    rows = found.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade")
+    rows = list(found.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade"))
+    texts = texts_of(text for _, _, text, _ in rows)
     table = np.array(
         [
-            (person, ground.numbers[query], positions[text], grade)
-            for person, query, text, grade in rows.iterator(chunk_size=AT_ONCE)
-            if query in ground.numbers and text in positions
+            (person, ground.numbers[query], positions[texts[text]], grade)
+            for person, query, text, grade in rows
+            if query in ground.numbers and texts[text] in positions
         ],
         dtype=np.int64,
     ).reshape(-1, 4)

@@ -23,5 +23,7 @@ urlpatterns = [
     path("gates/file/<slug:gold_set>/<int:system_pk>/", gate_files.GateFile.as_view(), name="gates-file"),
     path("gates/import/<slug:gold_set>/", gate_files.GateFileIn.as_view(), name="import-gates"),
     path("gates/<int:pk>/", gates.GateDetail.as_view(), name="gate"),
+    path("gates/<int:pk>/replace/", gates.GateChange.as_view(), name="replace-gate"),
+    path("gates/<int:pk>/retire/", gates.GateEnd.as_view(), name="retire-gate"),
     path("versions/<int:version_pk>/negatives/", bias.Negatives.as_view(), name="negatives"),
 ]

@@ -13,18 +13,19 @@ from apps.evaluation.measures import parse_measure
 from apps.evaluation.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
+    EQUAL,
     Difference,
     Summary,
+    Tally,
     differences,
     mean_of,
     summaries,
+    tally_of,
 )
 
 DROP_BAR = 0.1
 LEVEL = 0.05
-EQUAL = 1e-9
 FEWEST_IN_STRATUM = 5
-ROUNDING = 1e-9
 
 
 class Row(NamedTuple):
@@ -74,7 +75,7 @@ class Change(NamedTuple):
     @property
     def is_drop(self) -> bool:
         """Whether it got worse by more than the bar and needs an explanation."""
-        return self.gain < -self.bar - ROUNDING
+        return self.gain < -self.bar - EQUAL
 
 
 def compare(
@@ -129,16 +130,8 @@ def changes(
     return sorted(rows, key=lambda row: (round(row.gain, 12), row.query_id))
 
 
-class Tally(NamedTuple):
-    better: int
-    equal: int
-    worse: int
-
-
 def tally(rows: Sequence[Change]) -> Tally:
-    better = sum(row.gain > EQUAL for row in rows)
-    worse = sum(row.gain < -EQUAL for row in rows)
-    return Tally(better, len(rows) - better - worse, worse)
+    return tally_of(np.array([row.gain for row in rows]))
 
 
 class Regressions(NamedTuple):
@@ -177,6 +170,7 @@ def verdict(
         return f"One query is too few to compare {candidate} with {baseline}."
     share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
     sure = f"{share} [{number(bounds[0])}, {number(bounds[1])}], {p_words(row.difference.holm, family)}"
+    sure += handful_words(row.difference.tally)
     ending = f"; {fell.words}." if fell else "."
     mean = row.difference.mean
     if not row.difference.is_settled:
@@ -185,6 +179,31 @@ def verdict(
         )
     doubt = "" if row.is_sure else ", so chance is not ruled out"
     return f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
+
+
+def handful_words(found: Tally) -> str:
+    """`, resting on 3 of 100 queries (exact sign test p = 0.250)` where it does; "" otherwise."""
+    if found.rests_on is None:
+        return ""
+    of = f"{found.n:,} {'query' if found.n == 1 else 'queries'}"
+    if found.sign_p is None:
+        return f", resting on none of {of}"
+    return f", resting on {found.rests_on} of {of} (exact sign test {p_words(found.sign_p, 1)})"
+
+
+HANDFUL_WORDS = (
+    "An interval of a difference that rests on so few queries holds the truth less often than it says; the exact sign "
+    "test counts only which way they differ."
+)
+
+
+def handfuls(rows: Sequence[Row]) -> list[str]:
+    """Which measures differ on a handful of queries alone, each with its exact sign test; nothing where none does."""
+    return [
+        f"{row.measure}: {found.better:,} better, {found.worse:,} worse, {found.equal:,} equal{handful_words(found)}."
+        for row in rows
+        if (found := row.difference.tally).rests_on is not None
+    ]
 
 
 def p_words(p: float, family: int) -> str:
@@ -202,7 +221,7 @@ class Stratum(NamedTuple):
 
 
 def strata(
-    labels: Sequence[str], runs: Sequence[Floats], *, seed: int = DEFAULT_SEED, fewest: int = FEWEST_IN_STRATUM
+    labels: Sequence[str], runs: Sequence[Floats], *, fewest: int = FEWEST_IN_STRATUM
 ) -> tuple[list[Stratum], int]:
     """The mean of each run in every stratum, largest first; and how many strata were too small to be shown.
 
@@ -215,5 +234,5 @@ def strata(
             small += 1
             continue
         values = np.column_stack([run[inside] for run in runs])
-        found.append(Stratum(name, int(inside.sum()), tuple(summaries(values, seed=seed))))
+        found.append(Stratum(name, int(inside.sum()), tuple(summaries(values))))
     return sorted(found, key=lambda stratum: (-stratum.n, stratum.name)), small

@@ -30,7 +30,7 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: gating.Rule, split: st
 def name_refusal(gold_set: GoldSet, system: System, rule: gating.Rule) -> str | None:
     if not Gate.objects.filter(gold_set=gold_set, retired_at=None, system=system, name=rule.name).exists():
         return None
-    return f"{system.name} has a gate called {rule.name} here. A changed rule is a new gate: retire that one first."
+    return f"{system.name} has a gate called {rule.name} here. Change its bound on its page, or retire it first."
 
 
 def measure_refusal(rule: gating.Rule) -> str | None:

@@ -9,6 +9,7 @@ urlpatterns = [
     path("import/<slug:gold_set>/", gate_files.take_in, name="import-gates"),
     path("<int:pk>/", gates.gate_page, name="gate"),
     path("<int:pk>/retire/", gates.retire, name="retire-gate"),
+    path("<int:pk>/bound/", gates.change_bound, name="change-bound"),
     path("<int:pk>/badge/", gates.make_badge, name="make-badge"),
     path("<int:pk>/badge/revoke/", gates.revoke_badge, name="revoke-badge"),
 ]

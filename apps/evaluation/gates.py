@@ -36,7 +36,7 @@ class Held(NamedTuple):
 
 
 def rule_of(gate: Gate) -> gating.Rule:
-    return gating.rule_of(gate.rule)
+    return gating.stored_rule(gate.rule)
 
 
 def asks_of(gate: Gate) -> str:
@@ -57,10 +57,16 @@ def gates_in(project: Project) -> QuerySet[Gate]:
     return found.order_by("gold_set__name", "gold_set", "system__name", "system", "pk")
 
 
+def retired_in(project: Project) -> QuerySet[Gate]:
+    """Gates that hold nothing any more, the last retired first."""
+    found = Gate.objects.filter(gold_set__project=project, retired_at__isnull=False)
+    return found.select_related("gold_set", "system").order_by("-retired_at", "-pk")
+
+
 def gate_in(project: Project, pk: int) -> Gate:
     """A gate of the project, retired or not. Raises Http404."""
     found = Gate.objects.filter(gold_set__project=project, pk=pk)
-    gate = found.select_related("gold_set__project", "system", "baseline", "created_by").first()
+    gate = found.select_related("gold_set__project", "system", "baseline", "created_by", "replaces").first()
     if gate is None:
         raise Http404("No such gate.")
     return gate

@@ -78,7 +78,7 @@ class Score(models.Model):
         constraints = [models.UniqueConstraint(fields=["evaluation", "measure"], name="score_once_per_measure")]
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.mean:.4f}"
+        return f"{self.measure} {'undefined' if self.mean is None else format(self.mean, '.4f')}"
 
 
 class Report(Requested):
@@ -163,6 +163,7 @@ class Gate(models.Model):
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
     rule = models.JSONField(help_text="As `gating.as_facts` writes it.")
     baseline = models.ForeignKey(Run, models.PROTECT, null=True, related_name="+")
+    replaces = models.ForeignKey("self", models.PROTECT, null=True, related_name="replaced_by")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True)
@@ -171,6 +172,9 @@ class Gate(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["gold_set", "system", "name"], condition=Q(retired_at=None), name="gate_name_in_use_once"
+            ),
+            models.UniqueConstraint(
+                fields=["replaces"], condition=Q(replaces__isnull=False), name="gate_replaced_once"
             ),
             models.CheckConstraint(name="gate_tier_is_known", condition=Q(tier__in=Tier.values)),
         ]

@@ -16,6 +16,7 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.scorecard import Beside
 from apps.evaluation.statistics.paired import Paired, paired_tests
 from apps.evaluation.statistics.power import detectable_difference, queries_needed
+from apps.evaluation.statistics.significance import change_of
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."
@@ -82,7 +83,7 @@ class Pairing:
         left, right = self.values
         if not self.rows:
             return {}
-        change = np.column_stack([right[row.measure] - left[row.measure] for row in self.rows])
+        change = np.column_stack([change_of(left[row.measure], right[row.measure]) for row in self.rows])
         found = paired_tests(change, seed=self.candidate.seed)
         return {row.measure: _beside(row, tests) for row, tests in zip(self.rows, found, strict=True)}
 

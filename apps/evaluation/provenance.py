@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apps.corpus.selectors import TextKey, texts_of
 from apps.evaluation.bias import BY_CHANCE, Finds
 from apps.evaluation.first import Top
 from apps.evaluation.models import BiasReport
@@ -80,18 +81,21 @@ class Pair(NamedTuple):
 
 
 def asked_already(version: Version, pairs: Sequence[Pair]) -> set[Pair]:
-    """Those of the pairs that some round on the snapshot asks for, or has asked for."""
+    """Those of the pairs that some round asks for, or has asked for, on this snapshot or on another with that text."""
     found: set[Pair] = set()
     for start in range(0, len(pairs), AT_ONCE):
         part = pairs[start : start + AT_ONCE]
+        texts = texts_of(pair.version_id for pair in part)
         rows = PoolEntry.objects.filter(
-            pool__snapshot=version.snapshot_id,
+            pool__snapshot__corpus=version.snapshot.corpus_id,
             pool__rounds__isnull=False,
             query__in={pair.query_id for pair in part},
-            version__in={pair.version_id for pair in part},
+            version__block__in={text.block_id for text in texts.values()},
         )
-        found |= {Pair(*row) for row in rows.values_list("query_id", "version_id").distinct()}
-    return found.intersection(pairs)
+        named = rows.values_list("query_id", "version__block_id", "version__text_digest").distinct()
+        asked = {(query, TextKey(block, digest)) for query, block, digest in named}
+        found |= {pair for pair in part if (pair.query_id, texts[pair.version_id]) in asked}
+    return found
 
 
 def pairs_first(report: BiasReport) -> list[Pair]:

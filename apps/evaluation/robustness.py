@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.evaluation.columns import Floats
-from apps.evaluation.statistics.resampling import DEFAULT_SEED, Interval
-from apps.evaluation.statistics.significance import mean_of, summaries
+from apps.evaluation.statistics.resampling import Interval
+from apps.evaluation.statistics.significance import change_of, mean_of, summaries
 from apps.goldsets.splits import VARIANT_OF
 
 KIND = "variant"
@@ -68,19 +68,19 @@ def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, An
     return Paired(found, len(named) - len(found))
 
 
-def robustness_gaps(variants: Sequence[Variant], values: Floats, *, seed: int = DEFAULT_SEED) -> list[RobustnessGap]:
+def robustness_gaps(variants: Sequence[Variant], values: Floats) -> list[RobustnessGap]:
     """The gap of one measure: over all kinds first when there are several, then each kind, the widest loss first.
 
     `values` holds the measure's value of each query; pairs without both values are left out. Nothing for no pair.
     """
     kinds = sorted({variant.kind for variant in variants})
-    found = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values, seed))]
+    found = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values))]
     found.sort(key=lambda gap: (gap.gap, gap.kind))
-    together = _gap(EVERY_KIND, variants, values, seed) if len(found) > 1 else None
+    together = _gap(EVERY_KIND, variants, values) if len(found) > 1 else None
     return [together, *found] if together else found
 
 
-def _gap(kind: str, variants: Sequence[Variant], values: Floats, seed: int) -> RobustnessGap | None:
+def _gap(kind: str, variants: Sequence[Variant], values: Floats) -> RobustnessGap | None:
     rows, originals = (np.array([variant[at] for variant in variants], dtype=np.int64) for at in (0, 1))
     whole = ~np.isnan(values[rows] + values[originals])
     if not whole.any():
@@ -88,7 +88,7 @@ def _gap(kind: str, variants: Sequence[Variant], values: Floats, seed: int) -> R
     queries, member = np.unique(originals[whole], return_inverse=True)
     degraded = np.bincount(member, weights=values[rows[whole]]) / np.bincount(member)
     clean = values[queries]
-    (change,) = summaries((degraded - clean)[:, None], seed=seed)
+    (change,) = summaries(change_of(clean, degraded)[:, None])
     return RobustnessGap(
         kind, mean_of(clean) or 0.0, mean_of(degraded) or 0.0, change.mean or 0.0, change.interval, change.n
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.agreement.selectors import is_bound
+from apps.agreement.selectors import rounds_refusal
 from apps.corpus.models import Snapshot
 from apps.evaluation.comparing import Regressions
 from apps.evaluation.measures import parse_measure
@@ -13,7 +13,6 @@ from apps.evaluation.models import BiasReport, Evaluation, RegressionNote
 from apps.evaluation.negatives import Choice
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
-from apps.judging.enums import RoundState
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
@@ -127,10 +126,8 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
 
 
 def people_refusal(member: Member, version: Version) -> str | None:
-    """Why the person may not yet see what single people's grades do: they may still grade the same pairs."""
-    if is_bound(member) and version.rounds.exclude(state=RoundState.CLOSED).exists():
-        return "You may still grade in a round of this version. What each one's grades do is shown when it is closed."
-    return None
+    """Why the person may not yet see what single people's grades do: a round of the version is open."""
+    return rounds_refusal(member, version.rounds.all())
 
 
 def first_refusal(report: BiasReport, most: int) -> str | None:

@@ -12,7 +12,6 @@ from apps.evaluation.files.attributes import Attributes
 from apps.evaluation.measures import Measure, measure_run
 from apps.evaluation.statistics.significance import (
     DEFAULT_CONFIDENCE,
-    DEFAULT_SEED,
     Summary,
     mean_of,
     summaries,
@@ -42,7 +41,6 @@ def score_run(
     block_ids: BlockIds,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
-    seed: int = DEFAULT_SEED,
     with_intervals: bool = True,
     attributes: Attributes | None = None,
     strata: Ints | None = None,
@@ -57,7 +55,7 @@ def score_run(
     defined = share[~np.isnan(share)]
     return RunScores(
         values=asked,
-        summaries=summaries(asked, confidence=confidence, seed=seed, with_interval=with_intervals, strata=strata),
+        summaries=summaries(asked, confidence=confidence, with_interval=with_intervals, strata=strata),
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),

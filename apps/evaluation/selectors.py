@@ -52,9 +52,10 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
     return found
 
 
-def evaluations_on(version: Version, split: str) -> list[Evaluation]:
-    """Everything scored or being scored on one side of a version, newest first."""
-    return list(evaluations_in(version.gold_set.project).filter(version=version, split=split))
+def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
+    """Everything scored or being scored on one side of a version, newest first; without the ids of its queries."""
+    found = evaluations_in(version.gold_set.project).filter(version=version, split=split)
+    return found.defer("query_ids")
 
 
 def scored_beside(evaluation: Evaluation) -> list[Evaluation]:

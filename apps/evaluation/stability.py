@@ -19,17 +19,19 @@ from apps.common.intervals import widened
 from apps.evaluation.bias import EQUAL_PLACES
 from apps.evaluation.columns import Floats, Ints, Judged
 from apps.evaluation.people import Given
+from apps.evaluation.statistics.every_draw import every_draw
 from apps.evaluation.statistics.resampling import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     MOST_UNDEFINED,
-    RESAMPLES,
     Interval,
+    interval_of,
     percentile_interval,
     reading_share,
     resampled_means,
 )
 
+TAU_RESAMPLES = 1_000
 MOST_PEOPLE, MOST_PAIRS = 12, 12
 RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
 
@@ -125,12 +127,12 @@ def order_under(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
+    resamples: int = TAU_RESAMPLES,
 ) -> Order:
     """The order under other grades (`after`) against that under the released ones (`before`).
 
     Both are values by one measure, shape (queries, runs). Queries without a value in any place are left out. The
-    same resampled queries serve both, so runs and grades stay paired; means that agree to twelve places are tied.
+    same resampled queries serve both for τ, so runs and grades stay paired; means that agree to twelve places are tied.
     """
     whole = ~np.isnan(before + after).any(axis=1)
     before, after = before[whole], after[whole]
@@ -143,15 +145,12 @@ def order_under(
     share = confidence if draws is None else widened(confidence, n)
     tau = _tau(old[None], new[None])[0]
     spread = None if draws is None else _tau_interval(tau, _tau(draws[:, :runs], draws[:, runs:]), share)
-    means = [
-        (exact[run], None if draws is None else _of_mean(after[:, run], draws[:, runs + run], confidence))
-        for run in range(runs)
-    ]
-    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, draws, share), n)
+    means = [(exact[run], None if draws is None else _of_mean(after[:, run], confidence)) for run in range(runs)]
+    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, before, after, confidence), n)
 
 
-def _of_mean(values: Floats, draws: Floats, confidence: float) -> Interval:
-    return percentile_interval(draws, reading_share(values, confidence))
+def _of_mean(values: Floats, confidence: float) -> Interval:
+    return interval_of(every_draw(values), reading_share(values, confidence))
 
 
 def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
@@ -186,24 +185,21 @@ def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
     return min(low, float(tau)), max(high, float(tau))
 
 
-def _swaps(old: Floats, new: Floats, draws: Floats | None, share: float) -> list[Swap]:
+def _swaps(old: Floats, new: Floats, before: Floats, after: Floats, confidence: float) -> list[Swap]:
     """The runs that change places, the widest lead lost first."""
     runs = len(old)
     found = []
     for ahead in range(runs):
         for behind in range(runs):
             if old[ahead] > old[behind] and new[ahead] < new[behind]:
-                before = _gap(old, draws, ahead, behind, 0, share)
-                after = _gap(new, draws, ahead, behind, runs, share)
-                found.append(Swap(ahead, behind, before, after))
+                gaps = [_gap(values[:, ahead] - values[:, behind], confidence) for values in (before, after)]
+                found.append(Swap(ahead, behind, *gaps))
     return sorted(found, key=lambda swap: (-swap.before.mean, swap.ahead, swap.behind))
 
 
-def _gap(means: Floats, draws: Floats | None, ahead: int, behind: int, offset: int, share: float) -> Gap:
-    mean = float(means[ahead] - means[behind])
-    if draws is None:
-        return Gap(mean, None)
-    return Gap(mean, percentile_interval(draws[:, offset + ahead] - draws[:, offset + behind], share))
+def _gap(change: Floats, confidence: float) -> Gap:
+    mean = math.fsum(change) / len(change)
+    return Gap(mean, _of_mean(change, confidence) if len(change) > 1 else None)
 
 
 def facts_of(order: Order) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Reads behind leaderboard, trend, ledger and cost: who stands on a version, who is missing, what was noted."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
-from apps.evaluation.models import Evaluation, RunNote
+from apps.evaluation.comparing import is_lower_better
+from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.selectors import JUDGED_NAME, Standing, evaluations_on, scorable_runs, standings
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
@@ -31,6 +33,50 @@ def field_of(version: Version, split: str, measure: str = "") -> Field:
     """Everything scored on one side of the version; runs without the main measure are left out."""
     measures, found = standings(evaluations_on(version, split), measure)
     return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
+
+
+class Line(NamedTuple):
+    """A run's latest score of one measure; `score_id` is None for a run that was not scored with it.
+
+    `evaluation_id` is the run's latest evaluation, whatever its measures.
+    """
+
+    run_id: int
+    tag: str
+    evaluation_id: int
+    score_id: int | None = None
+    mean: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+
+
+def lines_on(version: Version, split: str, measure: str) -> list[Line]:
+    """Every run scored on one side of a version, best first by the measure; those without it last, by tag."""
+    evaluations = Evaluation.objects.filter(version=version, split=split, scored_at__isnull=False)
+    runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
+    lines = {run_id: Line(run_id, tag, pk) for run_id, tag, pk in runs}
+    scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
+    for run_id, pk, mean, low, high in scores.values_list("evaluation__run_id", "pk", "mean", "ci_low", "ci_high"):
+        lines[run_id] = lines[run_id]._replace(score_id=pk, mean=mean, ci_low=low, ci_high=high)
+    sign = 1 if is_lower_better(measure) else -1
+    return sorted(lines.values(), key=lambda line: (math.inf if line.mean is None else sign * line.mean, line.tag))
+
+
+def measures_on(version: Version, split: str, first: str = "") -> list[str]:
+    """The measures that one side of a version has scores of, those asked for most recently first, after `first`."""
+    scores = Score.objects.filter(evaluation__version=version, evaluation__split=split)
+    scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
+    latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
+    lists = dict(Evaluation.objects.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
+    names = sorted(latest, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
+    return sorted(names, key=lambda name: name != first)
+
+
+def standings_of(version: Version, split: str, run_ids: Sequence[int]) -> list[Standing]:
+    """These runs with the latest score of each measure, in the order given."""
+    _, found = standings(evaluations_on(version, split).filter(run__in=run_ids))
+    by_run = {standing.run.pk: standing for standing in found}
+    return [by_run[pk] for pk in run_ids]
 
 
 def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[Run]:

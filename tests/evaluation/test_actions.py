@@ -1,4 +1,5 @@
 import io
+from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -237,10 +238,15 @@ def decide(scene, pair, **options):
     )
 
 
-@pytest.fixture
-def pair():
+@pytest.fixture(scope="module")
+def _pair(module_rows):
     scene = make_scene()
     return scene, (score(scene, "better", measures="AP"), score(scene, "base", measures="AP"))
+
+
+@pytest.fixture
+def pair(db, _pair):
+    return deepcopy(_pair)
 
 
 def test_a_decision_on_a_drop_is_kept_and_recorded(pair):
@@ -326,3 +332,8 @@ def test_the_smallest_chain_scores_as_worked_by_hand():
             "RR@3": (1 + 1 / 2 + 1 / 3) / 5, "RR@10": (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5, "Judged@10": 0.2,
         }
     )  # fmt: skip
+
+
+def test_a_score_without_a_value_has_words_for_itself():
+    assert str(Score(measure="Judged@10", mean=None, n=0)) == "Judged@10 undefined"
+    assert str(Score(measure="RR", mean=0.5, n=2)) == "RR 0.5000"

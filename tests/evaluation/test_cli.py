@@ -317,3 +317,45 @@ def test_the_command_needs_no_django():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert shown.stdout == "False\n"
+
+
+def test_a_grade_beyond_the_exponential_gain_is_refused_with_the_reason(files, capsys, recwarn):
+    (files / "qrels").write_text("Q1 0 a 2000\nQ1 0 b 1\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "nDCG(dcg='exp-log2')@10 nDCG@10") == 2
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("karat score: nDCG(dcg='exp-log2')@10 gains 2^grade − 1, and grade 2000 is above 1,000")
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+def test_the_highest_grade_of_the_exponential_gain_is_scored(files, capsys, recwarn):
+    (files / "qrels").write_text("Q1 0 a 1000\nQ1 0 b 1\n")
+
+    found = score_json(capsys, "--measures", "nDCG(dcg='exp-log2')@10")
+
+    assert found["runs"][0]["measures"]["nDCG(dcg='exp-log2')@10"]["mean"] == pytest.approx(0.6309, abs=1e-4)
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+@pytest.mark.parametrize(("judged", "retrieved"), [("7", "007"), ("DOC-0012", "doc-12")])
+@pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10 alpha_nDCG@10"])
+def test_block_ids_that_were_written_another_way_are_named_as_query_ids_are(files, capsys, judged, retrieved, measures):
+    """Part of the ids are the same, as of 007, 042 and 123: nothing else would tell."""
+    (files / "qrels").write_text(f"Q1 1 {judged} 2\nQ1 1 x 1\nQ2 2 x 1\n")
+    (files / "run").write_text(f"Q1 Q0 {retrieved} 1 2 t\nQ1 Q0 x 2 1 t\nQ2 Q0 x 1 1 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    said = f"run: judged block '{judged}' and '{retrieved}' of the run are not the same block; ids must agree letter by"
+    assert said in capsys.readouterr().err
+
+
+def test_blocks_that_were_found_too_are_not_called_alike(files, capsys):
+    (files / "qrels").write_text("Q1 0 7 2\nQ1 0 x 1\n")
+    (files / "run").write_text("Q1 Q0 07 1 2 t\nQ1 Q0 7 2 1 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run") == 0
+
+    assert "not the same block" not in capsys.readouterr().err

@@ -334,3 +334,41 @@ def test_runs_of_cast_2021_have_the_figures_of_their_readme(shared_data, capsys)
     np.testing.assert_array_equal(np.round(means, 4), list(known.values()))
     judged = [round(run["judged@10"], 2) for run in found["runs"]]
     assert judged == [0.70, 0.74, 0.77, 0.84, 0.86]
+
+
+# A difference on a handful of queries
+
+
+@pytest.fixture
+def handful(files):
+    """Two of twelve queries differ: one way each."""
+    good, bad = ("a", "b"), ("b", "a")
+    write_run(files / "new", {query: good if query in ("Q01", "Q03") else bad for query in QUERIES})
+    return files
+
+
+def test_the_table_says_on_how_few_queries_a_difference_rests(handful, capsys):
+    said = " ".join(scored(capsys, "--compare", "base").split())
+
+    assert "RR: 1 better, 1 worse, 10 equal, resting on 2 of 12 queries (exact sign test p = 1.000)." in said
+    assert "holds the truth less often than it says" in said
+
+
+def test_json_has_the_exact_sign_test_and_what_the_difference_rests_on(handful, capsys):
+    row = scored_json(capsys, "--compare", "base")["comparisons"][0]["measures"]["RR"]
+
+    assert (row["rests_on"], row["sign"]) == (2, {"value": 1, "p": 1.0, "n": 2})
+
+
+def test_a_report_says_on_how_few_queries_a_difference_rests(handful, capsys):
+    scored(capsys, "--compare", "base", "--html", "r.html", "--markdown", "r.md")
+
+    for name in ("r.html", "r.md"):
+        said = " ".join((handful / name).read_text().replace("\N{NO-BREAK SPACE}", " ").split())
+        assert said.count("resting on 2 of 12 queries (exact sign test p = 1.000)") >= 2
+        assert "holds the truth less often than it says" in said
+
+
+def test_a_difference_on_many_queries_says_nothing_of_it(files, capsys):
+    assert "resting on" not in scored(capsys, "--compare", "base")
+    assert scored_json(capsys, "--compare", "base")["comparisons"][0]["measures"]["RR"]["rests_on"] is None

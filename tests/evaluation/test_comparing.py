@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from scipy import stats
 
-from apps.evaluation.comparing import Regressions, Row, changes, compare, strata, tally, verdict
-from apps.evaluation.statistics.significance import Difference
+from apps.evaluation.comparing import Regressions, Row, changes, compare, handfuls, strata, tally, verdict
+from apps.evaluation.statistics.paired import paired_tests
+from apps.evaluation.statistics.significance import EQUAL, Difference, Tally, change_of, sign_test_p
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}
@@ -105,6 +107,86 @@ def test_an_open_verdict_says_that_the_two_are_not_told_apart():
 )
 def test_regressions_are_counted_in_words(fell, words):
     assert fell.words == words
+
+
+# One rule for better, equal and worse
+
+EDGE = [0.0, 5e-10, 1e-9, 2e-9, 1e-17]
+
+
+@pytest.mark.parametrize("gap", EDGE)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_better_equal_and_worse_are_decided_by_one_rule_everywhere(gap, sign):
+    """They were counted exactly in the table and within 1e-9 in the chart."""
+    left = np.zeros(4)
+    right = np.array([sign * gap, 0.2, -0.2, 0.0])
+
+    (row,) = compare(["AP"], {"AP": left}, {"AP": right})
+
+    assert row.difference.tally == tally(changes(IDS, left, right))
+    assert row.difference.equal == (1 if gap > EQUAL else 2)
+    assert paired_tests(change_of(left, right)[:, None])[0].wilcoxon.n == row.difference.tally.moved
+
+
+def test_rounding_alone_settles_no_difference():
+    left = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+
+    (row,) = compare(["AP"], {"AP": left}, {"AP": left + 1e-12})
+
+    assert row.difference.interval == (0.0, 0.0)
+    assert (row.difference.mean, row.difference.p, row.verdict) == (0.0, 1.0, "not settled")
+
+
+# A handful of queries
+
+
+def few(better: int, worse: int, n: int) -> Row:
+    change = np.zeros(n)
+    change[:better], change[better : better + worse] = 0.3, -0.2
+    (row,) = compare(["AP"], {"AP": np.full(n, 0.5)}, {"AP": 0.5 + change})
+    return row
+
+
+def test_a_verdict_on_a_handful_of_queries_says_so_with_the_exact_sign_test():
+    row = few(2, 1, 100)
+
+    assert row.difference.rests_on == 3
+    assert "resting on 3 of 100 queries (exact sign test p = 1.000)" in said(verdict("BM25", "Hybrid", row))
+    assert [said(line) for line in handfuls([row])] == [
+        "AP: 2 better, 1 worse, 97 equal, resting on 3 of 100 queries (exact sign test p = 1.000)."
+    ]
+
+
+def test_a_verdict_on_no_query_says_so():
+    assert "resting on none of 30 queries" in said(verdict("BM25", "Hybrid", few(0, 0, 30)))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "n", "rests_on"),
+    [
+        (9, 0, 100, 9),
+        (10, 0, 100, None),
+        (5, 4, 18, None),
+        (5, 4, 19, 9),
+        (3, 0, 6, None),
+        (2, 0, 5, 2),
+        (1, 1, 3, None),
+    ],
+)
+def test_a_handful_is_fewer_than_ten_and_fewer_than_half(better, worse, n, rests_on):
+    row = few(better, worse, n)
+
+    assert row.difference.rests_on == rests_on
+    assert bool(handfuls([row])) == (rests_on is not None)
+
+
+@pytest.mark.parametrize(("better", "worse"), [(3, 0), (1, 9), (5, 5), (0, 6), (40, 61), (700, 620)])
+def test_the_sign_test_is_that_of_scipy(better, worse):
+    assert sign_test_p(better, worse) == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-12)
+
+
+def test_a_sign_test_of_no_query_is_undefined():
+    assert Tally(0, 5, 0).sign_p is None
 
 
 def test_one_query_is_too_few():

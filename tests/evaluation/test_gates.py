@@ -1,5 +1,7 @@
 """Gates of the app: made, decided when something is scored, kept once, told when a state changes."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from apps.evaluation.actions import (
     create_gate,
     hold_to_cost,
     make_badge,
+    replace_gate,
     retire_gate,
     revoke_badge,
 )
@@ -27,12 +30,17 @@ pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
 
 
-@pytest.fixture
-def scene() -> Scene:
-    """Two runs of one system on a released version: the bad "base" and, later, the good "better"."""
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
     made = make_scene(queries=8, test_share=0, runs={"base": dict.fromkeys(qrels_of(8), BAD)})
     run_again(made, "better", GOOD)
     return made
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    """Two runs of one system on a released version: the bad "base" and, later, the good "better"."""
+    return deepcopy(_scene)
 
 
 def run_again(scene: Scene, tag: str, found: dict) -> None:
@@ -330,3 +338,49 @@ def test_a_badge_is_one_address_until_it_is_revoked(scene):
         "badge.revoked",
         "badge.created",
     ]
+
+
+def test_another_bound_makes_a_gate_that_replaces_the_old_one_and_its_history_stays(scene):
+    gate = hold(scene)
+    score(scene, "base")
+
+    made = replace_gate(gate=gate, changes={"at_least": 0.1}, actor=scene.lead, at=AT)
+    run_jobs()
+
+    gate.refresh_from_db()
+    assert (made.replaces, made.name, made.rule["at_least"], made.retired_at) == (gate, gate.name, 0.1, None)
+    assert (gate.retired_at, gate.rule["at_least"]) == (AT, 0.9)
+    assert [row.state for row in gates.results_of(gate)] == ["failed"]
+    assert [row.state for row in gates.results_of(made)] == ["passed"]
+    told = Event.objects.filter(action__startswith="gate.", action__endswith="ed").exclude(action="gate.changed")
+    assert list(told.order_by("pk").values_list("action", flat=True)) == [
+        "gate.created",
+        "gate.retired",
+        "gate.created",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"at_least": 70}, "For 70 % write 0.70."),
+        ({"at_least": 0.9}, "asks for that already: at least 0.9."),
+        ({"atleast": 0.8}, "did you mean at_least?"),
+    ],
+)
+def test_a_refused_change_leaves_the_gate_in_use(scene, changes, says):
+    gate = hold(scene)
+
+    with pytest.raises(GateRefused) as caught:
+        replace_gate(gate=gate, changes=changes, actor=scene.lead, at=AT)
+
+    assert says in str(caught.value)
+    assert list(Gate.objects.filter(retired_at=None)) == [gate]
+
+
+def test_a_retired_gate_is_not_changed_any_more(scene):
+    gate = hold(scene)
+    replace_gate(gate=gate, changes={"at_least": 0.8}, actor=scene.lead, at=AT)
+
+    with pytest.raises(GateRefused, match="is retired"):
+        replace_gate(gate=gate, changes={"at_least": 0.7}, actor=scene.lead, at=AT)

@@ -3,7 +3,17 @@
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.evaluation.gating import Rule, RuleError, Slice, as_facts, asks, measures_of, read_rules, rule_of
+from apps.evaluation.gating import (
+    Rule,
+    RuleError,
+    Slice,
+    as_facts,
+    asks,
+    measures_of,
+    read_rules,
+    rule_of,
+    stored_rule,
+)
 from apps.evaluation.measures import Measure
 
 FILE = """
@@ -89,6 +99,26 @@ def test_facts_read_back_to_the_same_rule(tmp_path):
         ({"figure": "cost"}, "at_least", "give it at_most"),
         ({"figure": "latency_p50", "at_least": None, "no_worse_than": "baseline"}, "no_worse_than", "give it at_most"),
         ({"figure": "cost", "at_least": None, "at_most": 1, "on": "interval"}, "on", "one number of a run"),
+        (
+            {"at_least": 70},
+            "at_least",
+            "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70.",
+        ),
+        ({"at_least": 99.95}, "at_least", "For 99.95 % write 0.9995."),
+        ({"at_least": 700}, "at_least", "nDCG@10 lies between 0 and 1, and 700 does not."),
+        ({"at_least": -0.1}, "at_least", "nDCG@10 lies between 0 and 1, and -0.1 does not."),
+        (
+            {"figure": "FailureRate@5", "at_least": None, "at_most": 5},
+            "at_most",
+            "FailureRate@5 lies between 0 and 1, and 5 does not. For 5 % write 0.05.",
+        ),
+        (
+            {"at_least": None, "no_worse_than": "baseline", "margin": 2},
+            "margin",
+            "A drop in nDCG@10 lies between 0 and 1, and 2 does not. For 2 % write 0.02.",
+        ),
+        ({"figure": "latency_p95", "at_least": None, "at_most": -5}, "at_most", "never below 0, and -5 is."),
+        ({"figure": "cost", "at_least": None, "at_most": -1}, "at_most", "never below 0, and -1 is."),
     ],
 )
 def test_a_rule_that_cannot_be_decided_is_refused_by_its_key(change, key, says):
@@ -97,6 +127,27 @@ def test_a_rule_that_cannot_be_decided_is_refused_by_its_key(change, key, says):
 
     assert caught.value.key == key
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("bound", [0, 0.7, 1])
+def test_both_ends_of_the_range_are_bounds(bound):
+    assert threshold(at_least=bound).at_least == bound
+
+
+def test_a_rule_kept_from_before_bounds_were_checked_is_still_read():
+    facts = {**as_facts(threshold()), "at_least": 70.0}
+
+    assert stored_rule(facts).at_least == 70
+
+
+def test_an_impossible_bound_in_a_file_is_refused_with_its_line(tmp_path):
+    path = written(tmp_path, '[[gate]]\nname = "Good"\nfigure = "nDCG@10"\nat_least = 70\n')
+
+    with pytest.raises(InputErrors) as caught:
+        read_rules(path)
+
+    fault = "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."
+    assert str(caught.value) == f"{path}, line 4, gate 1 (Good), at_least = 70.0: {fault}"
 
 
 def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):

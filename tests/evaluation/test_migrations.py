@@ -3,6 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from apps.evaluation.actions import create_gate
 from apps.evaluation.models import GateResult, Score
@@ -12,6 +13,7 @@ from tests.factories import AT
 pytestmark = pytest.mark.django_db(transaction=True)
 BEFORE = "0004_numbers_that_can_be_defended"
 AFTER = "0005_intervals_of_gates"
+((_, NEWEST),) = MigrationLoader(None).graph.leaf_nodes("evaluation")
 NEW = {"ci_low", "ci_high", "n", "gap"}
 
 
@@ -39,7 +41,7 @@ def before(scene):
     """The tables as they were before, with the rows of the scene in them."""
     migrate(BEFORE)
     yield scene
-    migrate(AFTER)
+    migrate(NEWEST)
 
 
 def columns() -> set[str]:
@@ -78,7 +80,7 @@ def test_what_a_gate_said_stays_guarded_on_either_side(before, name):
 
 
 def test_a_run_scored_after_it_is_kept_with_its_interval(before):
-    migrate(AFTER)
+    migrate(NEWEST)
     older = GateResult.objects.get()
 
     create_gate(

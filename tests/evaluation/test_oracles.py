@@ -125,12 +125,16 @@ def by_ndeval(rows, run):
 
 
 def by_ir_measures(names, rows, run):
-    measures = {ir_measures.parse_measure(name): name for name in names}
+    """ir-measures' values. nDCG with gains is asked for alone: together with a plain one, in an order of a set that
+    changes from process to process, either may take the other's place.
+    """
     qrels = [ir_measures.Qrel(row.query_id, row.block_id, row.grade, row.facet) for row in rows]
     results = [ir_measures.ScoredDoc(query, block, score) for query in run for block, score in run[query].items()]
     table = {}
-    for metric in ir_measures.iter_calc(list(measures), qrels, results):
-        table.setdefault(metric.query_id, {})[measures[metric.measure]] = metric.value
+    for asked in ([name for name in names if "gains" not in name], [name for name in names if "gains" in name]):
+        measures = {ir_measures.parse_measure(name): name for name in asked}
+        for metric in ir_measures.iter_calc(list(measures), qrels, results) if measures else ():
+            table.setdefault(metric.query_id, {})[measures[metric.measure]] = metric.value
     return table
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from copy import deepcopy
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -31,9 +32,14 @@ pytestmark = pytest.mark.django_db
 # GOOD ranks a (3), b (1), c (0), d (nobody judged it); é stands in no run.
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene(queries=4)
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 def page_url(scene):

@@ -4,7 +4,7 @@ from scipy.stats import kendalltau
 
 from apps.evaluation import stability
 from apps.evaluation.stability import HIGHER, LOWER, PERSON, RELEASED, Named, grounds_of, order_under, verdict
-from apps.evaluation.statistics.significance import DEFAULT_SEED, summaries
+from apps.evaluation.statistics.significance import summaries
 from tests.evaluation.test_people import ANNA, BERT, CAROL, given, judged
 
 
@@ -131,7 +131,6 @@ def test_the_same_seed_gives_the_same_answer():
     before, after = chance.random((30, 4)), chance.random((30, 4))
 
     assert order_under(before, after, seed=4) == order_under(before, after, seed=4)
-    assert order_under(before, after, seed=4) != order_under(before, after, seed=5)
 
 
 def test_a_mean_has_the_interval_that_its_score_has():
@@ -140,7 +139,7 @@ def test_a_mean_has_the_interval_that_its_score_has():
 
     found = order_under(values_of_runs, values_of_runs)
 
-    told = summaries(values_of_runs, seed=DEFAULT_SEED)
+    told = summaries(values_of_runs)
     assert [mean for mean, _ in found.means] == [one.mean for one in told]
     np.testing.assert_allclose([ends for _, ends in found.means], [one.interval for one in told], atol=1e-11)
 

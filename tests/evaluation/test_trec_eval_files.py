@@ -1,7 +1,10 @@
 """trec_eval's own test files: what `trec_eval` prints, four decimals, against ours."""
 
+from pathlib import Path
+
 import pytest
 
+from apps.common.errors import InputErrors
 from apps.evaluation.columns import Ranked, in_rank_order, place_within
 from apps.evaluation.files.trecfiles import load_qrels, load_run
 from apps.evaluation.files.vocabulary import Vocabulary
@@ -50,13 +53,26 @@ def printed(name: str, names: dict[str, str] = OURS) -> dict[tuple[str, str], fl
     return found
 
 
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def in_six_columns(run: str) -> Path:
+    """A copy without what trec_eval passes over: words after the tag of a line, which Karat refuses."""
+    copy = Path(run)
+    lines = (FILES / run).read_text().splitlines()
+    copy.write_text("".join("\t".join(line.split()[:6]) + "\n" for line in lines))
+    return copy
+
+
 def ours(
     qrels: str, run: str, *, rel: int = 1, names: dict[str, str] = OURS, deepest: int | None = None
 ) -> dict[tuple[str, str], float]:
     """Karat's values by measure and query; `deepest` cuts every ranking there first, as `trec_eval -M` does."""
     blocks = Vocabulary()
     judged = load_qrels(FILES / qrels, blocks)
-    _, _, ranked, ids, *_ = load_run(FILES / run, judged, blocks)
+    _, _, ranked, ids, *_ = load_run(in_six_columns(run), judged, blocks)
     if deepest is not None:
         ordered = in_rank_order(ranked, ids)
         kept = place_within(ordered.query, len(judged.queries)) < deepest
@@ -114,6 +130,13 @@ def test_a_query_missing_from_the_run_is_zero():
     mine = ours("qrels.test", "results.trunc")
 
     assert {value for (_, query), value in mine.items() if query == "302"} == {0.0}
+
+
+def test_words_after_a_tag_that_trec_eval_passes_over_are_refused_with_their_line():
+    with pytest.raises(InputErrors, match=r"results\.trunc, line 1") as refused:
+        load_run(FILES / "results.trunc", load_qrels(FILES / "qrels.test"))
+
+    assert len(refused.value.errors) == 5
 
 
 def test_comment_lines_and_ids_with_a_hash_are_read():

@@ -15,6 +15,7 @@ from apps.evaluation.actions.gates import (
     create_gates,
     hold_to_cost,
     make_badge,
+    replace_gate,
     retire_gate,
     revoke_badge,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "hold_to_cost",
     "judge_again",
     "make_badge",
+    "replace_gate",
     "request_bias_report",
     "request_evaluation",
     "request_evaluations",

@@ -17,6 +17,7 @@ from apps.retrieval.models import Run, System
 from apps.retrieval.selectors import run_in, system_in
 
 TOKEN_BYTES = 32
+RELATED = ("gold_set__project", "system", "baseline")
 
 
 class GateRefused(Refusal):
@@ -41,22 +42,22 @@ def create_gate(
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
     system = system_in(gold_set.project, system_id)
     baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
-    rule = _rule(facts)
-    if reason := gate_rules.gate_refusal(gold_set, system, rule, split, baseline):
+    made = Gate(gold_set=gold_set, system=system, split=split, baseline=baseline, created_by=actor, created_at=at)
+    return _make(made, _rule(facts))
+
+
+def _make(gate: Gate, rule: gating.Rule) -> Gate:
+    """Keep a new gate of this rule, and have a job hold to it what was scored before."""
+    if reason := gate_rules.gate_refusal(gate.gold_set, gate.system, rule, gate.split, gate.baseline):
         raise GateRefused(reason, code="gate_refused")
-    gate = Gate.objects.create(
-        gold_set=gold_set,
-        system=system,
-        name=rule.name,
-        tier=rule.tier,
-        split=split,
-        rule=gating.as_facts(rule),
-        baseline=baseline,
-        created_by=actor,
-        created_at=at,
-    )
-    after = {**gate.rule, "system": system.name, "split": split, "baseline": baseline.tag if baseline else None}
-    record(project=gold_set.project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
+    gate.name, gate.tier, gate.rule = rule.name, rule.tier, gating.as_facts(rule)
+    gate.save(force_insert=True)
+    project, actor, at = gate.gold_set.project, gate.created_by, gate.created_at
+    baseline = gate.baseline.tag if gate.baseline else None
+    after = {**gate.rule, "system": gate.system.name, "split": gate.split, "baseline": baseline}
+    if gate.replaces is not None:
+        after["replaces"] = gate.replaces.pk
+    record(project=project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
     gatekeeping.ask_to_hold(gate, tells=False, actor=actor, at=at)
     return gate
 
@@ -103,6 +104,32 @@ def retire_gate(*, gate: Gate, actor: User, at: datetime) -> Gate:
         gate.save(update_fields=["retired_at"])
         record(project=gate.gold_set.project, actor=actor, action="gate.retired", obj=gate, before=gate.rule, at=at)
     return gate
+
+
+@transaction.atomic
+def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: datetime) -> Gate:
+    """Retire a gate for one whose rule differs by `changes`, keys of a `[[gate]]`; None takes a key away.
+
+    What the old one said stays with it, so that each history means one thing, and the two name each other.
+    """
+    GoldSet.objects.select_for_update().get(pk=gate.gold_set_id)
+    gate = Gate.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=gate.pk)
+    if gate.retired_at is not None:
+        raise GateRefused(f"{gate.name} is retired. Make a new gate instead.", code="gate_refused")
+    rule = _rule({**gate.rule, **changes})
+    if gating.as_facts(rule) == gate.rule:
+        raise GateRefused(f"{gate.name} asks for that already: {gating.asks(rule)}.", code="gate_refused")
+    retire_gate(gate=gate, actor=actor, at=at)
+    made = Gate(
+        gold_set=gate.gold_set,
+        system=gate.system,
+        split=gate.split,
+        baseline=gate.baseline,
+        replaces=gate,
+        created_by=actor,
+        created_at=at,
+    )
+    return _make(made, rule)
 
 
 @transaction.atomic

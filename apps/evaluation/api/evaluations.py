@@ -9,7 +9,12 @@ from rest_framework.response import Response
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.evaluation import actions, selectors
-from apps.evaluation.serializers.evaluations import EvaluationListSerializer, EvaluationSerializer, RequestSerializer
+from apps.evaluation.serializers.evaluations import (
+    EvaluationDetailSerializer,
+    EvaluationListSerializer,
+    EvaluationSerializer,
+    RequestSerializer,
+)
 
 PAGE_SIZE = 50
 LARGEST_KEY = 2**63 - 1
@@ -37,7 +42,11 @@ class EvaluationList(ProjectAPIView):
         more = page[-1].pk if len(found) > PAGE_SIZE else None
         return Response({"results": EvaluationSerializer(page, many=True).data, "next": more})
 
-    @extend_schema(operation_id="evaluations_request", request=RequestSerializer, responses={202: EvaluationSerializer})
+    @extend_schema(
+        operation_id="evaluations_request",
+        request=RequestSerializer,
+        responses={200: EvaluationDetailSerializer, 202: EvaluationDetailSerializer},
+    )
     def post(self, request: Request, **ids: Any) -> Response:
         asked = RequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -52,7 +61,7 @@ class EvaluationList(ProjectAPIView):
             actor=self.member.user,
             at=timezone.now(),
         )
-        return Response(EvaluationSerializer(evaluation).data, status=200 if evaluation.is_scored else 202)
+        return Response(EvaluationDetailSerializer(evaluation).data, status=200 if evaluation.is_scored else 202)
 
 
 class EvaluationDetail(ProjectAPIView):
@@ -61,6 +70,6 @@ class EvaluationDetail(ProjectAPIView):
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
-    @extend_schema(operation_id="evaluations_read", responses=EvaluationSerializer)
+    @extend_schema(operation_id="evaluations_read", responses=EvaluationDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        return Response(EvaluationSerializer(selectors.evaluation_in(self.project, pk)).data)
+        return Response(EvaluationDetailSerializer(selectors.evaluation_in(self.project, pk)).data)

@@ -14,8 +14,9 @@ from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.negotiation import OneForm
 from apps.evaluation import actions, gate_files, gating
-from apps.evaluation.rules import EVERY_SPLIT, SPLITS
+from apps.evaluation.rules import SPLITS
 from apps.evaluation.views.gate_files import file_response
+from apps.goldsets.enums import Split
 from apps.goldsets.selectors import gold_set_in
 from apps.retrieval.selectors import run_in, system_in
 
@@ -25,7 +26,7 @@ class GateFileRequestSerializer(serializers.Serializer[Any]):
 
     system = serializers.IntegerField(min_value=1)
     text = serializers.CharField(max_length=gating.LONGEST_FILE, trim_whitespace=False)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     only_look = serializers.BooleanField(default=False)
 

@@ -10,7 +10,12 @@ from rest_framework.response import Response
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.evaluation import actions, gates
-from apps.evaluation.serializers.gates import GateDetailSerializer, GateRequestSerializer, GateSerializer
+from apps.evaluation.serializers.gates import (
+    GateChangeSerializer,
+    GateDetailSerializer,
+    GateRequestSerializer,
+    GateSerializer,
+)
 from apps.goldsets.selectors import gold_set_in
 
 MOST_RESULTS = 100
@@ -54,3 +59,36 @@ class GateDetail(ProjectAPIView):
         gate = gates.gate_in(self.project, pk)
         results = gates.results_of(gate)[:MOST_RESULTS]
         return Response(GateDetailSerializer(gates.held([gate])[0], context={"results": results}).data)
+
+
+class GateChange(ProjectAPIView):
+    """Replacing a gate by one with another rule; the old one is retired and keeps what it said."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        asked = GateChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        made = actions.replace_gate(
+            gate=gate,
+            changes=asked.validated_data["rule"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(GateSerializer(gates.held([made])[0]).data, status=201)
+
+
+class GateEnd(ProjectAPIView):
+    """Retiring a gate. What it said stays."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_retire", request=None, responses=GateSerializer)
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        retired = actions.retire_gate(gate=gate, actor=self.member.user, at=timezone.now())
+        return Response(GateSerializer(gates.held([retired])[0]).data)

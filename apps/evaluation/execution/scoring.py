@@ -35,7 +35,7 @@ def score(ctx: JobContext) -> dict[str, Any]:
     ids = range(evaluation.version.snapshot.block_count)
     values = measure_run([*measures, *depths], judged, ranked, ids)
     asked, shares = values[:, : len(measures)], values[:, len(measures) :]
-    found = summaries(asked, seed=evaluation.seed)
+    found = summaries(asked)
     given = annotators.given_in(evaluation.version, ground)
     also = among_people(measures, judged, given, ranked, ids, asked, evaluation.seed)
     evaluation.query_ids = list(judged.queries)

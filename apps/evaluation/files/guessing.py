@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList, all_of
-from apps.common.linefiles import lines_of, name_of
+from apps.common.linefiles import LINE_END, lines_of, name_of
 from apps.evaluation.files.judgement_lists import is_headed
 
 Guess = Callable[[str], str]
@@ -48,7 +48,7 @@ def guess_of_qrels(line: str) -> str:
         return f"{JSON}. Judgements have lines of {OF_QRELS}."
     if mark := _mark_in(line):
         return f"is divided by {mark}. Judgements have lines of {OF_QRELS}. {AS_TABLE}"
-    if len(fields) >= 6 and WHOLE.match(fields[3]):
+    if len(fields) == 6 and WHOLE.match(fields[3]):
         return "looks like a run. Are --qrels and --run swapped?"
     if len(fields) == 3 and WHOLE.match(fields[2]):
         return f"has three columns. Judgements have lines of {OF_QRELS}: put a 0 in second place. {AS_TABLE}"
@@ -62,7 +62,7 @@ def no_guess(line: str) -> str:
 
 def raise_all(path: str | Path, errors: ErrorList, guess: Guess, *, has_rows: bool) -> NoReturn:
     """Raises InputErrors with the first mistakes, or one of them where no line could be read and all fail alike."""
-    if not has_rows and errors.listed[0].line:
+    if not has_rows and errors.listed[0].line and errors.listed[0].field != LINE_END:
         if told := guess(_first_line(path, errors)):
             raise InputError(name_of(path), None, "", "", told)
         if len(errors) > 1 and len({(error.field, error.message) for error in errors}) == 1:

@@ -121,14 +121,13 @@ def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO
         file.ranked,
         file.ids,
         confidence=args.confidence,
-        seed=args.seed,
         with_intervals=args.ci != NONE,
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
     )
     missing = missing_of(judged, file.ranked)
     for remark in [
-        *remarks_on_file(file, missing),
+        *remarks_on_file(file, judged, missing),
         *remarks_on_judged(scores.judged_at_10),
         *remarks_on_depth(ground.measures, file.ranked),
     ]:
@@ -145,9 +144,7 @@ def _chosen(summary: Summary, kind: str) -> Summary:
 def _strata(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
     values = [run.scores.values for run in runs]
     for division in ground.divisions:
-        for found in stratum_scores(
-            division, values, confidence=args.confidence, seed=args.seed, with_interval=args.ci != NONE
-        ):
+        for found in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
             chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in found.summaries)
             yield found._replace(summaries=chosen)
 

@@ -64,15 +64,13 @@ def load_strata(path: str | Path, queries: Sequence[str]) -> Strata:
 
 
 def stratum_scores(
-    division: Division, runs: Sequence[Floats], *, confidence: float, seed: int, with_interval: bool
+    division: Division, runs: Sequence[Floats], *, confidence: float, with_interval: bool
 ) -> list[StratumScores]:
     """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name."""
     labels = np.array(division.labels)
     found = []
     for name in sorted(set(division.labels) - {""}):
         inside = labels == name
-        scores = tuple(
-            summaries(values[inside], confidence=confidence, seed=seed, with_interval=with_interval) for values in runs
-        )
+        scores = tuple(summaries(values[inside], confidence=confidence, with_interval=with_interval) for values in runs)
         found.append(StratumScores(division.field, name, int(inside.sum()), scores))
     return sorted(found, key=lambda stratum: -stratum.n)

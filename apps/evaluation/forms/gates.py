@@ -1,5 +1,6 @@
 """What a lead writes to make a gate."""
 
+import math
 from typing import Any
 
 from django import forms
@@ -8,8 +9,9 @@ from apps.common.forms import KaratForm, offer
 from apps.evaluation import gating
 from apps.evaluation.enums import STRATA, Tier
 from apps.evaluation.gate_rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
-from apps.evaluation.gates import slices_of
+from apps.evaluation.gates import rule_of, slices_of
 from apps.evaluation.gating.rule import MEAN
+from apps.evaluation.models import Gate
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.models import GoldSet
 from apps.retrieval.selectors import runs_in, system_in, systems_in
@@ -80,6 +82,9 @@ class GateForm(KaratForm):
             return values
         try:
             rule = gating.rule_of(self.facts)
+        except gating.OutOfRange as fault:
+            self.add_error("bound", str(fault))
+            return values
         except gating.RuleError as fault:
             self.add_error(FIELDS.get(fault.key, fault.key), self._told(fault))
             return values
@@ -108,6 +113,46 @@ class GateForm(KaratForm):
             "on": f"{figure} has no interval: choose “{ENDS[MEAN]}”.",
             "slice": f"{figure} is one number of a run: choose every query.",
         }.get(fault.key, str(fault))
+
+
+class BoundForm(KaratForm):
+    """Another bound for a gate. A gate on a baseline may lose its margin, every other needs a number."""
+
+    bound = forms.FloatField(label="Bound", required=False)
+
+    def __init__(self, *args: Any, gate: Gate, **kwargs: Any) -> None:
+        self.rule = rule_of(gate)
+        key = self.key
+        super().__init__(*args, initial={"bound": getattr(self.rule, key)}, **kwargs)
+        low, high = gating.range_of(self.rule)
+        self.fields["bound"].widget.attrs["step"] = "any"
+        if key == "margin":
+            self.fields["bound"].label = "Largest drop that is borne"
+            self.fields["bound"].help_text = "Left empty, a run is worse when the whole interval says so."
+        elif high != math.inf:
+            self.fields["bound"].help_text = f"{self.rule.figure} lies between {low:g} and {high:g}."
+
+    @property
+    def key(self) -> str:
+        """The key of the rule that holds the bound."""
+        if self.rule.is_against_baseline:
+            return "margin"
+        return AT_LEAST if self.rule.at_least is not None else AT_MOST
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return {self.key: self.cleaned_data["bound"]}
+
+    def clean_bound(self) -> float | None:
+        bound: float | None = self.cleaned_data["bound"]
+        if bound is None and self.key != "margin":
+            raise forms.ValidationError("Write the number that the figure is held to.")
+        if bound is not None and self.key == "margin" and bound < 0:
+            raise forms.ValidationError("A drop is a number from 0, or left empty.")
+        changed = gating.stored_rule({**gating.as_facts(self.rule), self.key: bound})
+        if fault := gating.range_fault(changed):
+            raise forms.ValidationError(str(fault))
+        return bound
 
 
 def _slices(gold_set: GoldSet) -> list[tuple[str, str]]:

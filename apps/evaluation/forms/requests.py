@@ -156,9 +156,10 @@ class DropForm(KaratForm):
 
 
 class RestForm(KaratForm):
-    """The side on which all runs are scored."""
+    """The side on which all runs are scored that lack the measure; that lack any, where none is named."""
 
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+    measure = forms.CharField(max_length=200, required=False)
 
 
 class LedgerForm(KaratForm):

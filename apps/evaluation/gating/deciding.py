@@ -9,10 +9,11 @@ import numpy as np
 
 from apps.common.wording import number, signed
 from apps.evaluation.columns import Floats, Ints
+from apps.evaluation.comparing import handful_words
 from apps.evaluation.gating.gaps import FEW_QUERIES, NO_BASELINE, NO_COST, NO_QUERIES, NO_TIMES, NO_VALUES
 from apps.evaluation.gating.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
 from apps.evaluation.gating.tiers import sample
-from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES, summaries
+from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}
@@ -122,7 +123,7 @@ def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
-    summary = summaries(_column(evidence.values, rule, rows)[:, None], seed=evidence.seed)[0]
+    summary = summaries(_column(evidence.values, rule, rows)[:, None])[0]
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{_where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
@@ -178,8 +179,8 @@ def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
         raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
     if rule.figure not in evidence.baseline:
         raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
-    change = _column(evidence.values, rule, rows) - evidence.baseline[rule.figure][rows]
-    found = summaries(change[:, None], seed=evidence.seed)[0]
+    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
+    found = summaries(change[:, None])[0]
     if found.mean is None or found.interval is None:
         raise _NotKnown(FEW_QUERIES, f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
     low, high = found.interval
@@ -189,6 +190,7 @@ def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
         f"{rule.figure}{_where(rule)} differs from the baseline by {signed(found.mean, 4)}, "
         f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {found.n:,}"
     )
+    said += handful_words(tally_of(change[~np.isnan(change)]))
     state = FAILED if is_worse else PASSED
     return Verdict(
         state, found.mean, bound_of(rule), f"{said}; the gate asks for {asks(rule)}.", found.interval, found.n

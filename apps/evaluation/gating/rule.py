@@ -29,6 +29,10 @@ class RuleError(ValueError):
         self.value = value
 
 
+class OutOfRange(RuleError):
+    """A bound that the figure can never reach, or never leave."""
+
+
 class Slice(NamedTuple):
     """The queries whose stratum `field` is `value`."""
 
@@ -65,7 +69,18 @@ class Rule(NamedTuple):
 
 
 def rule_of(facts: Mapping[str, Any]) -> Rule:
-    """The rule that these facts write down: a `[[gate]]` of a file, or what `as_facts` gave. Raises RuleError."""
+    """The rule that these facts write down: a `[[gate]]` of a file, or what `as_facts` gave.
+
+    Raises RuleError, and OutOfRange where the figure has no such value.
+    """
+    rule = stored_rule(facts)
+    if fault := range_fault(rule):
+        raise fault
+    return rule
+
+
+def stored_rule(facts: Mapping[str, Any]) -> Rule:
+    """As `rule_of`, with whatever bound: there are gates from before bounds were checked. Raises RuleError."""
     for key in facts:
         if key not in KEYS:
             close = difflib.get_close_matches(str(key), KEYS, n=1)
@@ -84,6 +99,36 @@ def rule_of(facts: Mapping[str, Any]) -> Rule:
     )
     _check_bounds(rule, facts)
     return rule
+
+
+def range_of(rule: Rule) -> tuple[float, float]:
+    """The least and the greatest value that the figure of a rule can have; times and prices have no greatest."""
+    measure = rule.measure
+    return (0.0, math.inf) if measure is None else (measure.entry.low, measure.entry.high)
+
+
+def range_fault(rule: Rule) -> OutOfRange | None:
+    """What is wrong with a bound outside the range of its figure, or with a drop that is larger than that range."""
+    low, high = range_of(rule)
+    for key, bound in (("at_least", rule.at_least), ("at_most", rule.at_most)):
+        if bound is not None and not low <= bound <= high:
+            return OutOfRange(key, bound, _outside(rule.figure, bound, low, high))
+    if rule.margin is not None and not rule.margin <= high - low:
+        return OutOfRange("margin", rule.margin, _outside(f"A drop in {rule.figure}", rule.margin, 0.0, high - low))
+    return None
+
+
+def _outside(what: str, bound: float, low: float, high: float) -> str:
+    if high == math.inf:
+        return f"{what} is never below {low:g}, and {bound:,g} is."
+    said = f"{what} lies between {low:g} and {high:g}, and {bound:,g} does not."
+    return f"{said} For {bound:g} % write {_share(bound)}." if high < bound <= 100 * high else said
+
+
+def _share(percent: float) -> str:
+    """A number of percent as the share it stands for, with two places at least."""
+    two, exact = f"{percent / 100:.2f}", f"{percent / 100:.10g}"
+    return two if float(two) == float(exact) else exact
 
 
 def as_facts(rule: Rule) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from apps.evaluation.comparing import Row
 from apps.evaluation.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
 from apps.evaluation.scoring import conventions
 from apps.evaluation.statistics.paired import Statistic
-from apps.evaluation.statistics.significance import COMPARED_RESAMPLES, RESAMPLES, Summary
+from apps.evaluation.statistics.significance import RESAMPLES, Summary, Tally
 
 
 def as_json(card: Scorecard) -> str:
@@ -29,7 +29,7 @@ def as_json(card: Scorecard) -> str:
         "interval": card.interval if has_intervals else None,
         **({"stratified": card.stratified} if card.stratified else {}),
         "seed": card.seed,
-        "resamples": RESAMPLES if has_intervals else None,
+        "resamples": "all" if has_intervals else None,
         "conventions": conventions(list(card.measures.values())),
     }
     return written(body) + "\n"
@@ -82,7 +82,7 @@ def _comparisons(card: Scorecard) -> dict[str, Any]:
             for against in card.comparisons
         ],
         "family": card.family,
-        "compared_resamples": COMPARED_RESAMPLES,
+        "compared_resamples": RESAMPLES,
     }
 
 
@@ -99,6 +99,8 @@ def _difference(against: Against, row: Row) -> dict[str, Any]:
         "better": found.better,
         "equal": found.equal,
         "worse": found.worse,
+        "rests_on": found.rests_on,
+        "sign": _sign(found.tally),
         **_beside(against.beside[row.measure]),
         "regressions": [
             {"query": one.query_id, "baseline": one.baseline, "candidate": one.candidate, "difference": one.change}
@@ -117,6 +119,10 @@ def _beside(found: Beside) -> dict[str, Any]:
         "detectable_difference": found.detectable,
         "queries_needed": found.needed,
     }
+
+
+def _sign(found: Tally) -> dict[str, Any] | None:
+    return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
 
 
 def _statistic(found: Statistic | None) -> dict[str, float] | None:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from apps.common.wording import number, p_value, signed
+from apps.evaluation import comparing
 from apps.evaluation.reporting.notes import notes_of
 from apps.evaluation.scorecard import NONE, Against, Scorecard, ScoredRun
 from apps.evaluation.statistics.significance import Summary
@@ -86,6 +87,8 @@ def _comparison(card: Scorecard, against: Against) -> Iterator[str]:
         rows[-1] += [str(one) for one in counts]
     rows += [[name, "undefined", *[""] * 8] for name in against.left_out]
     yield _aligned(rows, first_left=1)
+    if few := comparing.handfuls(against.rows):
+        yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparing.HANDFUL_WORDS])
     if against.beside:
         yield _aligned(_beside_rows(against), first_left=1)
     fell = against.fell[against.rows[0].measure] if against.rows else ()

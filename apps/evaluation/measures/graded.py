@@ -24,6 +24,10 @@ def first_discount(rank: Ints) -> Floats:
     return np.reciprocal(np.maximum(np.log2(rank + 1.0), 1.0))
 
 
+HIGHEST_EXPONENT = 1_000
+"""The highest grade of an exponential gain: 2^1024 is no double any more, and gains are added up."""
+
+
 class Form(NamedTuple):
     """What a DCG adds up: whether gains are 2^grade − 1 instead of grades, and how ranks are discounted."""
 
@@ -63,13 +67,24 @@ def _ndcg(run: Pass, measure: Measure) -> Floats:
         named = dict(measure.gains)
         distinct, place = np.unique(run.judged.grade, return_inverse=True)
         gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
+        _refuse_overflow(measure, form, float(gains.max(initial=0.0)))
         return _normalised(run, measure, form, form.gains(gains[place]), ("gains", measure.gains, measure.dcg))
     query, rank, grade = run.judged.ideal
+    _refuse_overflow(measure, form, float(grade.max(initial=0)))
     best = Gains(query, rank, form.gains(grade))
     found = Gains(run.query, run.ranks(measure.judged_only), form.gains(run.grade))
     return ratio(
         dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
     )
+
+
+def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
+    """Raises MeasureError for a grade, or a gain that stands for one, whose exponential gain is beyond all numbers."""
+    if form.is_exponential and highest > HIGHEST_EXPONENT:
+        raise MeasureError(
+            f"{measure} gains 2^grade − 1, and grade {highest:g} is above {HIGHEST_EXPONENT:,}, where no number holds "
+            "that. Take the linear gain, or name gains, such as nDCG(gains={1:1,2:3})@10."
+        )
 
 
 def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hashable | None) -> Floats:

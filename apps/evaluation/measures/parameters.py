@@ -9,6 +9,7 @@ from apps.evaluation.notation import Map, MeasureError, Value
 
 DCG_FORMS = ("log2", "exp-log2", "jk")
 HIGHEST_GRADE = 60
+HIGHEST_GAIN = 1e100
 
 
 class Parameter(NamedTuple):
@@ -88,7 +89,10 @@ def _rate(value: Value) -> float | Map:
 def _gains(value: Value) -> Map:
     if not isinstance(value, tuple) or not all(isinstance(grade, int) for grade, _ in value):
         raise ValueError("is a gain for each grade, such as {1:1,2:3}")
-    return tuple((grade, _weight(gain)) for grade, gain in value)
+    gains = tuple((grade, _weight(gain)) for grade, gain in value)
+    if max((gain for _, gain in gains), default=0.0) > HIGHEST_GAIN:
+        raise ValueError(f"has a gain above {HIGHEST_GAIN:g}, which cannot be added up")
+    return gains
 
 
 def _number(value: Value) -> float:

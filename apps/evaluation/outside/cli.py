@@ -77,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
+        if engine is None:
+            raise
         return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
     for run in sheet.found.card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
@@ -127,7 +129,7 @@ def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
 
 def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
     file = load_run(path, judged, blocks)
-    for remark in remarks_on_file(file, missing_of(judged, file.ranked)):
+    for remark in remarks_on_file(file, judged, missing_of(judged, file.ranked)):
         print(f"{file.path}: {remark}", file=sys.stderr)
     return Answered(name or file.tag, file.ranked, file.ids)
 

@@ -83,7 +83,7 @@ class CommandEngine:
             text = reply.body.decode()
         except UnicodeDecodeError:
             raise RemoteError("The command printed something that is not UTF-8 text.") from None
-        rows = parsed(reply) if text.lstrip().startswith("[") else [row.split("\t") for row in text.splitlines() if row]
+        rows = parsed(reply) if text.lstrip().startswith("[") else _columns(text)
         return Reading([_hit(row, number) for number, row in enumerate(rows, 1)])
 
 
@@ -95,6 +95,16 @@ def _filled(word: str, values: dict[str, str]) -> str:
         pieces += values[name] if name else rest[0]
         rest = rest[len(name) + 2 :] if name else rest[1:]
     return pieces
+
+
+def _columns(text: str) -> list[list[str]]:
+    """The columns of each line that is not blank. Lines end in LF or CR LF alone: an id may hold what else looks so."""
+    rows = [line.removesuffix("\r").split("\t") for line in text.split("\n") if line.removesuffix("\r")]
+    for number, row in enumerate(rows, 1):
+        if len(row) > 2:
+            said = f"Line {number} of the answer has {len(row)} columns, divided by tabs"
+            raise RemoteError(f"{said}: there must be an id, or an id and a score.")
+    return rows
 
 
 def _hit(row: Any, number: int) -> Hit:

@@ -93,7 +93,7 @@ def evaluate(
     """Score the run, then hold it to the rules; what a rule needs beyond `measures` is scored as well."""
     wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
     asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
-    runs = [_scored(one, list(wanted.values()), judged, seed, confidence) for one in asked]
+    runs = [_scored(one, list(wanted.values()), judged, confidence) for one in asked]
     divisions = list(_divisions(release))
     evidence = Evidence(
         query_ids=judged.queries,
@@ -122,7 +122,7 @@ def _card(
     strata = [
         found
         for division in divisions
-        for found in stratum_scores(division, values, confidence=confidence, seed=seed, with_interval=True)
+        for found in stratum_scores(division, values, confidence=confidence, with_interval=True)
     ]
     against = set_against(runs[0], runs[1:], measures, judged.queries, confidence=confidence, seed=seed)
     return Scorecard(
@@ -138,8 +138,8 @@ def _card(
     )
 
 
-def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, seed: int, confidence: float) -> ScoredRun:
-    scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence, seed=seed)
+def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, confidence: float) -> ScoredRun:
+    scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence)
     return ScoredRun(run.name, scores, missing_of(judged, run.ranked))
 
 

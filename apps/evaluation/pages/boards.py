@@ -1,25 +1,29 @@
 """What leaderboard and trend show, gathered from stored scores."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from django.core.paginator import Page, Paginator
 from django.utils.timezone import localtime
 
-from apps.evaluation import selectors, standings
+from apps.evaluation import standings
 from apps.evaluation.charts import boards as board_charts
 from apps.evaluation.charts import scores as charts
 from apps.evaluation.charts.boards import Milestone, Moment
 from apps.evaluation.comparing import is_lower_better
-from apps.evaluation.models import Evaluation, RunNote, Score
+from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages.sheets import conventions_of
 from apps.evaluation.selectors import Standing
+from apps.evaluation.standings import Line
 from apps.evaluation.statistics import placing
 from apps.evaluation.statistics.placing import Place
 from apps.goldsets.models import Version
 from apps.retrieval.models import Run
+
+RUNS_A_PAGE = 50
+MOST_CHOICES = 200
 
 
 class BoardRow(NamedTuple):
@@ -38,29 +42,42 @@ class BoardRow(NamedTuple):
 
 @dataclass
 class Board:
-    """The runs of one side of a version, best first by the main measure."""
+    """One page of the runs of one side of a version, best first by the main measure.
+
+    Places, ties and the scale of the drawing are those of all `lines`, whichever page is shown.
+    """
 
     measures: list[str]
+    lines: list[Line]
+    page: Page[Line]
     standings: list[Standing]
 
     @property
     def main(self) -> str:
         return self.measures[0]
 
+    @property
+    def total(self) -> int:
+        return len(self.lines)
+
+    @property
+    def choices(self) -> list[Line]:
+        """The runs that a comparison can be asked for here: all while they are few, else the page's and the best."""
+        if self.total <= MOST_CHOICES:
+            return self.lines
+        shown = list(self.page)
+        return shown if self.lines[0] in shown else [self.lines[0], *shown]
+
     @cached_property
     def bounds(self) -> charts.Bounds:
-        ends = [end for score in self._mains for end in (score.ci_low, score.mean, score.ci_high) if end is not None]
+        ends = [end for line in self.lines for end in (line.ci_low, line.mean, line.ci_high) if end is not None]
         return charts.bounds_of(ends)
 
     @cached_property
-    def _mains(self) -> list[Score]:
-        return [standing.scores[self.main] for standing in self.standings if self.main in standing.scores]
-
-    @cached_property
-    def _places(self) -> dict[int, Place]:
-        scored = [score for score in self._mains if score.mean is not None]
-        ends = [_turned(interval_of(score)) if self.is_lower_better else interval_of(score) for score in scored]
-        return dict(zip((score.pk for score in scored), placing.places(ends), strict=True))
+    def _places(self) -> dict[int | None, Place]:
+        scored = [line for line in self.lines if line.mean is not None]
+        ends = [_turned(interval_of(line)) if self.is_lower_better else interval_of(line) for line in scored]
+        return dict(zip((line.score_id for line in scored), placing.places(ends), strict=True))
 
     @property
     def is_lower_better(self) -> bool:
@@ -69,9 +86,8 @@ class Board:
     @property
     def edge(self) -> float | None:
         """The worse end of the best run's interval: what reaches it is tied with the best."""
-        if not self._mains:
-            return None
-        return self._mains[0].ci_high if self.is_lower_better else self._mains[0].ci_low
+        best = self.lines[0]
+        return best.ci_high if self.is_lower_better else best.ci_low
 
     @property
     def tied_with_best(self) -> int:
@@ -81,7 +97,7 @@ class Board:
     def head(self) -> str:
         return charts.head_cell(self.bounds)
 
-    @property
+    @cached_property
     def rows(self) -> list[BoardRow]:
         return [self._row(standing) for standing in self.standings]
 
@@ -99,9 +115,15 @@ class Board:
         return conventions_of(self.measures)
 
 
-def board(evaluations: Iterable[Evaluation], first: str) -> Board | None:
-    measures, found = selectors.standings(evaluations, first)
-    return Board(measures, found) if found else None
+def board(version: Version, split: str, first: str, page: str | None) -> Board | None:
+    """The page of the leaderboard that was asked for; None where nothing is scored."""
+    measures = standings.measures_on(version, split, first)
+    if not measures:
+        return None
+    lines = standings.lines_on(version, split, measures[0])
+    shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
+    found = standings.standings_of(version, split, [line.run_id for line in shown])
+    return Board(measures, lines, shown, found)
 
 
 def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -109,7 +131,7 @@ def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
     return (-ends[1], -ends[0]) if ends else None
 
 
-def interval_of(score: Score) -> tuple[float, float] | None:
+def interval_of(score: Score | Line) -> tuple[float, float] | None:
     return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
 
 
@@ -150,8 +172,8 @@ class Trend:
 
     @cached_property
     def unscored(self) -> list[Run]:
-        """Runs that could stand on the line but have no such score yet."""
-        return standings.unscored_on(self.version, self.split, self.measures)
+        """Runs that could stand on the line of the measure shown, and do not."""
+        return standings.unscored_on(self.version, self.split, [self.field.main] if self.field.main else [])
 
     @cached_property
     def measures(self) -> list[str]:

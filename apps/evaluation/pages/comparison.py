@@ -105,6 +105,11 @@ class Comparison:
         return [f"{row.measure} ({_needed(self.pairing.beside[row.measure])})" for row in open_rows]
 
     @property
+    def handful_words(self) -> str:
+        """What to know where the difference of a measure rests on a handful of queries; empty where none does."""
+        return comparing.HANDFUL_WORDS if comparing.handfuls(self.rows) else ""
+
+    @property
     def power(self) -> str:
         """What so many queries can show of the headline's measure; empty where it cannot be told."""
         beside = self.pairing.beside[self.measure]

@@ -91,7 +91,7 @@ class Scores:
     def _on(self, split: str) -> list[Summary]:
         inside = [query.split == split for query in self.sheet.queries]
         values = np.column_stack([self.sheet.values[name] for name in self.measures])
-        return summaries(values[inside], seed=self.sheet.evaluation.seed)
+        return summaries(values[inside])
 
     @cached_property
     def looks(self) -> Looks | None:
@@ -108,7 +108,7 @@ class Scores:
     @cached_property
     def gaps(self) -> list[RobustnessGap]:
         values = self.sheet.values[self.measure]
-        return robustness_gaps(self.variants.variants, values, seed=self.sheet.evaluation.seed)
+        return robustness_gaps(self.variants.variants, values)
 
     @cached_property
     def gap_bounds(self) -> Bounds:

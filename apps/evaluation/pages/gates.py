@@ -95,7 +95,7 @@ class History(NamedTuple):
 def history(gate: Gate, results: Sequence[GateResult]) -> History:
     """The results as they stand on the gate's page, in their order."""
     rule = gates.rule_of(gate)
-    bounds = history_bounds(results)
+    bounds = history_bounds(rule, results)
     has_values = any(row.value is not None for row in results)
     bound = f"{gating.bound_of(rule):,g}{gating.unit(rule)}".replace("-", MINUS)
     return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
@@ -117,9 +117,14 @@ def _interval(rule: gating.Rule, row: GateResult) -> str:
     return f"{gating.told(rule, row.ci_low)} to {gating.told(rule, row.ci_high)}{gating.unit(rule)}, n = {row.n:,}"
 
 
-def history_bounds(results: Sequence[GateResult]) -> Bounds:
-    """One scale for the values, intervals and bounds of a gate's history."""
+def history_bounds(rule: gating.Rule, results: Sequence[GateResult]) -> Bounds:
+    """One scale for the values, intervals and bounds of a gate's history.
+
+    A bound that the figure can never reach is no part of it: beside 70, every nDCG would lie at the left end.
+    """
     ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high, row.bound)]
+    if gating.range_fault(rule):
+        ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high)]
     return bounds_of([end for end in ends if end is not None])
 
 
@@ -130,8 +135,9 @@ def history_cell(rule: gating.Rule, row: GateResult, bounds: Bounds) -> SafeStri
     said = ", ".join(filter(None, (gating.told(rule, row.value), _interval(rule, row))))
     words = f"{row.evaluation.run.tag}: {said}; bound {gating.told(rule, row.bound)}, {row.get_state_display()}"
     line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
+    lines = [line] if bounds.low <= row.bound <= bounds.high else []
     point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
     return svg(
-        CELL_WIDTH, CELL_HEIGHT, words, [line, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]
+        CELL_WIDTH, CELL_HEIGHT, words, [*lines, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]
     )

@@ -43,7 +43,8 @@ def verdict_of(card: Scorecard, against: Against) -> str:
     fell = [change.query_id for change in against.fell[row.measure]]
     if card.interval == NONE:
         said = f"{against.candidate} minus {against.baseline} on {row.measure} is {signed(row.difference.mean)}"
-        return f"{said}, {comparing.p_words(row.difference.holm, card.family)}; {_regressions(fell)}."
+        sure = comparing.p_words(row.difference.holm, card.family) + comparing.handful_words(row.difference.tally)
+        return f"{said}, {sure}; {_regressions(fell)}."
     names = (against.baseline, against.candidate)
     if against.notes is None:
         said = comparing.verdict(*names, row, card.family, confidence=card.confidence)
@@ -73,6 +74,8 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [Chart([drawn], _measures_table(card, against, name), [narrow])]
+        if few := comparing.handfuls(against.rows):
+            blocks += [Words(line) for line in [*few, comparing.HANDFUL_WORDS]]
         blocks += [_beside_table(card, against), Words(BESIDE_WORDS, quiet=True)]
     if against.left_out:
         blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))

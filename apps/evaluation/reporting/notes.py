@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from apps.evaluation.scorecard import BCA, NONE, Scorecard
 from apps.evaluation.scoring import conventions
-from apps.evaluation.statistics.significance import COMPARED_RESAMPLES, RESAMPLES
+from apps.evaluation.statistics.significance import RESAMPLES
 
+EVERY_RESAMPLE = "every resample there could be"
 INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and accelerated (BCa) bootstrap"}
 
 
@@ -22,9 +23,12 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.interval != NONE:
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
         how = INTERVAL_WORDS[card.interval]
-        yield f"Intervals: {how} over {over}, widened for few queries, {RESAMPLES:,} resamples, seed {card.seed}."
+        yield f"Intervals: {how} over {over}, {EVERY_RESAMPLE}, widened for few queries."
     if any(run.people for run in card.runs):
-        yield "The interval with people allows for others having judged, as far as those who did differ."
+        yield (
+            "The interval with people allows for others having judged, as far as those who did differ; "
+            f"{RESAMPLES:,} resamples, seed {card.seed}."
+        )
     if card.comparisons:
         yield from _of_comparisons(card)
 
@@ -41,11 +45,10 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:
-    resampled = "p" if card.interval == NONE else "intervals and p"
     family = "1 difference" if card.family == 1 else f"{card.family} differences"
     yield (
-        f"Differences: candidate minus baseline, paired over queries; {resampled} from {COMPARED_RESAMPLES:,} "
-        f"resamples; p by a two-sided sign-flip randomisation test, corrected by Holm over {family}."
+        "Differences: candidate minus baseline, paired over queries; p by a two-sided sign-flip randomisation test of "
+        f"{RESAMPLES:,} resamples, seed {card.seed}, corrected by Holm over {family}."
     )
     yield (
         "Detectable is the smallest true difference that so many queries show with 80 % power at level 0.05; queries "

@@ -8,18 +8,17 @@ from typing import NamedTuple
 from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.document import Block, Document, Facts, Part, Table, Words
 from apps.evaluation.reporting.means import Mean, means_chart
+from apps.evaluation.reporting.notes import EVERY_RESAMPLE
 from apps.evaluation.reporting.scored import definitions_of
 from apps.evaluation.scoring import conventions
-from apps.evaluation.statistics.significance import RESAMPLES
 
 
 class Board(NamedTuple):
-    """The runs scored on one side of a version, best first by the first measure. `seeds` are those of the intervals."""
+    """The runs scored on one side of a version, best first by the first measure."""
 
     side: str
     measures: Sequence[Measure]
     means: Sequence[Mean]
-    seeds: Sequence[int]
 
 
 class Release(NamedTuple):
@@ -62,12 +61,9 @@ def _board_part(board: Board, confidence: float) -> Part:
 
 
 def _reading(release: Release, measures: Sequence[Measure]) -> Part:
-    seeds = sorted({seed for board in release.boards for seed in board.seeds})
     share = f"{release.confidence * 100:g} %"
-    said = (
-        f"Intervals: {share}, percentile bootstrap over queries, widened for few queries, {RESAMPLES:,} resamples, seed"
-    )
+    said = f"Intervals: {share}, percentile bootstrap over queries, {EVERY_RESAMPLE}, widened for few queries."
     return Part(
         "How to read the figures",
-        [Words(conventions(list(measures))), Words(f"{said} {', '.join(map(str, seeds))}.")],
+        [Words(conventions(list(measures))), Words(said)],
     )

@@ -98,8 +98,7 @@ def _board(version: Version, split: str) -> Board | None:
         return None
     shown = [*names, JUDGED_NAME]
     means = [_mean(standing, name) for name in shown for standing in found if name in standing.scores]
-    seeds = sorted({standing.evaluation.seed for standing in found})
-    return Board(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means, seeds)
+    return Board(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
 
 
 def _mean(standing: Standing, name: str) -> Mean:

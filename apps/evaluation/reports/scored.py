@@ -121,8 +121,7 @@ def _strata(sheet: Sheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
     values = [run.scores.values for run in runs]
     for field, words in fields_of(sheet.queries).items():
         division = Division(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
-        seed = sheet.evaluation.seed
-        yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, seed=seed, with_interval=True)
+        yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
 def _decisions(found: Comparison) -> dict[tuple[str, str], str]:

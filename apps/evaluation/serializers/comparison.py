@@ -10,6 +10,7 @@ from apps.evaluation.models import RunNote
 from apps.evaluation.pairing import Pairing
 from apps.evaluation.scorecard import Beside
 from apps.evaluation.statistics.paired import Statistic
+from apps.evaluation.statistics.significance import Tally
 
 
 class StatisticSerializer(serializers.Serializer[Any]):
@@ -23,9 +24,11 @@ class StatisticSerializer(serializers.Serializer[Any]):
 class DifferenceSerializer(serializers.Serializer[Any]):
     """One measure of a comparison; a null says that it cannot be told.
 
-    `interval` and `bca` are 95 %. `holm` is `p` corrected over all measures of the comparison. `t` and `wilcoxon` are
-    not corrected. `detectable` is the smallest difference that `n` queries show four times in five at the 5 % level,
-    `queries_needed` how many would show the difference seen.
+    `interval` and `bca` are 95 %. `holm` is `p` corrected over all measures of the comparison. `rests_on` counts the
+    queries that differ where they are a handful among many equal ones: the interval is then not safe, and `sign`, the
+    exact sign test (its `value` counts the better ones), stands in. `sign`, `t` and `wilcoxon` are not corrected.
+    `detectable` is the smallest difference that `n` queries show four times in five at the 5 % level, `queries_needed`
+    how many would show the difference seen.
     """
 
     measure = serializers.CharField()
@@ -40,6 +43,8 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     better = serializers.IntegerField()
     equal = serializers.IntegerField()
     worse = serializers.IntegerField()
+    rests_on = serializers.IntegerField(allow_null=True)
+    sign = StatisticSerializer(allow_null=True)
     verdict = serializers.CharField()
     regressions = serializers.IntegerField()
     unexplained = serializers.IntegerField()
@@ -94,6 +99,8 @@ def _difference(pairing: Pairing, row: Row) -> dict[str, Any]:
         "better": found.better,
         "equal": found.equal,
         "worse": found.worse,
+        "rests_on": found.rests_on,
+        "sign": _sign(found.tally),
         "verdict": row.verdict,
         "regressions": fell.total,
         "unexplained": fell.unexplained,
@@ -111,6 +118,10 @@ def _beside(beside: Beside) -> dict[str, Any]:
         "detectable": beside.detectable,
         "queries_needed": beside.needed,
     }
+
+
+def _sign(found: Tally) -> dict[str, Any] | None:
+    return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
 
 
 def _statistic(found: Statistic | None) -> dict[str, Any] | None:

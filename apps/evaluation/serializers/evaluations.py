@@ -4,20 +4,22 @@ from rest_framework import serializers
 
 from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.models import BiasReport, Evaluation, Score, StabilityReport
-from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_RUNS, SPLITS
+from apps.evaluation.rules import DEEPEST_REPORT, MOST_RUNS, SPLITS
 from apps.evaluation.selectors import AnyReport
 from apps.evaluation.statistics.significance import DEFAULT_SEED
+from apps.goldsets.enums import Split
+from apps.goldsets.selectors import looks_at_test
 
 ASKED = ("id", "version", "version_digest", "split", "runs", "measures")
 FOUND = ("result", "job", "requested_at", "computed_at")
 
 
 class RequestSerializer(serializers.Serializer[Any]):
-    """A run to be scored. `split` is dev, test, or empty for both."""
+    """A run to be scored. `split` is dev unless it is named: test, or empty for both, is put on record as a look."""
 
     run = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=DEFAULT_SEED)
 
@@ -48,7 +50,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
 
     class Meta:
         model = Evaluation
-        fields = (
+        fields: ClassVar[tuple[str, ...]] = (
             "id",
             "run",
             "tag",
@@ -64,7 +66,20 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
             "requested_at",
             "scored_at",
         )
+        read_only_fields: ClassVar[tuple[str, ...]] = fields
+
+
+class EvaluationDetailSerializer(EvaluationSerializer):
+    """The same, and how often anybody looked at the sealed test side of the version."""
+
+    test_looks = serializers.SerializerMethodField()
+
+    class Meta(EvaluationSerializer.Meta):
+        fields = (*EvaluationSerializer.Meta.fields, "test_looks")
         read_only_fields: ClassVar = fields
+
+    def get_test_looks(self, evaluation: Evaluation) -> int:
+        return looks_at_test(evaluation.version).number
 
 
 class EvaluationListSerializer(serializers.Serializer[Any]):
@@ -79,7 +94,7 @@ class ReportRequestSerializer(serializers.Serializer[Any]):
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
     version = serializers.IntegerField(min_value=1)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
 
 

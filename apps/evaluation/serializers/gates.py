@@ -8,7 +8,8 @@ from apps.evaluation.gate_telling import next_step
 from apps.evaluation.gates import Held
 from apps.evaluation.gating import GAPS
 from apps.evaluation.models import GateResult
-from apps.evaluation.rules import EVERY_SPLIT, SPLITS
+from apps.evaluation.rules import SPLITS
+from apps.goldsets.enums import Split
 
 
 class GateRequestSerializer(serializers.Serializer[Any]):
@@ -17,8 +18,14 @@ class GateRequestSerializer(serializers.Serializer[Any]):
     gold_set = serializers.SlugField(max_length=60)
     system = serializers.IntegerField(min_value=1)
     rule = serializers.DictField()
-    split = serializers.ChoiceField(choices=list(SPLITS), default=EVERY_SPLIT, allow_blank=True)
+    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class GateChangeSerializer(serializers.Serializer[Any]):
+    """What is to be another in a gate's rule: keys of a `[[gate]]` with their new values; null takes a key away."""
+
+    rule = serializers.DictField(allow_empty=False)
 
 
 class GateResultSerializer(serializers.Serializer[GateResult]):
@@ -60,6 +67,7 @@ class GateSerializer(serializers.Serializer[Any]):
     waits_for = serializers.CharField(
         help_text="Of a gate on cost: the tag of a newer run that was scored and has no cost yet. Else empty."
     )
+    replaces = serializers.IntegerField(source="gate.replaces_id", allow_null=True, help_text="The gate before this.")
     retired_at = serializers.DateTimeField(source="gate.retired_at", allow_null=True)
 
 

@@ -22,6 +22,7 @@ from apps.evaluation.statistics.resampling import (
     percentile_interval,
     resampled_means,
 )
+from apps.evaluation.statistics.significance import EQUAL
 
 EXACT_TO = 50
 ROUNDING = 1e-12
@@ -64,17 +65,21 @@ def paired_tests(
     """
     if not np.isfinite(change).all():
         raise ValueError("A paired test needs a value for every query on both sides.")
-    return [_paired(change[:, column], confidence, seed, resamples) for column in range(change.shape[1])]
+    both = np.hstack([change, change**2])
+    drawn = resampled_means(both, seed=seed, resamples=resamples) if len(change) > 1 else both
+    columns = change.shape[1]
+    return [_paired(change[:, place], drawn[:, [place, columns + place]], confidence) for place in range(columns)]
 
 
-def _paired(change: Floats, confidence: float, seed: int, resamples: int) -> Paired:
+def _paired(change: Floats, drawn: Floats, confidence: float) -> Paired:
+    """`drawn` are resampled means of the differences and of their squares, side by side."""
     n = len(change)
     spread = float(change.std(ddof=1)) if n > 1 else None
     wilcoxon = signed_ranks(change)
     if spread is None or spread <= ROUNDING * float(np.abs(change).max()):
         return Paired(n, 0.0 if n > 1 else None, None, wilcoxon, None, None)
     effect = math.fsum(change) / n / spread
-    interval = _effect_interval(change, confidence, seed, resamples)
+    interval = _effect_interval(change, drawn, confidence)
     return Paired(n, spread, paired_t(change), wilcoxon, effect, interval)
 
 
@@ -90,11 +95,11 @@ def paired_t(change: Floats) -> Statistic:
 def signed_ranks(change: Floats) -> Statistic | None:
     """Wilcoxon's signed-rank test (Biometrics Bulletin 1, 1945); None when no query differs.
 
-    Zeros are left out, equal differences share the mean of their ranks; differences closer than rounding count as
-    equal. The statistic is the smaller sum of ranks. p is exact for up to 50 differences, ties included, and from the
-    normal distribution, corrected for ties but not for continuity, for more.
+    What is equal (`significance.EQUAL`) is left out, equal differences share the mean of their ranks. The statistic is
+    the smaller sum of ranks. p is exact for up to 50 differences, ties included, and from the normal distribution,
+    corrected for ties but not for continuity, for more.
     """
-    moved = change[np.abs(change) > ROUNDING]
+    moved = change[np.abs(change) > EQUAL]
     n = len(moved)
     if n == 0:
         return None
@@ -121,11 +126,10 @@ def _normal_p(n: int, sizes: Ints, smaller: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2))
 
 
-def _effect_interval(change: Floats, confidence: float, seed: int, resamples: int) -> Interval:
+def _effect_interval(change: Floats, drawn: Floats, confidence: float) -> Interval:
     """Percentile interval of mean / spread over resampled queries; draws that do not scatter are left out."""
     n = len(change)
-    means = resampled_means(np.column_stack([change, change**2]), seed=seed, resamples=resamples)
-    variance = (means[:, 1] - means[:, 0] ** 2) * n / (n - 1)
+    variance = (drawn[:, 1] - drawn[:, 0] ** 2) * n / (n - 1)
     scatters = variance > ROUNDING * float((change**2).max())
-    effects = means[scatters, 0] / np.sqrt(variance[scatters])
+    effects = drawn[scatters, 0] / np.sqrt(variance[scatters])
     return percentile_interval(effects, widened(confidence, n))

@@ -1,10 +1,11 @@
-"""Bootstrap intervals of means: queries drawn again with replacement, and, where several people judged, what they add.
+"""Bootstrap intervals: queries drawn again with replacement, and, where several people judged, what they add.
 
-One set of draws serves all columns, so measures and runs stay paired. Every sum is exact (`apps.common.exact`): the
-same values and seed give the same bytes on any number of threads. Intervals of few queries, and those that few queries
-make, are read further out (`apps.common.intervals`), for plain ones cover less often than they say. Sources: Efron and
-Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
-Application, 1997 (strata).
+The interval of a mean rests on every draw there could be (`every_draw`), and on no seed. What several means make
+together, an effect size or a ratio, is drawn, and one set of draws serves all columns, so that they stay paired. Every
+sum is exact (`apps.common.exact`): the same values and seed give the same bytes on any number of threads. Intervals of
+few queries, and those that few queries make, are read further out (`apps.common.intervals`), for plain ones cover less
+often than they say. Sources: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison
+and Hinkley, Bootstrap Methods and their Application, 1997 (strata).
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ from numpy.typing import NDArray
 from apps.common.exact import on_grid
 from apps.common.intervals import freedom_of_spread, widened
 from apps.common.seeds import DEFAULT_SEED
+from apps.evaluation.statistics.every_draw import NOISE, Drawn, every_draw
 from apps.evaluation.statistics.leaning import Leaning, leaning_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 
-RESAMPLES = 1_000
+RESAMPLES = 10_000
+FURTHEST = 1 - 2 / RESAMPLES
+"""No draws are read further out than that many would tell, unless a higher confidence is asked for."""
 DEFAULT_CONFIDENCE = 0.95
 CELLS_AT_ONCE = 500_000
 MOST_UNDEFINED = 0.5
-NOISE = 1e-12  # of the largest value: far more than sums lose, far less than a measure can differ by
 
 NORMAL = NormalDist()
 
@@ -102,37 +105,38 @@ def _share_of(residuals: Floats, confidence: float, groups: int = 1) -> tuple[fl
     """How far out to read draws of values that lie so far from their mean, and the degrees of freedom it rests on."""
     n, squares = len(residuals), residuals**2
     freedom = freedom_of_spread(n, float(squares.sum()), float((squares**2).sum()), groups)
-    return widened(confidence, n, groups, freedom), freedom
+    return min(widened(confidence, n, groups, freedom), max(confidence, FURTHEST)), freedom
 
 
 def percentile_interval(means: Floats, share: float) -> Interval:
-    """The middle share of one column of resampled means. NaN is left out; there has to be another value."""
+    """The middle share of one column of resampled figures. NaN is left out; there has to be another value."""
     tail = (1.0 - share) / 2.0
     low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
     return float(low), float(high)
 
 
-def bca_interval(values: Floats, means: Floats, share: float, strata: Ints | None = None) -> Interval:
+def interval_of(drawn: Drawn, share: float) -> Interval:
+    """The middle share of all draws there could be of one mean."""
+    tail = (1.0 - share) / 2.0
+    return drawn.low(tail), drawn.high(tail)
+
+
+def bca_interval(values: Floats, drawn: Drawn, share: float, strata: Ints | None = None) -> Interval:
     """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
 
-    `values` are the queries' values, `means` their resampled means. Draws that equal the mean count half as below
-    it. Values that are all the same have an interval without width.
+    `values` are the queries' values, `drawn` all their draws. Draws that equal the mean count half as below it. Values
+    that are all the same have an interval without width.
     """
     residuals = values - _centres(values, strata)
     spread = float((residuals**2).sum())
-    if spread == 0.0:
-        return percentile_interval(means, share)
-    mean = values.mean()
-    slack = 1e-12 * float(np.abs(residuals).max())
-    below = float((means < mean - slack).mean() + 0.5 * (np.abs(means - mean) <= slack).mean())
-    if not 0.0 < below < 1.0:
-        return percentile_interval(means, share)
+    below = drawn.below(math.fsum(values) / len(values))
+    if spread == 0.0 or not 0.0 < below < 1.0:
+        return interval_of(drawn, share)
     bias = NORMAL.inv_cdf(below)
     acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)
     tail = (1.0 - share) / 2.0
-    ends = [_corrected(end, bias, acceleration) for end in (tail, 1.0 - tail)]
-    low, high = np.quantile(means, ends)
-    return float(low), float(high)
+    low, high = (_corrected(end, bias, acceleration) for end in (tail, 1.0 - tail))
+    return drawn.low(low), drawn.high(1.0 - high)
 
 
 def _centres(values: Floats, strata: Ints | None) -> Floats:
@@ -162,25 +166,26 @@ def people_intervals(
 
     `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
     that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
-    drawn as for the interval without people; people, who are few, are not drawn: what they add is computed and put
-    to either end (`leaning.Leaning.reach`). A lenient person moves all queries together, as in life. People who agree
-    in everything leave the interval of the queries.
+    taken as for the interval without people, and drawn where some were judged by fewer; people, who are few, are not
+    drawn: what they add is computed and put to either end (`leaning.Leaning.reach`). A lenient person moves all queries
+    together, as in life. People who agree in everything leave the interval of the queries.
 
     A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
     """
     tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
-    found: list[Interval | None] = [None] * len(tables)
-    for n in {table.leaning.queries for table in tables if table}:
-        alike = {place: table for place, table in enumerate(tables) if table and table.leaning.queries == n}
-        columns = [table.sums for table in alike.values()] + [table.counts for table in alike.values()]
-        drawn = resampled_means(np.column_stack(columns), seed=seed, resamples=resamples)
-        means = drawn[:, : len(alike)] / drawn[:, len(alike) :]
-        for (place, table), column in zip(alike.items(), means.T, strict=True):
-            share, freedom = _share_of(table.sums, confidence)
-            low, high = percentile_interval(column, share)
-            below, above = (table.leaning.reach(end, confidence, freedom) for end in (-low, high))
-            found[place] = table.centre - below, table.centre + above
-    return found
+    return [None if table is None else _of_people(table, confidence, seed, resamples) for table in tables]
+
+
+def _of_people(table: _Table, confidence: float, seed: int, resamples: int) -> Interval:
+    share, freedom = _share_of(table.sums, confidence)
+    if (table.counts == table.counts[0]).all():
+        low, high = interval_of(every_draw(table.sums / table.counts[0] + table.centre), share)
+        low, high = low - table.centre, high - table.centre
+    else:  # a ratio of two sums, both of which another draw changes
+        drawn = resampled_means(np.column_stack([table.sums, table.counts]), seed=seed, resamples=resamples)
+        low, high = percentile_interval(drawn[:, 0] / drawn[:, 1], share)
+    below, above = (table.leaning.reach(end, confidence, freedom) for end in (-low, high))
+    return table.centre - below, table.centre + above
 
 
 class _Table(NamedTuple):

@@ -1,18 +1,20 @@
 """How sure a mean or a difference is: bootstrap intervals, randomisation tests, Holm's correction.
 
-Everything is seeded and gives the same numbers for the same seed. One set of resampled queries (or of flipped
-signs) serves all columns, so that measures and runs stay paired.
+Intervals rest on every draw of queries there could be, and on no seed. The randomisation test is seeded and gives the
+same numbers for the same seed; one set of flipped signs serves all columns, so that measures and runs stay paired.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from apps.common.exact import on_grid
+from apps.evaluation.statistics.every_draw import every_draw
 from apps.evaluation.statistics.resampling import (
     CELLS_AT_ONCE,
     DEFAULT_CONFIDENCE,
@@ -22,12 +24,14 @@ from apps.evaluation.statistics.resampling import (
     Interval,
     Ints,
     bca_interval,
-    percentile_interval,
+    interval_of,
     reading_share,
-    resampled_means,
 )
 
-COMPARED_RESAMPLES = 10_000
+EQUAL = 1e-9
+"""Values of a query that are as near as that are equal: the one rule for better, equal and worse."""
+HANDFUL = 10
+"""A difference that fewer queries make, of many that are equal, has no interval that holds as often as it says."""
 
 
 class Summary(NamedTuple):
@@ -46,8 +50,6 @@ def summaries(
     values: Floats,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
     with_interval: bool = True,
     strata: Ints | None = None,
 ) -> list[Summary]:
@@ -56,40 +58,59 @@ def summaries(
     Queries are resampled with replacement, within their stratum where `strata` names one for each. NaN is "no value":
     such queries are left out of that column. Means are exact sums, rounded once.
     """
-    has = ~np.isnan(values)
-    whole = np.flatnonzero(has.all(axis=0)) if len(values) else np.empty(0, dtype=np.int64)
-    apart = np.setdiff1d(np.arange(values.shape[1]), whole)
-    found: dict[int, Summary] = {}
-    for columns in [whole, *apart[:, None]]:
-        rows = has[:, columns].all(axis=1)
-        chosen, groups = values[np.ix_(rows, columns)], None if strata is None else strata[rows]
-        means = None
-        if with_interval and _spreads(chosen, groups):
-            means = resampled_means(chosen, seed=seed, resamples=resamples, strata=groups)
-        for place, column in enumerate(columns.tolist()):
-            draws = None if means is None else means[:, place]
-            found[column] = _summary(chosen[:, place], draws, confidence, groups)
-    return [found[column] for column in range(values.shape[1])]
+    found = []
+    for column in values.T:
+        has = ~np.isnan(column)
+        groups = None if strata is None else strata[has]
+        found.append(_summary(column[has], confidence, groups, with_interval=with_interval))
+    return found
+
+
+def _summary(values: Floats, confidence: float, strata: Ints | None, *, with_interval: bool) -> Summary:
+    if not with_interval or not _spreads(values, strata):
+        return Summary(mean_of(values), None, len(values))
+    share, drawn = reading_share(values, confidence, strata), every_draw(values, strata)
+    corrected = bca_interval(values, drawn, share, strata)
+    return Summary(mean_of(values), interval_of(drawn, share), len(values), corrected)
 
 
 def _spreads(values: Floats, strata: Ints | None) -> bool:
     """Whether another draw can differ at all: two values, or with strata two values in one of them."""
-    if values.shape[1] == 0 or strata is None or not len(values):
-        return len(values) > 1 and values.shape[1] > 0
+    if strata is None or not len(values):
+        return len(values) > 1
     return bool(np.unique(strata, return_counts=True)[1].max() > 1)
-
-
-def _summary(values: Floats, means: Floats | None, confidence: float, strata: Ints | None) -> Summary:
-    if means is None:
-        return Summary(mean_of(values), None, len(values))
-    share = reading_share(values, confidence, strata)
-    corrected = bca_interval(values, means, share, strata)
-    return Summary(mean_of(values), percentile_interval(means, share), len(values), corrected)
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:
     """The mean by an exact sum, the same on every machine; None for no values."""
     return math.fsum(values) / len(values) if len(values) else None
+
+
+class Tally(NamedTuple):
+    """On how many queries a run is better than another, equal, and worse."""
+
+    better: int
+    equal: int
+    worse: int
+
+    @property
+    def n(self) -> int:
+        return sum(self)
+
+    @property
+    def moved(self) -> int:
+        """How many queries differ at all."""
+        return self.better + self.worse
+
+    @property
+    def rests_on(self) -> int | None:
+        """How many queries make the difference where they are a handful among many that are equal; None otherwise."""
+        return self.moved if self.moved < min(HANDFUL, self.n / 2) else None
+
+    @property
+    def sign_p(self) -> float | None:
+        """The two-sided p of the exact sign test; None where no query differs."""
+        return sign_test_p(self.better, self.worse) if self.moved else None
 
 
 class Difference(NamedTuple):
@@ -113,6 +134,40 @@ class Difference(NamedTuple):
         """Whether the interval excludes zero."""
         return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
 
+    @property
+    def tally(self) -> Tally:
+        return Tally(self.better, self.equal, self.worse)
+
+    @property
+    def rests_on(self) -> int | None:
+        """As `Tally.rests_on`."""
+        return self.tally.rests_on
+
+
+def sign_test_p(better: int, worse: int) -> float:
+    """The chance that as few of the queries that differ, or fewer, go one way, if either way is as likely; doubled.
+
+    Exact: whole numbers, rounded once. Arbuthnott 1710; equal queries are left out.
+    """
+    n = better + worse
+    ways, term = 0, 1
+    for count in range(min(better, worse) + 1):
+        ways += term
+        term = term * (n - count) // (count + 1)
+    return min(1.0, float(Fraction(2 * ways, 1 << n)))
+
+
+def change_of(baseline: Floats, candidate: Floats) -> Floats:
+    """Candidate minus baseline, query by query; what is equal but for rounding differs by nothing."""
+    change = candidate - baseline
+    return np.where(np.abs(change) <= EQUAL, 0.0, change)
+
+
+def tally_of(change: Floats) -> Tally:
+    """How many differences of one column are above, at and below zero."""
+    above, below = int((change > EQUAL).sum()), int((change < -EQUAL).sum())
+    return Tally(above, len(change) - above - below, below)
+
 
 def differences(
     baseline: Floats,
@@ -120,7 +175,7 @@ def differences(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
-    resamples: int = COMPARED_RESAMPLES,
+    resamples: int = RESAMPLES,
     strata: Ints | None = None,
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
@@ -131,10 +186,10 @@ def differences(
     """
     if baseline.shape != candidate.shape or len(baseline) == 0:
         raise ValueError("A paired difference needs the same queries, at least one, on both sides.")
-    change = candidate - baseline
+    change = change_of(baseline, candidate)
     if np.isnan(change).any():
         raise ValueError("A paired difference needs a value for every query on both sides.")
-    parts = summaries(change, confidence=confidence, seed=seed, resamples=resamples, strata=strata)
+    parts = summaries(change, confidence=confidence, strata=strata)
     p_values = sign_flip_p(change, seed=seed, resamples=resamples)
     corrected = holm(p_values)
     return [
@@ -143,9 +198,7 @@ def differences(
             interval=parts[column].interval,
             p=p_values[column],
             holm=corrected[column],
-            better=int((change[:, column] > 0).sum()),
-            equal=int((change[:, column] == 0).sum()),
-            worse=int((change[:, column] < 0).sum()),
+            **tally_of(change[:, column])._asdict(),
             n=len(change),
             bca=parts[column].bca,
         )
@@ -153,7 +206,7 @@ def differences(
     ]
 
 
-def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = COMPARED_RESAMPLES) -> list[float]:
+def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[float]:
     """Two-sided p of each column's mean under random signs: (1 + hits) / (resamples + 1), never zero.
 
     Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean counts as a hit when it

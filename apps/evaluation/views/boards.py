@@ -42,8 +42,12 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     """Ask for the scores that a trend lacks."""
     version = frozen_in(project, version_pk)
     form = RestForm(request.POST)
-    split = form.cleaned_data["split"] if form.is_valid() else rules.EVERY_SPLIT
-    asked = actions.score_the_rest(version=version, split=split, actor=member_of(request).user, at=timezone.now())
+    is_read = form.is_valid()
+    split = form.cleaned_data["split"] if is_read else rules.EVERY_SPLIT
+    measure = form.cleaned_data["measure"] if is_read else ""
+    asked = actions.score_the_rest(
+        version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
+    )
     runs = "run is" if len(asked) == 1 else "runs are"
     words = f"{len(asked):,} {runs} being scored on {version.label}." if asked else "Every run has its scores already."
     messages.info(request, words)

@@ -14,9 +14,9 @@ from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import sha256_hex
-from apps.evaluation import actions, gates, rules
+from apps.evaluation import actions, gates, gating, rules
 from apps.evaluation.charts.badge import badge as drawn
-from apps.evaluation.forms.gates import GateForm
+from apps.evaluation.forms.gates import BoundForm, GateForm
 from apps.evaluation.gate_telling import next_step
 from apps.evaluation.models import Badge, Gate
 from apps.evaluation.pages import gates as gate_pages
@@ -26,6 +26,7 @@ from apps.jobs.mailing import absolute
 
 SECTION = {"section": "Runs"}
 RESULTS_A_PAGE = 50
+MOST_RETIRED = 50
 BADGE_LASTS = 60
 
 
@@ -34,7 +35,12 @@ BADGE_LASTS = 60
 def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
     """How every system stands on every gold set."""
     rows = gates.held(gates.gates_in(project))
-    context = {**SECTION, "sets": gate_pages.by_set(gold_sets_of(project), rows), "splits": rules.SPLIT_WORDS}
+    context = {
+        **SECTION,
+        "sets": gate_pages.by_set(gold_sets_of(project), rows),
+        "splits": rules.SPLIT_WORDS,
+        "retired": gates.retired_in(project)[:MOST_RETIRED],
+    }
     return render(request, "evaluation/gates.html", context)
 
 
@@ -67,7 +73,12 @@ def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpRespo
 @member_view()
 def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One gate: its rule, how it stands, everything it said, and the badge of its system."""
-    gate = gates.gate_in(project, pk)
+    return _shown(request, gates.gate_in(project, pk))
+
+
+def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) -> HttpResponse:
+    """The page of a gate, with the form of another bound as it was sent, where it was refused."""
+    project = gate.gold_set.project
     page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
     row = gates.held([gate])[0]
     context = {
@@ -81,8 +92,12 @@ def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "split_words": rules.SPLIT_WORDS[gate.split],
         "retire_url": reverse("evaluation:retire-gate", args=[project.slug, gate.pk]),
         "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),
+        "change": change or BoundForm(gate=gate),
+        "fault": gating.range_fault(gates.rule_of(gate)),
+        "successor": gate.replaced_by.first(),
+        "replaced_asks": gates.asks_of(gate.replaces) if gate.replaces else "",
     }
-    return render(request, "evaluation/gate.html", context)
+    return render(request, "evaluation/gate.html", context, status=400 if change else 200)
 
 
 def _badge_context(badge: Badge | None) -> dict[str, Any] | None:
@@ -98,6 +113,19 @@ def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"{gate.name} holds nothing any more. What it said stays.")
     return redirect("evaluation:gates", slug=project.slug)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Replace a gate by one with another bound."""
+    gate = gates.gate_in(project, pk)
+    form = BoundForm(request.POST, gate=gate)
+    if not form.is_valid():
+        return _shown(request, gate, form)
+    made = actions.replace_gate(gate=gate, changes=form.changes, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{made.name} asks for {gating.asks(gates.rule_of(made))} now. The earlier gate is kept.")
+    return _back(made)
 
 
 @require_POST

@@ -19,6 +19,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors import frozen_in, latest_version, scorable_versions
 
 SECTION = {"section": "Runs"}
+WAITING_SHOWN = 20
 
 
 @require_safe
@@ -64,12 +65,13 @@ def ground_context(version: Version, split: str) -> dict[str, Any]:
 
 
 def _board_context(request: HttpRequest, version: Version, split: str, form: ScoreForm | None) -> dict[str, Any]:
-    evaluations = selectors.evaluations_on(version, split)
+    waiting = selectors.evaluations_on(version, split).filter(scored_at=None)
     return {
         **ground_context(version, split),
-        "board": board_pages.board(evaluations, request.GET.get("measure", "")),
+        "board": board_pages.board(version, split, request.GET.get("measure", ""), request.GET.get("page")),
         "elsewhere": _scored_elsewhere(version, split),
-        "waiting": [one for one in evaluations if not one.is_scored],
+        "waiting": waiting[:WAITING_SHOWN],
+        "waiting_count": waiting.count(),
         "form": form,
     }
 

@@ -1,6 +1,7 @@
 """Comparisons and the ledger over the API."""
 
 import pytest
+from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.evaluation.models import RunNote
@@ -32,6 +33,7 @@ def test_a_comparison_gives_the_figures_of_its_page_and_names_no_query(client, s
     assert (first["n"], first["worse"], first["regressions"], first["unexplained"]) == (6, 6, 6, 6)
     assert first["difference"] == pytest.approx(first["candidate"] - first["baseline"])
     assert first["holm"] >= first["p"]
+    assert (first["rests_on"], first["sign"]) == (None, {"value": 0.0, "p": 2 / 2**6, "n": 6})
     assert "Q01" not in answer.content.decode()
 
 
@@ -43,6 +45,21 @@ def test_differences_that_do_not_scatter_have_no_t_and_say_so_with_null(client, 
 
     assert (row["t"], row["effect"], row["detectable"], row["queries_needed"]) == (None, None, None, None)
     assert row["wilcoxon"]["n"] == 6
+
+
+def test_a_difference_that_rests_on_no_query_says_so_here_and_on_the_page(client, scene):
+    pair = score(scene, "better", measures="P@5"), score(scene, "base", measures="P@5")
+    client.force_login(scene.lead)
+
+    found = client.get(address(scene, "compare", *[one.pk for one in pair])).json()
+    page = client.get(reverse("evaluation:compare", args=[scene.project.slug, *[one.pk for one in pair]]))
+
+    (row,) = found["measures"]
+    assert (row["rests_on"], row["sign"], row["better"], row["worse"]) == (0, None, 0, 0)
+    assert "resting on none of 6 queries" in found["verdict"]
+    assert page.status_code == 200
+    assert "rests on none of 6 queries" in page.content.decode()
+    assert "holds the truth less often than it says" in page.content.decode()
 
 
 def test_what_cannot_be_compared_is_refused(client, scene):

@@ -1,9 +1,11 @@
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
 
 from apps.accounts.actions import create_token
 from apps.accounts.enums import Role, Scope
+from apps.audit.models import Event
 from apps.evaluation.models import Evaluation
 from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import ask, make_scene, score
@@ -11,6 +13,18 @@ from tests.factories import AT, make_member
 
 pytestmark = pytest.mark.django_db
 MONTHS = timedelta(days=365)
+
+
+@pytest.fixture(scope="module")
+def _scene_with_test(module_rows):
+    scene = make_scene()
+    assert scene.version.queries.filter(split="test").exists()
+    return scene
+
+
+@pytest.fixture
+def scene_with_test(db, _scene_with_test):
+    return deepcopy(_scene_with_test)
 
 
 def address(scene, *parts) -> str:
@@ -44,9 +58,29 @@ def test_asking_again_answers_200_with_the_same_evaluation(client):
     evaluation = score(scene, "better", measures="AP RR")
     client.force_login(scene.lead)
 
-    again = post(client, scene)
+    again = post(client, scene, split="")
 
     assert (again.status_code, again.json()["id"]) == (200, evaluation.pk)
+
+
+def test_without_a_split_the_sealed_side_is_not_scored(client):
+    scene = make_scene()
+    client.force_login(scene.lead)
+
+    asked = post(client, scene)
+
+    assert (asked.json()["split"], asked.json()["test_looks"]) == ("dev", 0)
+
+
+@pytest.mark.parametrize("split", ["test", ""])
+def test_each_request_for_the_sealed_side_is_counted_as_a_look(client, scene_with_test, split):
+    client.force_login(scene_with_test.lead)
+
+    asked = [post(client, scene_with_test, split=split).json() for _ in range(2)]
+
+    assert [one["test_looks"] for one in asked] == [1, 2]
+    seen = Event.objects.filter(action="version.test_seen").values_list("after__what", "actor")
+    assert list(seen) == [("scores of better", scene_with_test.lead.pk)] * 2
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Reports over the API: the bytes of the pages, and nothing that a page would not tell the same person."""
 
 import re
+from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -16,9 +17,14 @@ pytestmark = pytest.mark.django_db
 NAMES = ("report", "comparison-report", "version-report")
 
 
-@pytest.fixture
-def scene() -> Scene:
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
     return make_scene(queries=6)
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    return deepcopy(_scene)
 
 
 @pytest.fixture

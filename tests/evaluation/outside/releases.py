@@ -6,7 +6,7 @@ from typing import Any
 from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
 from apps.goldsets.formats.folder import write_folder
 from tests.elsewhere import TEXTS
-from tests.goldsets.content import ListContent
+from tests.goldsets.content import ListContent, snapshot_facts
 
 FACTS: dict[str, Any] = {
     "gold_set": {"slug": "doors", "name": "Doors"},
@@ -40,7 +40,7 @@ CONTENT = ListContent(
 
 def write_release(folder: Path, *forms: str, content: ListContent = CONTENT) -> Path:
     folder.mkdir()
-    write_folder(content, folder, formats=forms or ["jsonl"], facts=FACTS)
+    write_folder(content, folder, formats=forms or ["jsonl"], facts=FACTS | {"snapshot": snapshot_facts(content)})
     return folder
 
 

@@ -50,6 +50,17 @@ def test_json_is_read_too(printed, hits):
     assert ask(prints(f"import json; print(json.dumps({printed}))")) == hits
 
 
+def test_a_third_column_is_refused_with_its_line():
+    with pytest.raises(RemoteError, match="Line 2 of the answer has 3 columns, divided by tabs"):
+        ask(prints("print('b\\t2.5\\na\\t1\\t8.5')"))
+
+
+def test_only_a_line_feed_ends_a_line():
+    assert ask(prints("print('b\\u2028c\\r\\na')")) == [Hit("b\u2028c", None), Hit("a", None)]
+    with pytest.raises(RemoteError, match="The id of item 1 holds a character that no id can hold"):
+        ask(prints("print('b\\ra\\rc')"))
+
+
 def test_a_failure_is_told_with_its_code_and_last_words():
     with pytest.raises(RemoteError, match="ended with code 3: no index"):
         ask(prints("import sys; print('no index', file=sys.stderr); sys.exit(3)"))

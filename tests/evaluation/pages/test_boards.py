@@ -1,5 +1,6 @@
 """Leaderboard with ties, trend, quality against cost, and the ledger."""
 
+from copy import deepcopy
 from decimal import Decimal
 
 import pytest
@@ -20,9 +21,14 @@ pytestmark = pytest.mark.django_db
 PAGES = ("trend", "costs", "ledger")
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene(queries=6, test_share=0.0)
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 @pytest.fixture
@@ -117,6 +123,32 @@ def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
     assert response.status_code == 302
     assert Evaluation.objects.get(run=scene.runs["better"]).measures == ["RR"]
     assert "Not on the line yet" not in read(client, scene, "trend")
+
+
+def test_a_run_on_the_line_is_not_said_to_be_missing_from_it(client, scene):
+    score(scene, "base", measures="nDCG@10 RR")
+    score(scene, "better", measures="nDCG@10")
+    add_run(scene, "third", {"Q01": GOOD})
+
+    said = read(client, scene, "trend", measure="nDCG@10")
+    found = Trend(scene.version, "", "nDCG@10")
+
+    assert [row.standing.run.tag for row in found.rows] == ["base", "better"]
+    assert [run.tag for run in found.unscored] == ["third"]
+    assert [run.tag for run in Trend(scene.version, "", "RR").unscored] == ["better", "third"]
+    assert "Score 1 run on v1" in said
+
+
+def test_what_is_asked_for_is_what_the_trend_lacks(client, scene):
+    score(scene, "base", measures="nDCG@10 RR")
+    score(scene, "better", measures="nDCG@10")
+    third = add_run(scene, "third", {"Q01": GOOD})
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "score-rest", scene.version.pk), {"split": "", "measure": "nDCG@10"})
+
+    assert Evaluation.objects.get(run=third).measures == ["nDCG@10"]
+    assert Evaluation.objects.filter(run=scene.runs["better"]).count() == 1
 
 
 def test_a_viewer_reads_what_a_trend_lacks_but_asks_for_nothing(client, scene):

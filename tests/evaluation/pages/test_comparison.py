@@ -1,5 +1,7 @@
 """Closing a comparison, and judging again what it calls in question."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -25,9 +27,14 @@ pytestmark = pytest.mark.django_db
 MEASURE = "nDCG@10"
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene(queries=3, test_share=0.0)
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 @pytest.fixture

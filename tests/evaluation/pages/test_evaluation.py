@@ -1,5 +1,7 @@
 """What the page of one evaluation says of intervals, splits, wording and looks at test."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -26,14 +28,19 @@ def words(response) -> str:
     return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.fixture
-def worded():
-    """Six queries, each also with typos and in lower case. The run fails on typos alone."""
+@pytest.fixture(scope="module")
+def _worded(module_rows):
     qrels = {query: {"a": 3, "b": 1, "c": 0} for query in [*CLEAN, *TYPOS, *LOWER]}
     results = {query: BAD if query.endswith("t") else GOOD for query in qrels}
     metadata = {query: {"variant_of": query[:-1], "variant": "typos"} for query in TYPOS}
     metadata |= {query: {"variant_of": query[:-1], "variant": "lower case"} for query in LOWER}
     return make_scene(qrels=qrels, runs={"r": results}, metadata=metadata)
+
+
+@pytest.fixture
+def worded(db, _worded):
+    """Six queries, each also with typos and in lower case. The run fails on typos alone."""
+    return deepcopy(_worded)
 
 
 def test_both_intervals_stand_beside_the_mean_where_two_people_judged(client):
@@ -114,8 +121,8 @@ def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
     rows = first.context["scores"].splits
     assert [row.measure for row in rows] == MEASURES.split()
     assert rows[0].dev.n + rows[0].test.n == 12
-    assert "1 look so far" in words(first)
-    assert "2 looks so far" in again
+    assert "2 looks so far" in words(first), "having it scored was the first"
+    assert "3 looks so far" in again
 
 
 def test_who_may_not_look_is_not_counted(client):
@@ -124,7 +131,7 @@ def test_who_may_not_look_is_not_counted(client):
 
     said = words(open_page(client, scene, evaluation, make_member(scene.project, Role.VIEWER)))
 
-    assert "Nobody has looked so far." in said
+    assert "1 look so far" in said, "of the lead who had it scored"
     assert "The test split is sealed" in said
 
 

@@ -1,14 +1,18 @@
 """Pages and API of gates."""
 
+from copy import deepcopy
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.evaluation import gates
 from apps.evaluation.actions import create_gate
 from apps.evaluation.gate_telling import AFTER_A_GAP
 from apps.evaluation.models import Badge, Gate, GateResult
+from apps.evaluation.pages import gates as gate_pages
 from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
@@ -18,9 +22,14 @@ pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
 
 
-@pytest.fixture
-def scene() -> Scene:
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
     return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    return deepcopy(_scene)
 
 
 def hold(scene: Scene, **facts) -> Gate:
@@ -132,6 +141,7 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
         ({"kind": "no_worse_than", "bound": "-1"}, "Beside a baseline the bound is a number from 0"),
         ({"figure": "latency_p95"}, "latency_p95 is the better the lower it is: choose “at most the bound”."),
         ({"figure": "alpha_nDCG@10"}, "needs the facets of queries"),
+        ({"bound": "70"}, "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."),
     ],
 )
 def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene, changes, says):
@@ -153,6 +163,7 @@ def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene,
         ({"figure": "cost", "kind": "at_most", "on": "interval"}, "on"),
         ({"figure": "cost", "kind": "at_most", "slice": "domain=access"}, "slice"),
         ({"kind": "no_worse_than", "bound": "-1"}, "bound"),
+        ({"bound": "70"}, "bound"),
         ({"kind": "no_worse_than", "bound": ""}, "baseline"),
     ],
 )
@@ -319,6 +330,78 @@ def test_a_lead_retires_a_gate(client, scene):
     assert "No gate yet." in words(client.get(url(scene, "gates")))
 
 
+def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
+    gate = hold(scene)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    answer = client.post(url(scene, "change-bound", gate.pk), {"bound": "0.8"})
+    run_jobs()
+
+    made = Gate.objects.get(retired_at=None)
+    old, new = (words(client.get(url(scene, "gate", pk))) for pk in (gate.pk, made.pk))
+    listed = words(client.get(url(scene, "gates")))
+    assert answer["Location"] == url(scene, "gate", made.pk)
+    assert made.rule["at_least"] == 0.8
+    assert f'Replaced by <a href="{url(scene, "gate", made.pk)}">Good enough</a>' in old
+    assert "the gate asks for at least 0.9." in old
+    assert f'<a href="{url(scene, "gate", gate.pk)}">nDCG@10: at least 0.9</a>, with what it said' in new
+    assert "the gate asks for at least 0.8." in new
+    assert f'<a href="{url(scene, "gate", gate.pk)}">Good enough</a>' in listed.partition("Retired gates")[2]
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [
+        ("70", "For 70 % write 0.70."),
+        ("", "Write the number that the figure is held to."),
+        ("0.9", "asks for that already"),
+    ],
+)
+def test_a_bound_that_cannot_be_is_said_beside_its_field(client, scene, bound, says):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    answer = client.post(url(scene, "change-bound", gate.pk), {"bound": bound})
+
+    assert answer.status_code in {400, 409}
+    assert says in words(answer)
+    assert list(Gate.objects.filter(retired_at=None)) == [gate]
+
+
+def test_a_gate_on_a_baseline_may_lose_its_margin(client, scene):
+    gate = create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["better"].system_id,
+        facts={"name": "No worse", "figure": "nDCG@10", "no_worse_than": "baseline", "margin": 0.02},
+        baseline_id=scene.runs["better"].pk,
+        actor=scene.lead,
+        at=AT,
+    )
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "change-bound", gate.pk), {"bound": ""})
+
+    made = Gate.objects.get(retired_at=None)
+    assert made.rule == {"name": "No worse", "figure": "nDCG@10", "no_worse_than": "baseline", "tier": "full"}
+    assert made.baseline == scene.runs["better"]
+
+
+def test_a_bound_from_before_bounds_were_checked_is_told_and_does_not_stretch_the_drawing(client, scene):
+    gate = hold(scene)
+    Gate.objects.filter(pk=gate.pk).update(rule={**gate.rule, "at_least": 70.0})
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    response = client.get(url(scene, "gate", gate.pk))
+
+    rule, results = gates.rule_of(Gate.objects.get()), list(GateResult.objects.all())
+    assert "No run can ever meet this gate. nDCG@10 lies between 0 and 1, and 70 does not." in words(response)
+    assert [row.bound for row in results] == [70]
+    assert gate_pages.history_bounds(rule, results).high < 1.1
+    assert 'class="limit"' not in words(response)
+
+
 def test_a_lead_makes_and_revokes_the_badge_on_the_page(client, scene):
     gate = hold(scene)
     client.force_login(scene.lead)
@@ -375,3 +458,23 @@ def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
 
     assert (answer.status_code, answer.json()["code"]) == (409, "bad_rule")
     assert "did you mean at_least?" in answer.json()["detail"]
+
+
+def test_machines_replace_a_gate_and_retire_one(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+    here = [scene.project.slug, gate.pk]
+
+    refused = client.post(
+        reverse("evaluation-api:replace-gate", args=here), {"rule": {"at_least": 70}}, content_type="application/json"
+    )
+    made = client.post(
+        reverse("evaluation-api:replace-gate", args=here), {"rule": {"at_least": 0.7}}, content_type="application/json"
+    )
+    ended = client.post(reverse("evaluation-api:retire-gate", args=[here[0], made.json()["id"]]))
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "bad_rule")
+    assert refused.json()["detail"] == "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."
+    assert (made.status_code, made.json()["replaces"], made.json()["rule"]["at_least"]) == (201, gate.pk, 0.7)
+    assert ended.json()["retired_at"]
+    assert Gate.objects.filter(retired_at=None).count() == 0

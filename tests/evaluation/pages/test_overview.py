@@ -1,6 +1,7 @@
 import csv
 import io
 import re
+from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -8,6 +9,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.pages import boards
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.jobs.testing import run_jobs
@@ -19,9 +21,14 @@ pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR"
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene()
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 @pytest.fixture
@@ -334,6 +341,8 @@ def test_each_look_of_a_lead_at_test_scores_is_logged(client, scene, pair):
 
     looks = Event.objects.filter(action="version.test_seen").order_by("pk")
     assert [event.after["what"] for event in looks] == [
+        "scores of better",
+        "scores of base",
         "scores by query",
         "comparison by query",
         "comparison as CSV",
@@ -415,6 +424,35 @@ def count_queries(client, address, django_assert_max_num_queries) -> int:
     with django_assert_max_num_queries(100) as seen:
         assert client.get(address).status_code == 200
     return len(seen)
+
+
+def test_a_leaderboard_of_many_runs_is_read_page_by_page(client, scene, monkeypatch):
+    monkeypatch.setattr(boards, "RUNS_A_PAGE", 2)
+    scene.runs["third"] = add_run(scene, "third", {"Q01": BAD})
+    for tag in ("base", "better", "third"):
+        score(scene, tag, measures="nDCG@10")
+    client.force_login(scene.lead)
+
+    first = client.get(url(scene, "overview"), {"split": ""})
+    last = client.get(url(scene, "overview"), {"split": "", "page": 2})
+
+    assert [tags_of(page) for page in (first, last)] == [["better", "base"], ["third"]]
+    assert last.context["board"].bounds == first.context["board"].bounds
+    assert "Places 3 to 3 of 3 runs" in words(last)
+    assert "page=2" in first.content.decode()
+
+
+def tags_of(response) -> list[str]:
+    return [row.standing.run.tag for row in response.context["board"].rows]
+
+
+def test_a_leaderboard_loads_no_ids_of_queries(client, scene, pair, django_assert_max_num_queries):
+    client.force_login(scene.lead)
+
+    with django_assert_max_num_queries(100) as seen:
+        client.get(url(scene, "overview"))
+
+    assert not [query["sql"] for query in seen if '"query_ids"' in query["sql"] or '"values"' in query["sql"]]
 
 
 def test_the_leaderboard_asks_the_database_as_often_for_one_run_as_for_three(client, django_assert_max_num_queries):

@@ -1,6 +1,7 @@
 """Reports of evaluations, comparisons and versions, and who is told what in them."""
 
 import re
+from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -20,9 +21,14 @@ pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR"
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene()
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 @pytest.fixture

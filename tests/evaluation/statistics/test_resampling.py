@@ -8,8 +8,10 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from apps.common.intervals import widened
+from apps.evaluation.statistics.every_draw import every_draw
 from apps.evaluation.statistics.resampling import (
     bca_interval,
+    interval_of,
     people_intervals,
     percentile_interval,
     reading_share,
@@ -49,7 +51,7 @@ def test_a_percentile_interval_is_the_middle_share():
 def test_bca_agrees_with_scipy():
     values = skewed(60)
 
-    found = bca_interval(values, means_of(values), 0.95)
+    found = bca_interval(values, every_draw(values), 0.95)
 
     theirs = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(2)
@@ -59,10 +61,10 @@ def test_bca_agrees_with_scipy():
 
 def test_bca_moves_towards_the_long_tail():
     values = skewed(60)
-    means = means_of(values)
+    drawn = every_draw(values)
 
-    low, high = percentile_interval(means, 0.95)
-    moved_low, moved_high = bca_interval(values, means, 0.95)
+    low, high = interval_of(drawn, 0.95)
+    moved_low, moved_high = bca_interval(values, drawn, 0.95)
 
     assert low < moved_low
     assert high < moved_high
@@ -71,7 +73,7 @@ def test_bca_moves_towards_the_long_tail():
 def test_bca_of_equal_values_has_no_width():
     values = np.full(5, 0.1)
 
-    assert bca_interval(values, means_of(values), 0.95) == (0.1, 0.1)
+    assert bca_interval(values, every_draw(values), 0.95) == (0.1, 0.1)
 
 
 def test_bca_of_two_values_spans_them():
@@ -83,9 +85,7 @@ def test_bca_of_two_values_spans_them():
 def test_few_queries_are_read_further_out_and_many_are_not():
     few, many = np.random.default_rng(1).random(20), skewed(20_000)
 
-    assert summaries(few[:, None], seed=3)[0].interval == percentile_interval(
-        means_of(few, resamples=1000), widened(0.95, 20)
-    )
+    assert summaries(few[:, None])[0].interval == interval_of(every_draw(few), widened(0.95, 20))
     assert widened(0.95, 20_000) == pytest.approx(0.95, abs=1e-4)
     assert summaries(many[:, None])[0].interval == pytest.approx(
         stats.norm.interval(0.95, many.mean(), many.std() / math.sqrt(20_000)), abs=3e-4
@@ -96,11 +96,11 @@ def test_a_spread_that_few_queries_make_is_read_further_out():
     """Five of 50 differ, all alike: kurtosis 8.11, so 13.9 degrees of freedom and not 49."""
     change = np.where(np.arange(50) < 5, 0.4, 0.0)
 
-    (found,) = summaries(change[:, None], seed=3)
+    (found,) = summaries(change[:, None])
 
-    means, share = means_of(change, resamples=1000), widened(0.95, 50, freedom=13)
-    assert found.interval == percentile_interval(means, share)
-    assert found.bca == bca_interval(change, means, share)
+    drawn, share = every_draw(change), widened(0.95, 50, freedom=13)
+    assert found.interval == interval_of(drawn, share)
+    assert found.bca == bca_interval(change, drawn, share)
     assert share > widened(0.95, 50)
 
 
@@ -253,11 +253,14 @@ def test_columns_with_gaps_are_the_same_alone_and_beside_others():
     assert people_intervals(sheets) == [people_intervals(sheets[:, :, [column]])[0] for column in range(4)]
 
 
-def test_an_interval_over_people_is_the_same_for_the_same_seed_only():
+def test_an_interval_over_people_is_drawn_only_where_they_judged_other_queries():
     sheets = np.random.default_rng(2).random((3, 40, 1))
+    with_gaps = sheets.copy()
+    with_gaps[0, :7] = math.nan
 
-    assert people_intervals(sheets) == people_intervals(sheets)
-    assert people_intervals(sheets) != people_intervals(sheets, seed=21)
+    assert people_intervals(sheets) == people_intervals(sheets, seed=21)
+    assert people_intervals(with_gaps) == people_intervals(with_gaps)
+    assert people_intervals(with_gaps) != people_intervals(with_gaps, seed=21)
 
 
 # The same bytes
@@ -270,7 +273,7 @@ def test_figures_are_the_same_to_the_last_bit_on_any_number_of_threads():
     def all_of_it(threads: int) -> list[object]:
         with threadpool_limits(limits=threads):
             return [
-                summaries(values, resamples=300),
+                summaries(values),
                 differences(values, values + change, resamples=300),
                 sign_flip_p(change, resamples=300),
                 people_intervals(np.stack([values, values + change])[:, :, :2], resamples=300),
