@@ -24,6 +24,14 @@ class InvitationRefused(Refusal):
     """The link cannot be used."""
 
 
+class FormSent(Refusal):
+    """A form was sent before, and what it made is there no more."""
+
+    def __init__(self, what_happened: str) -> None:
+        said = f"This form was sent already, and its {what_happened}. Load the page again to make another one."
+        super().__init__(said, code="form_sent")
+
+
 class PeopleRefused(Forbidden):
     """Not for this person to decide who belongs."""
 
@@ -74,18 +82,27 @@ def create_setup_link(*, at: datetime) -> str:
 
 @transaction.atomic
 def invite(
-    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = ""
+    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = ""
 ) -> tuple[Invitation, str]:
-    """Make a single-use invitation and return it with its token, which is shown once and kept as a digest."""
+    """Make a single-use invitation and return it with its token, which is shown once and kept as a digest.
+
+    `key` is the form's: sent again it makes no second invitation and returns the first one, while that is open.
+    """
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     if reason := rules.roles_refusal(list(roles)):
         raise Refusal(reason, code="roles")
-    token = new_link_token()
+    email, roles = email.strip().lower(), sorted(set(roles))
+    token = new_link_token(key, "invitation", project.pk, actor.pk, email, roles)
+    if sent := Invitation.objects.filter(token_digest=token_digest(token)).first():
+        if rules.invitation_refusal(sent, at):
+            raise FormSent("invitation was used or has ended")
+        return sent, token
     invitation = Invitation.objects.create(
         project=project,
-        email=email.strip().lower(),
-        roles=sorted(set(roles)),
+        email=email,
+        roles=roles,
         token_digest=token_digest(token),
         created_by=actor,
         created_at=at,
@@ -174,7 +191,7 @@ def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User
 
     The last lead cannot be taken away: somebody has to be able to let people in.
     """
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     if roles and (reason := rules.roles_refusal(list(roles))):
@@ -232,9 +249,12 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
 
 @transaction.atomic
 def create_token(
-    *, project: Project, user: User, name: str, scopes: Sequence[str], at: datetime, lasts: timedelta
+    *, project: Project, user: User, name: str, scopes: Sequence[str], at: datetime, lasts: timedelta, key: str = ""
 ) -> tuple[ApiToken, str]:
-    """Make a key for machines and return it with its secret, which is shown once and kept as a digest."""
+    """Make a token for machines and return it with its secret, which is shown once and kept as a digest.
+
+    `key` is the form's: sent again it makes no second token and returns the first one, unless that has ended.
+    """
     unknown = sorted(set(scopes) - set(Scope.values))
     if unknown or not scopes:
         raise Refusal(f"Choose scopes from: {', '.join(Scope.values)}.", code="scopes")
@@ -242,11 +262,17 @@ def create_token(
         raise Refusal("A token lasts between one day and 365 days.", code="token_life")
     if not roles_of(user, project):
         raise PeopleRefused("Only members of a project hold its tokens.")
-    secret = new_token()
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    name = name.strip()
+    secret = new_token(key, "token", project.pk, user.pk, name, sorted(set(scopes)), lasts.days)
+    if sent := ApiToken.objects.filter(digest=token_digest(secret)).first():
+        if sent.revoked_at is not None or sent.expires_at <= at:
+            raise FormSent("token was revoked or has expired")
+        return sent, secret
     token = ApiToken.objects.create(
         user=user,
         project=project,
-        name=name.strip(),
+        name=name,
         prefix=shown_prefix(secret),
         digest=token_digest(secret),
         scopes=sorted(set(scopes)),

@@ -2,37 +2,55 @@
 
 from typing import Any, ClassVar, cast
 
+from django.conf import settings
 from rest_framework import exceptions
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.selectors import Member, membership_in
+from apps.common.parsers import most_bytes, too_large
 
 
 class ProjectAPIView(APIView):
     """An endpoint under `/api/v1/projects/<slug>/`.
 
     `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope
-    a token needs. A token reaches its own project only; any other is 404, as for strangers. `self.project` and
-    `self.member` are set before the method runs.
+    a token needs. HEAD is a GET whose body is left out. A token reaches its own project only; any other is 404, as for
+    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. `most_bytes` is
+    how long a body may be, where it is not what all others take.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}
     scopes: ClassVar[dict[str, str]] = {}
+    most_bytes: ClassVar[int] = 0
     project: Project
     member: Member
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if request.method not in self.roles:
-            return  # OPTIONS answers, anything else is refused by DRF with 405
         token = request.auth if isinstance(request.auth, ApiToken) else None
         if token is not None and token.project.slug != kwargs["slug"]:
             raise exceptions.NotFound()
         self.member = membership_in(cast(User, request.user), kwargs["slug"])
         self.project = self.member.project
-        if token is not None and self.scopes.get(request.method) not in token.scopes:
-            raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(request.method)}.")
-        if not self.member.holds(*self.roles[request.method]):
-            raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[request.method]))}.")
+        self._refuse_long_bodies(request)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        if method not in self.roles:
+            return  # OPTIONS answers a member, anything else is refused by DRF with 405
+        if token is not None and self.scopes.get(method) not in token.scopes:
+            raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(method)}.")
+        if not self.member.holds(*self.roles[method]):
+            raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[method]))}.")
+
+    def _refuse_long_bodies(self, request: Request) -> None:
+        """Before anything is read of them. A body that says it is short and is not is cut off by its parser."""
+        packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+        if packed != "identity":
+            raise exceptions.UnsupportedMediaType(packed, f"Send the body as it is, not packed as {packed[:40]}.")
+        told = request.META.get("CONTENT_LENGTH") or "0"
+        is_file = any(issubclass(parser, MultiPartParser) for parser in self.parser_classes)
+        most = settings.UPLOAD_MAX_BYTES if is_file else most_bytes(self)
+        if not told.isdecimal() or int(told) > most:
+            raise too_large(most)

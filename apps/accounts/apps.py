@@ -6,4 +6,11 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
+        from django.contrib.auth.models import update_last_login
+        from django.contrib.auth.signals import user_logged_in
+
         from apps.accounts import schema  # noqa: F401  registers the scheme by being imported
+        from apps.accounts.signing_in import note_sign_in
+
+        user_logged_in.disconnect(update_last_login, dispatch_uid="update_last_login")
+        user_logged_in.connect(note_sign_in, dispatch_uid="karat.note_sign_in")

@@ -1,11 +1,15 @@
 """Sign-in of machines: `Authorization: Bearer karat_…`."""
 
+from datetime import datetime
+
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiToken, User
 from apps.accounts.tokens import token_digest
+from apps.common.outages import outage_of
 
 USED_AT_GRAIN_SECONDS = 60
 
@@ -31,8 +35,18 @@ class TokenAuthentication(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed("This token is unknown, revoked or expired. Make a new one.")
         stale = token.last_used_at is None or (now - token.last_used_at).total_seconds() > USED_AT_GRAIN_SECONDS
         if stale:
-            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+            _note_use(token, now)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """A token may read while nothing can be written: when it was used last is then known less well."""
+    try:
+        with transaction.atomic():
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    except DatabaseError as problem:
+        if outage_of(problem) is None:
+            raise

@@ -3,6 +3,7 @@
 import zoneinfo
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
@@ -124,7 +125,13 @@ class RolesForm(KaratForm):
     )
 
 
-class InviteForm(KaratForm):
+class OnceForm(KaratForm):
+    """A form that has one effect however often it is sent: `key` is made with the page and goes with every sending."""
+
+    key = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput, initial=lambda: uuid4().hex)
+
+
+class InviteForm(OnceForm):
     email = forms.EmailField(
         label="E-mail", required=False, help_text="Empty: whoever holds the link names their own address."
     )
@@ -135,7 +142,7 @@ class InviteForm(KaratForm):
     )
 
 
-class TokenForm(KaratForm):
+class TokenForm(OnceForm):
     name = forms.CharField(max_length=80, help_text="What will use it, such as the name of the pipeline.")
     scopes = forms.MultipleChoiceField(
         choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in Scope],

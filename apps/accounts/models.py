@@ -1,10 +1,12 @@
 from django.conf import settings
+from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
-from django.db import models
+from django.db import DatabaseError, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from apps.accounts.enums import Role
+from apps.common.outages import outage_of
 
 STAND_IN_DOMAIN = "@raters.invalid"
 
@@ -41,6 +43,22 @@ class User(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Whether the password is right. A hash of an older kind is made anew then, if anything can be written."""
+
+        def renew(password: str | None) -> None:
+            was = self.password
+            self.set_password(password)
+            try:
+                with transaction.atomic():
+                    self.save(update_fields=["password"])
+            except DatabaseError as problem:
+                self.password = was
+                if outage_of(problem) is None:
+                    raise
+
+        return check_password(raw_password, self.password, renew)
 
     @property
     def is_stand_in(self) -> bool:
@@ -191,10 +209,14 @@ class Secret(models.Model):
 
 
 class LoginAttempt(models.Model):
-    """One failed try to sign in, kept to limit guessing per account and per address without a cache."""
+    """One failed try to sign in, kept to limit guessing per account and per address without a cache.
+
+    `device` is the browser when the account had signed in there before; "" for strangers.
+    """
 
     account = models.CharField(max_length=254, db_index=True)
     address = models.GenericIPAddressField(null=True, db_index=True)
+    device = models.CharField(max_length=32, blank=True, default="")
     at = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:

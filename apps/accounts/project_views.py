@@ -16,6 +16,7 @@ from apps.accounts.models import Project
 from apps.accounts.secrets import delete_secret as forget_secret
 from apps.accounts.secrets import save_secret, secret_in, secrets_in
 from apps.common.errors import Refusal
+from apps.common.requests import link_for_others
 
 
 @member_view()
@@ -49,7 +50,7 @@ def invite(request: MemberRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return _people(request, project, form=form, status=400)
     _, token = actions.invite(project=project, actor=request.user, **form.cleaned_data, at=timezone.now())
-    link = request.build_absolute_uri(reverse("accounts:join", kwargs={"token": token}))
+    link = link_for_others(request, reverse("accounts:join", kwargs={"token": token}))
     return _people(request, project, link=link)
 
 
@@ -80,7 +81,7 @@ def set_roles(request: MemberRequest, project: Project, user_id: int) -> HttpRes
 
 
 @member_view()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: MemberRequest, project: Project) -> HttpResponse:
     form = TokenForm(request.POST or None)
     secret = ""
@@ -91,6 +92,7 @@ def tokens(request: MemberRequest, project: Project) -> HttpResponse:
             name=form.cleaned_data["name"],
             scopes=form.cleaned_data["scopes"],
             lasts=form.lasts,
+            key=form.cleaned_data["key"],
             at=timezone.now(),
         )
         form = TokenForm()
@@ -115,7 +117,7 @@ def revoke_token(request: MemberRequest, project: Project, token_id: int) -> Htt
 @sensitive_post_parameters("value")
 @sensitive_variables("form", "values")
 @member_view(Role.LEAD)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def secrets(request: MemberRequest, project: Project) -> HttpResponse:
     """The names of the project's secrets, and the form that keeps one."""
     form = SecretForm(request.POST or None)

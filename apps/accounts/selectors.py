@@ -56,6 +56,12 @@ def roles_of(user: User, project: Project) -> frozenset[str]:
     return frozenset(Membership.objects.live().filter(user=user, project=project).values_list("role", flat=True))
 
 
+def locked_roles(user: User, project: Project) -> frozenset[str]:
+    """The roles this person holds, which nobody takes from them before the transaction ends."""
+    live = Membership.objects.live().filter(user=user, project=project).select_for_update(no_key=True).order_by("pk")
+    return frozenset(live.values_list("role", flat=True))
+
+
 def has_operator() -> bool:
     return User.objects.filter(is_operator=True, is_active=True).exists()
 

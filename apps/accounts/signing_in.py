@@ -2,20 +2,31 @@
 
 A try counts before the password is looked at, so that many tries at once cannot slip through together. What is
 said, and how long it takes, is the same for people who exist and people who do not.
+
+A browser from which the account has signed in before counts apart (see `devices`): strangers lock out neither the
+person whose password they guess nor the colleagues who share their address.
 """
 
+import logging
+import threading
 from datetime import datetime, timedelta
 
 from django.contrib.auth import authenticate
-from django.db.models import Q
+from django.contrib.auth.models import update_last_login
+from django.db import DatabaseError, transaction
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.accounts.models import LoginAttempt, User
 from apps.common.errors import Refusal
+from apps.common.outages import outage_of
+
+log = logging.getLogger(__name__)
 
 WINDOW = timedelta(minutes=15)
 MOST_PER_ACCOUNT = 8
 MOST_PER_ADDRESS = 40
+MOST_REMEMBERED = 10_000
 KEPT = timedelta(days=1)
 
 
@@ -25,26 +36,86 @@ class SignInRefused(Refusal):
     status = 403
 
 
-def sign_in(*, request: HttpRequest, email: str, password: str, address: str | None, at: datetime) -> User:
-    """The person with this e-mail address and password.
+def sign_in(
+    *, request: HttpRequest, email: str, password: str, address: str | None, device: str = "", at: datetime
+) -> User:
+    """The person with this e-mail address and password. `device` is a browser that knows the account, or "".
 
-    Raises SignInRefused: with code `too_many` after 8 failures for the account or 40 from the address within
-    15 minutes, with code `unknown` when address and password do not belong together or the account is closed.
+    Raises SignInRefused: with code `too_many` after 8 failures within 15 minutes for the account or 40 from the
+    address, of strangers, or after 8 from the known device; with code `unknown` when address and password do not
+    belong together or the account is closed.
     """
     account = email.strip().lower()[:254]
-    attempt = LoginAttempt.objects.create(account=account, address=address, at=at)
-    if _are_too_many(attempt):
-        attempt.delete()
+    attempt = LoginAttempt(account=account, address=address, device=device, at=at)
+    is_written = _write(attempt)
+    if _are_too_many(attempt) or not (is_written or memory.has_room(attempt)):
+        if is_written:
+            attempt.delete()
         raise SignInRefused("Too many tries. Wait 15 minutes, then sign in again.", code="too_many")
     user = authenticate(request, username=account, password=password)
     if user is None:
         raise SignInRefused("This e-mail address and password do not belong together.", code="unknown")
-    LoginAttempt.objects.filter(Q(account=account) | Q(at__lt=at - KEPT)).delete()
+    if is_written:
+        LoginAttempt.objects.filter(Q(account=account, device=device) | Q(at__lt=at - KEPT)).delete()
     return user
 
 
+def note_sign_in(sender: type[User], user: User, **kwargs: object) -> None:
+    """Write down when somebody signed in last, if anything can be written."""
+    try:
+        with transaction.atomic():
+            update_last_login(sender, user, **kwargs)
+    except DatabaseError as problem:
+        if outage_of(problem) is None:
+            raise
+
+
+def _write(attempt: LoginAttempt) -> bool:
+    """False while nothing can be saved: people may sign in for reading then, and tries are counted in memory."""
+    try:
+        with transaction.atomic():
+            attempt.save()
+    except DatabaseError as problem:
+        outage = outage_of(problem)
+        if outage is None:
+            raise
+        log.warning("%s: a try to sign in is counted in memory only.", outage.title)
+        attempt.pk = None
+        return False
+    return True
+
+
 def _are_too_many(attempt: LoginAttempt) -> bool:
-    recent = LoginAttempt.objects.filter(at__gt=attempt.at - WINDOW).exclude(pk=attempt.pk)
-    if recent.filter(account=attempt.account).count() >= MOST_PER_ACCOUNT:
+    recent = LoginAttempt.objects.filter(at__gt=attempt.at - WINDOW, device=attempt.device).exclude(pk=attempt.pk)
+    if _reaches(recent.filter(account=attempt.account), MOST_PER_ACCOUNT):
         return True
-    return attempt.address is not None and recent.filter(address=attempt.address).count() >= MOST_PER_ADDRESS
+    if attempt.device or attempt.address is None:
+        return False
+    return _reaches(recent.filter(address=attempt.address), MOST_PER_ADDRESS)
+
+
+def _reaches(rows: "QuerySet[LoginAttempt]", most: int) -> bool:
+    return rows[:most].count() >= most
+
+
+class Memory:
+    """Tries that could not be written down, counted in this process: better than none, and for a short time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tries: list[tuple[datetime, str, str | None, str]] = []
+
+    def has_room(self, attempt: LoginAttempt) -> bool:
+        """Count the try, and say whether it is one that the limits allow."""
+        one = (attempt.at, attempt.account, attempt.address, attempt.device)
+        with self._lock:
+            recent = [tried for tried in self._tries if tried[0] > attempt.at - WINDOW]
+            self._tries = [*recent[-MOST_REMEMBERED:], one]
+        same = [tried for tried in recent if tried[3] == attempt.device]
+        if sum(tried[1] == attempt.account for tried in same) >= MOST_PER_ACCOUNT:
+            return False
+        is_known = bool(attempt.device) or attempt.address is None
+        return is_known or sum(tried[2] == attempt.address for tried in same) < MOST_PER_ADDRESS
+
+
+memory = Memory()

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts import actions, selectors
 from apps.accounts.access import PersonRequest, operator_view
+from apps.accounts.devices import known_device, remember_device
 from apps.accounts.forms import NewPersonForm, PasswordForm, ProfileForm, ProjectForm, SetUpForm, SignInForm
 from apps.accounts.models import Invitation, User
 from apps.accounts.signing_in import SignInRefused, sign_in
@@ -26,20 +27,32 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def login(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(_next(request))
     form = SignInForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            user = sign_in(request=request, **form.cleaned_data, address=client_address(request), at=timezone.now())
+            user = sign_in(
+                request=request,
+                **form.cleaned_data,
+                address=client_address(request),
+                device=known_device(request, form.cleaned_data["email"]),
+                at=timezone.now(),
+            )
         except SignInRefused as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            start_session(request, user)
-            return redirect(_next(request))
+            return _let_in(request, user, _next(request))
     return render(request, "accounts/login.html", {"form": form, "next": request.GET.get("next", "")})
+
+
+def _let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
+    start_session(request, user, backend=BACKEND)
+    response = redirect(where)
+    remember_device(response, request, user.email)
+    return response
 
 
 def _next(request: HttpRequest) -> str:
@@ -56,7 +69,7 @@ def logout(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def set_up(request: HttpRequest, token: str) -> HttpResponse:
     invitation = selectors.live_invitation(token, timezone.now())
     if invitation is None or not invitation.makes_operator:
@@ -68,13 +81,12 @@ def set_up(request: HttpRequest, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            start_session(request, user, backend=BACKEND)
-            return redirect("dashboard:projects")
+            return _let_in(request, user, resolve_url("dashboard:projects"))
     return render(request, "accounts/set_up.html", {"form": form})
 
 
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
     invitation = selectors.live_invitation(token, timezone.now())
     if invitation is None or invitation.project is None:
@@ -88,8 +100,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            start_session(request, user, backend=BACKEND)
-            return redirect("dashboard:home", slug=invitation.project.slug)
+            return _let_in(request, user, resolve_url("dashboard:home", slug=invitation.project.slug))
     context = {"form": form, "invitation": invitation, "path": request.path}
     return render(request, "accounts/join.html", context)
 
@@ -111,7 +122,7 @@ def _dead_link(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def profile(request: PersonRequest) -> HttpResponse:
     user: User = request.user
     start = {"name": user.name, "time_zone": user.time_zone}
@@ -140,7 +151,7 @@ def password(request: PersonRequest) -> HttpResponse:
 
 
 @operator_view
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_project(request: PersonRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -12,7 +12,7 @@ import sys
 from apps.agreement import labelprint
 from apps.agreement.coefficients import CONFIDENCE, RESAMPLES, Settings
 from apps.agreement.labelfiles import REPEATS, Labelling, Reading, Strata, labelling_of, read_labels, read_strata
-from apps.agreement.labelfiles.columns import ROLES
+from apps.agreement.labelfiles.columns import ROLES, Form
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
 from apps.agreement.labelfiles.misread import misread
@@ -89,13 +89,13 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Reads and prints; the exit code."""
     try:
-        labelling = _labelling(args)
+        form, labelling = _labelling(args)
         strata = _strata(args, labelling)
     except InputErrors as found:
         for line in as_lines(found):
             print(f"karat agree: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    for remark in remarks_on(labelling):
+    for remark in [*form.remarks(), *remarks_on(labelling)]:
         print(f"{name_of(args.file)}: {remark}", file=sys.stderr)
     for remark in strata.remarks() if strata else []:
         print(f"{name_of(args.by)}: {remark}", file=sys.stderr)
@@ -105,8 +105,8 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _labelling(args: argparse.Namespace) -> Labelling:
-    """The labels of the file. Raises InputErrors with all that is wrong, up to a number."""
+def _labelling(args: argparse.Namespace) -> tuple[Form, Labelling]:
+    """The form of the file and its labels. Raises InputErrors with all that is wrong, up to a number."""
     errors = ErrorList(MOST_TOLD)
     reading = Reading(
         columns=tuple(args.columns),
@@ -116,7 +116,7 @@ def _labelling(args: argparse.Namespace) -> Labelling:
         level=args.level,
         categories=tuple(args.categories),
     )
-    labelling = None
+    form = labelling = None
     try:
         form, labels = read_labels(args.file, reading, errors)
         if not errors:
@@ -125,9 +125,9 @@ def _labelling(args: argparse.Namespace) -> Labelling:
                 raise InputErrors([InputError(name_of(args.file), None, "", "", said)])
     except InputError as error:
         errors.add(error)
-    if errors or labelling is None:
+    if errors or form is None or labelling is None:
         raise all_of(errors)
-    return labelling
+    return form, labelling
 
 
 def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:

@@ -13,6 +13,7 @@ from apps.agreement.coefficients import MISSING
 from apps.agreement.ratings import Ratings
 from apps.agreement.standing import ratings_in
 from apps.corpus.models import BlockVersion
+from apps.corpus.selectors import TextKey, texts_of
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round, RoundAnnotator
 from apps.queries.models import Query
@@ -117,13 +118,17 @@ def may_still_be_given(member: Member) -> QuerySet[PoolEntry]:
 
 def _still_to_grade(member: Member, ratings: Ratings, places: Sequence[int]) -> set[int]:
     """Those of the items that the reader may still be given, in any round: others' grades would lead them."""
-    of_key = {tuple(ratings.items[place].tolist()): place for place in places}
+    items = ratings.items[list(places)].tolist()
+    texts = texts_of(version for _, version in items)
+    of_key = {(query, texts[version]): place for (query, version), place in zip(items, places, strict=True)}
     queries = sorted({query for query, _ in of_key})
     entries = may_still_be_given(member)
     found = set()
     for start in range(0, len(queries), AT_ONCE):
-        rows = entries.filter(query__in=queries[start : start + AT_ONCE]).values_list("query_id", "version_id")
-        found |= {of_key[key] for key in rows.iterator(chunk_size=10_000) if key in of_key}
+        rows = entries.filter(query__in=queries[start : start + AT_ONCE])
+        named = rows.values_list("query_id", "version__block_id", "version__text_digest")
+        keys = ((query, TextKey(block, digest)) for query, block, digest in named.iterator(chunk_size=10_000))
+        found |= {of_key[key] for key in keys if key in of_key}
     return found
 
 
@@ -136,10 +141,15 @@ def _given(ratings: Ratings, place: int, names: dict[int, str]) -> Iterator[Give
 
 def _decisions(rounds: Sequence[Round], keys: Sequence[Key]) -> dict[Key, Adjudication]:
     """The newest decision in force on each of these pairs."""
+    texts = texts_of(version for _, version in keys)
     rows = Adjudication.objects.filter(
         round__in=rounds,
         superseded_by=None,
         entry__query__in={query for query, _ in keys},
-        entry__version__in={text for _, text in keys},
+        entry__version__block__in={text.block_id for text in texts.values()},
     )
-    return {(row.entry.query_id, row.entry.version_id): row for row in rows.select_related("entry").order_by("pk")}
+    found = {
+        (row.entry.query_id, TextKey(row.entry.version.block_id, row.entry.version.text_digest)): row
+        for row in rows.select_related("entry__version").order_by("pk")
+    }
+    return {key: found[wanted] for key in keys if (wanted := (key[0], texts[key[1]])) in found}

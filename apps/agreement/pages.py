@@ -49,7 +49,7 @@ def looked_at(request: HttpRequest, member: Member) -> Looked:
 
     Has very many grades read when there are newer ones. Raises GradesNotRead until they are for the first time.
     """
-    rounds = list(selectors.rounds_for(member))
+    rounds = selectors.rounds_for(member)
     number = whole_number(request.GET.get("round", ""))
     chosen = next((round_ for round_ in rounds if round_.pk == number), None)
     if number is not None and chosen is None:
@@ -88,7 +88,7 @@ def frame(member: Member, part: str, looked: Looked) -> dict[str, Any]:
         **_shared(member, part),
         "reading": looked.reading,
         "is_bound": selectors.is_bound(member),
-        "is_kept_from_rounds": partial(selectors.is_kept_from_rounds, member),
+        "kept_from": partial(selectors.kept_from, member),
         "rounds": looked.rounds,
         "chosen": looked.chosen,
         "of_round": f"round={looked.chosen.pk}" if looked.chosen else "",

@@ -191,7 +191,11 @@ def _decisions(member: Member, rounds: Sequence[Round], person: int | None = Non
 
 
 def _may_still_be_given(member: Member) -> Q:
-    same = may_still_be_given(member).filter(query=OuterRef("entry__query"), version=OuterRef("entry__version"))
+    same = may_still_be_given(member).filter(
+        query=OuterRef("entry__query"),
+        version__block=OuterRef("entry__version__block"),
+        version__text_digest=OuterRef("entry__version__text_digest"),
+    )
     return Q(Exists(same))
 
 

@@ -115,7 +115,7 @@ def rates_from(tallies: Iterable[Tally], side: Side, *, least: int, few: int) ->
 
 def breakdown(project: Project, side: Side, by: Dimension, person: int | None = None) -> list[Part]:
     """Rates by the values of one dimension, in their order."""
-    shares = kept(project, "shares", lambda: tracking.shares(project, side, by, person), side.value, by.value, person)
+    shares = tracking.shares(project, side, by, person)  # not kept: a triple's properties change without a verdict
     labels = dict(Difficulty.choices) if by is Dimension.DIFFICULTY else {}
     found: dict[str, dict[bool, Rate]] = {}
     for share in shares:

@@ -1,26 +1,26 @@
 """Reads of agreement: what annotators and reviewers said, and how far they said the same.
 
 A reviewer's answer counts from the moment both answers of the round are in, never before: no figure here moves
-because one reviewer answered. Grades of a round that is still open are not added up for annotators: who may still
-change a grade could read the others' from how the figures move.
+because one reviewer answered. Grades of an open round are added up for leads alone (`rules.grades_refusal`).
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, Project, User
 from apps.accounts.selectors import Member
-from apps.agreement import rates
+from apps.agreement import rates, rules
 from apps.agreement.coefficients import Coefficient, fleiss_kappa
 from apps.agreement.rates import SideRates
 from apps.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
+from apps.agreement.text_items import Pair, one_item_a_text, rows_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.review import tracking
@@ -84,20 +84,37 @@ def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> Quer
     return found.order_by("given_at", "pk")
 
 
-def ratings_in(project: Project, rounds: Iterable[Round] | None = None) -> Ratings:
-    rows = live_grades(project, rounds).values_list("entry__query_id", "entry__version_id", "annotator_id", "grade")
-    return ratings_from(rows.iterator(chunk_size=10_000), project.grades)
+def ratings_in(
+    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+) -> Ratings:
+    """The grades of these rounds; where pairs are `held`, those of no other pair."""
+    rows: Any = live_grades(project, rounds).values_list(
+        "entry__query_id", "entry__version_id", "annotator_id", "grade"
+    )
+    table = np.array(list(rows.iterator(chunk_size=10_000)), dtype=np.int64).reshape(-1, 4)
+    if held is not None:
+        table = rows_of(table, held)
+    return ratings_from(one_item_a_text(table), project.grades)
 
 
 def _has_people(prefix: str = "") -> Q:
-    """Rounds whose grades are by different people: judged here, or taken in with several raters."""
-    several = Q(**{f"{prefix}kind": RoundKind.IMPORTED, f"{prefix}judges__gt": 1})
-    return Q(**{f"{prefix}kind": RoundKind.JUDGING}) | several
+    """Rounds whose grades are by people: judged here, or taken in under the names of their raters."""
+    raters = RoundAnnotator.objects.filter(annotator__email__endswith=STAND_IN_DOMAIN)
+    field = f"{prefix.removesuffix('__')}__in" if prefix else "pk__in"
+    named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
+    return Q(**{f"{prefix}kind": RoundKind.JUDGING}) | named
 
 
-def grade_agreement(project: Project, rounds: Iterable[Round] | None = None) -> GradeAgreement:
-    ratings = ratings_in(project, rounds)
+def grade_agreement(
+    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+) -> GradeAgreement:
+    ratings = ratings_in(project, rounds, held)
     return GradeAgreement(ratings=ratings, overall=alpha_of(ratings), pairs=pairs_of(ratings))
+
+
+def verdicts_on(project: Project, triples: Collection[int]) -> Coefficient:
+    """How far two reviewers agree on these triples, over all revisions."""
+    return fleiss_kappa(_pairs(tracking.flag_table(tracking.meetings(project, triples=triples))))
 
 
 def verdict_agreement(project: Project) -> VerdictAgreement:
@@ -139,18 +156,29 @@ def _rates(found: SideRates) -> list[PersonRate]:
     return sorted(rows, key=lambda row: (-row.rate.n, row.person))
 
 
-def rounds_for(member: Member) -> QuerySet[Round]:
-    """The rounds whose grades this member may see added up.
+def rounds_for(member: Member) -> list[Round]:
+    """The rounds whose grades this member may see added up, oldest first."""
+    rounds = Round.objects.filter(_has_people(), project=member.project)
+    return [round_ for round_, reason in _refusals(member, rounds) if reason is None]
 
-    For annotators those that are closed; for everybody else also open ones, unless they were asked to grade there:
-    a lead who grades sees of that round no more than the other annotators do.
-    """
-    found = Round.objects.filter(_has_people(), project=member.project).order_by("number")
-    is_closed = Q(state=RoundState.CLOSED)
-    if is_bound(member):
-        return found.filter(is_closed)
-    asked = RoundAnnotator.objects.filter(annotator=member.user).values("round")
-    return found.filter(is_closed | ~Q(pk__in=asked))
+
+def rounds_refusal(member: Member, rounds: QuerySet[Round]) -> str | None:
+    """Why this member may not see the grades of all of these rounds added up, or None."""
+    refusals = (reason for _, reason in _refusals(member, rounds.filter(_has_people())))
+    return next((reason for reason in refusals if reason), None)
+
+
+def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str | None]]:
+    asked = RoundAnnotator.objects.filter(annotator=member.user, round=OuterRef("pk"))
+    return [
+        (
+            round_,
+            rules.grades_refusal(
+                is_closed=round_.state == RoundState.CLOSED, is_lead=member.is_lead, is_asked=round_.is_asked
+            ),
+        )
+        for round_ in rounds.annotate(is_asked=Exists(asked)).order_by("number")
+    ]
 
 
 def is_bound(member: Member) -> bool:
@@ -158,10 +186,9 @@ def is_bound(member: Member) -> bool:
     return member.holds(Role.ANNOTATOR) and not member.is_lead
 
 
-def is_kept_from_rounds(member: Member) -> bool:
-    """Whether rounds are left out for this member because they may still grade there."""
-    every = Round.objects.filter(_has_people(), project=member.project)
-    return every.exclude(pk__in=rounds_for(member).values("pk")).exists()
+def kept_from(member: Member) -> str | None:
+    """Why rounds of the project are left out for this member, or None where none is."""
+    return rounds_refusal(member, Round.objects.filter(project=member.project))
 
 
 def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:
@@ -185,11 +212,6 @@ def _letters(place: int) -> str:
         word = chr(ord("A") + rest) + word
         place -= 1
     return word
-
-
-def summary(project: Project) -> list[Coefficient]:
-    """The figures of the whole project for its home page: alpha over all grades, kappa over all verdicts."""
-    return [alpha_of(ratings_in(project)), verdict_agreement(project).kappa]
 
 
 def as_facts(coefficient: Coefficient) -> dict[str, Any]:

@@ -2,26 +2,30 @@
 
 A page waits while grades are read and for what is made of them. Reading takes longest, so beyond MOST_AT_ONCE it is
 done by a job (`execution.read_grades`), and figures say as of when they are. What is made of grades is kept until there
-is a newer one.
+is a newer one, by each process for itself. Two processes tell the same all the same: everything random is seeded, and
+the name of what is kept holds whatever it rests on beside grades (`kept`). To share it would cost more than it saves.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.core.cache import cache
+from django.core.cache import cache, caches
 
 from apps.accounts.models import Project
 from apps.agreement.columns import Columns, columns_from, unpacked
 from apps.agreement.models import ReadGrades
 from apps.agreement.ratings import Dated, Ratings
 from apps.agreement.selectors import live_grades
+from apps.agreement.text_items import one_item_a_text
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.judging.enums import RoundState
 from apps.judging.models import Judgement, Round
 from apps.review.tracking.periods import Day
 
+GRADES = "grades"
+"""What is kept of grades themselves, and the cache of few entries that they are kept in."""
 KEPT_SECONDS = 3_600
 MOST_AT_ONCE = 50_000
 MOST_CELLS_KEPT = 2_000_000
@@ -105,7 +109,8 @@ def columns_in(project: Project, rounds: Sequence[Round]) -> Columns:
     rows: Any = live_grades(project, rounds).values_list(
         "entry__query_id", "entry__version_id", "annotator_id", "grade", Day("given_at")
     )
-    return columns_from(rows.iterator(chunk_size=10_000))
+    found = columns_from(rows.iterator(chunk_size=10_000))
+    return found._replace(table=one_item_a_text(found.table))
 
 
 def dated_in(project: Project, rounds: Sequence[Round]) -> Dated:
@@ -115,7 +120,7 @@ def dated_in(project: Project, rounds: Sequence[Round]) -> Dated:
     def compute() -> Dated:
         return _columns_of(source, project, rounds).rated(project.grades)
 
-    found: Dated = _kept(source, project, rounds, "grades", compute)
+    found: Dated = _kept(source, project, rounds, GRADES, compute)
     return found
 
 
@@ -133,17 +138,21 @@ def _columns_of(source: Source, project: Project, rounds: Sequence[Round]) -> Co
 
 
 def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
-    """What `compute` returns, kept for these rounds until there are newer grades or another scale."""
+    """What `compute` returns, kept for these rounds until there are newer grades or another scale.
+
+    What rests on more than these is named with it, so that no process tells what another would not.
+    """
     return _kept(source_of(project, rounds), project, rounds, name, compute)
 
 
 def _kept(source: Source, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
     of = [name, sorted(round_.pk for round_ in rounds), project.grades]
     key = f"agreement:{project.slug}:{digest_of(of)}"
-    was = cache.get(key)
+    store = caches[GRADES] if name == GRADES else cache
+    was = store.get(key)
     if was is not None and was[0] == source.stamp:
         return was[1]
     found = compute()
     if not isinstance(found, Dated) or found.ratings.codes.size <= MOST_CELLS_KEPT:
-        cache.set(key, (source.stamp, found), KEPT_SECONDS)
+        store.set(key, (source.stamp, found), KEPT_SECONDS)
     return found

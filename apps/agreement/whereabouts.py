@@ -4,7 +4,7 @@ Everything is read from the rounds that `selectors.rounds_for` lets a member see
 grade: a page that is loaded again draws no bootstrap again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from apps.agreement.ratings import (
     shared_items,
 )
 from apps.agreement.standing import dated_in, kept, ratings_in
+from apps.common.digests import digest_of
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.queries.selectors import STRATA
@@ -184,14 +185,15 @@ def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
     cost, those first without which α would rise most; where that is undefined they stand last, and queries on which
     nobody differs are only counted.
     """
-    found: Parts = kept(project, rounds, f"by {by}", lambda: _parts(project, rounds, by))
+    of_query = {} if by == WEEK else _values_of_queries(project, by)
+    name = f"by {by}, {digest_of([[pk, label.name] for pk, label in sorted(of_query.items())])}"
+    found: Parts = kept(project, rounds, name, lambda: _parts(dated_in(project, rounds), by, of_query))
     return found
 
 
-def _parts(project: Project, rounds: Sequence[Round], by: str) -> Parts:
-    dated = dated_in(project, rounds)
+def _parts(dated: Dated, by: str, of_query: Mapping[int, Label]) -> Parts:
     ratings = dated.ratings
-    labels, of_items = _labels(project, dated, by)
+    labels, of_items = _labels(dated, of_query)
     counts = pattern_counts(ratings, of_items, len(labels))
     there = [place for place, n in enumerate(counts.sizes) if n]
     apart = differing(counts)
@@ -211,14 +213,16 @@ def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> 
     return Part(label, counts.sizes[place], apart, counts.alpha_of(place))
 
 
-def _labels(project: Project, dated: Dated, by: str) -> tuple[list[Label], NDArray[np.int64]]:
-    """The parts that there are, by name; and the place of each item's part among them."""
-    if by == WEEK:
+def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], NDArray[np.int64]]:
+    """The parts that there are, by name; and the place of each item's part among them.
+
+    `of_query` is the part in which each query lies; without one, parts are weeks.
+    """
+    if not of_query:
         values, of_items = np.unique(_weeks_of_items(dated), return_inverse=True)
         labels = [_week_label(day) for day in values.tolist()]
     else:
         values, of_items = np.unique(dated.ratings.items[:, 0], return_inverse=True)
-        of_query = _values_of_queries(project, by)
         labels = [of_query[query] for query in values.tolist()]
     known = sorted(set(labels), key=lambda label: (label.name, label.key))
     place = {label: at for at, label in enumerate(known)}
@@ -262,7 +266,7 @@ def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
 def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
     dated = dated_in(project, rounds)
     ratings = dated.ratings
-    labels, of_items = _labels(project, dated, QUERY)
+    labels, of_items = _labels(dated, _values_of_queries(project, QUERY))
     counts = pattern_counts(ratings, of_items, len(labels))
     costs: list[float] = changes_without(counts).tolist()
     apart = differing(counts)

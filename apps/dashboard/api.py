@@ -1,7 +1,7 @@
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.common.problems import CONTENT_TYPE
+from apps.common.problem_json import CONTENT_TYPE
 
 
 @csrf_exempt

@@ -11,7 +11,8 @@ from apps.dashboard.paths import path
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging.models import Guideline, Judgement
+from apps.judging import selectors as judging
+from apps.judging.models import Guideline, Judgement, Round
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -51,9 +52,12 @@ STEPS = (
     ("scores", "Score a run", "measures with intervals against that version", "Score", "score"),
 )
 
+BEGUN = ("grades", "Judge the pairs", "pairs still wait for a grade or for a decision", "Go on", "judging:index")
+"""The step of the grades once there is a round."""
+
 
 def done(project: Project) -> dict[str, bool]:
-    """For each step whether it has been taken, in one query."""
+    """For each step whether it has been taken, in a fixed number of queries."""
     facts = {
         "corpus": Block.objects.filter(corpus__project=project),
         "snapshot": Snapshot.objects.filter(corpus__project=project),
@@ -68,7 +72,10 @@ def done(project: Project) -> dict[str, bool]:
     }
     named = {f"has_{key}": Exists(rows) for key, rows in facts.items()}
     found = Project.objects.filter(pk=project.pk).values(**named).get()
-    return {key: bool(dict(found)[f"has_{key}"]) for key in facts}
+    taken = {key: bool(dict(found)[f"has_{key}"]) for key in facts}
+    # A project that has released a version is past its first steps, whatever round is open in it.
+    taken["grades"] = taken["grades"] and (taken["version"] or judging.is_judged(project))
+    return taken
 
 
 def steps(project: Project) -> list[Step]:
@@ -77,7 +84,12 @@ def steps(project: Project) -> list[Step]:
     if all(taken.values()):
         return []
     to_do = next(key for key, *_ in STEPS if not taken[key])
+    rows = [BEGUN if key == "grades" and _has_round(project) else (key, *rest) for key, *rest in STEPS]
     return [
         Step(title, small, verb, path(page, project), taken[key], key == to_do)
-        for key, title, small, verb, page in STEPS
+        for key, title, small, verb, page in rows
     ]
+
+
+def _has_round(project: Project) -> bool:
+    return Round.objects.filter(project=project).exists()

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import resolve, reverse
 
 from apps.accounts.selectors import Member
+from apps.common import forwarding
 from apps.dashboard.paths import path
 from apps.dashboard.selectors import demo_being_loaded
 from apps.jobs.selectors import unread_words, worker_notice
@@ -52,6 +53,7 @@ def shell(request: HttpRequest) -> dict:
         "nav": [],
         "menu": [],
         "worker_notice": "",
+        "set_up_faults": _set_up_faults(request),
         "loading": None,
         "notifications": "",
     }
@@ -65,6 +67,11 @@ def shell(request: HttpRequest) -> dict:
     about["nav"] = _links(NAV, member)
     about["menu"] = _links(MENU, member)
     return {"shell": about, "project": project, "member": member}
+
+
+def _set_up_faults(request: HttpRequest) -> list[str]:
+    """What operators should know about the proxy in front, on every page until it is mended."""
+    return list(forwarding.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
 
 
 def _links(pages: tuple[tuple[str, str], ...], member: Member) -> list[Link]:

@@ -74,7 +74,7 @@ def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | No
 
     `snapshot` is the one that blocks are compared with. A lead who grades in an open round sees nothing of that round.
     """
-    rounds = list(agreement.rounds_for(member))
+    rounds = agreement.rounds_for(member)
     today = at.astimezone(UTC).date()
     grades = _grades(member, rounds, today) if rounds else None
     if grades is None or grades.alike_line is None:

@@ -1,9 +1,20 @@
 """Error pages, and problem+json for the same errors under /api/."""
 
+import logging
+import sys
+from collections.abc import Callable
+
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
-from apps.common.problems import CONTENT_TYPE, facts_of
+from apps.common.outages import Outage, outage_of
+from apps.common.problem_json import CONTENT_TYPE, facts_of
+
+TOO_LARGE = "What was sent is larger than this page takes. Send less at once, or use the command line for a file."
+
+log = logging.getLogger(__name__)
 
 
 def _answer(request: HttpRequest, status: int, title: str, detail: str, code: str) -> HttpResponse:
@@ -14,6 +25,8 @@ def _answer(request: HttpRequest, status: int, title: str, detail: str, code: st
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return _answer(request, 413, "Too large", TOO_LARGE, "payload_too_large")
     return _answer(request, 400, "Bad request", "The request could not be read.", "bad_request")
 
 
@@ -26,4 +39,38 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """A fault of ours, or a time at which nothing can be saved: Django calls this while it handles the exception."""
+    if outage := outage_of(sys.exception()):
+        return _out(request, outage)
     return _answer(request, 500, "Fault", "Something broke on our side. It is in the log.", "fault")
+
+
+class Outages:
+    """Middleware that answers for a view that could not save: a line in the log says it, without a traceback."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        outage = outage_of(exception)
+        if outage is None:
+            return None
+        log.warning("%s: %s", outage.title, str(exception).strip().replace("\n", " "))
+        return _out(request, outage)
+
+
+def _out(request: HttpRequest, outage: Outage) -> HttpResponse:
+    """503 in words, without a look at the database: the page has no shell, which would ask it who reads."""
+    if request.path.startswith("/api/"):
+        facts = facts_of(status=503, title=outage.title, detail=outage.detail, code=outage.code)
+        response: HttpResponse = JsonResponse(facts, status=503, content_type=CONTENT_TYPE)
+    elif request.headers.get("HX-Request"):
+        response = HttpResponse(outage.detail, status=503, content_type="text/plain; charset=utf-8")
+    else:
+        words = {"title": outage.title, "detail": outage.detail}
+        response = HttpResponse(render_to_string("503.html", words), status=503)
+    response["Retry-After"] = str(outage.retry_after)
+    return response

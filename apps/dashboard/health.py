@@ -1,4 +1,4 @@
-"""Is Karat well? For load balancers, containers and people with curl: no sign-in, no secrets."""
+"""Is Karat well? For load balancers, containers and people with curl. Strangers are told "ok" and no more."""
 
 import platform
 from collections.abc import Callable
@@ -7,6 +7,7 @@ import django
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
 from apps.jobs.selectors import worker_last_seen
@@ -18,23 +19,39 @@ VERSION_SQL = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_v
 
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 with versions and the worker's last sign of life; 503 when the database does not answer."""
-    about = {"karat": settings.VERSION, "python": platform.python_version(), "django": django.get_version()}
+    """200 with "ok"; 503 when the database does not answer. Versions and the worker are for `knows_more`."""
     try:
         database = {"engine": NAMES[connection.vendor], "version": database_version()}
+        if not knows_more(request):
+            return JsonResponse({"status": "ok"})
         seconds = worker_last_seen()
     except DatabaseError:
-        return JsonResponse({"status": "the database does not answer", **about}, status=503)
+        return JsonResponse({"status": "the database does not answer"}, status=503)
+    about = {"karat": settings.VERSION, "python": platform.python_version(), "django": django.get_version()}
     return JsonResponse(
         {"status": "ok", **about, "database": database, "worker": worker_line(seconds), "worker_seconds": seconds}
     )
 
 
+def knows_more(request: HttpRequest) -> bool:
+    """Whether the answer may name versions: to operators who are signed in, and to monitors that know the word."""
+    if settings.HEALTH_TOKEN:
+        kind, _, told = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() == "bearer" and constant_time_compare(told.strip(), settings.HEALTH_TOKEN):
+            return True
+    return getattr(getattr(request, "user", None), "is_operator", False)
+
+
 def answer_health(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware that answers before the host is checked: probes come by an address that no person types."""
+    """Middleware that answers before the host is checked: probes come by an address that no person types.
+
+    Whoever brings a session goes on to where sessions are read, by a host name that is known.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        return healthz(request) if request.path == PATH else get_response(request)
+        if request.path == PATH and settings.SESSION_COOKIE_NAME not in request.COOKIES:
+            return healthz(request)
+        return get_response(request)
 
     return middleware
 

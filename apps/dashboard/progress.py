@@ -137,7 +137,7 @@ Line = tuple[tuple[int, ...], str, Coefficient]
 def _coefficients(member: Member) -> list[Line]:
     """The coefficients of the chart, from the rounds this member may see; while a job reads them reviewers' alone."""
     project = member.project
-    rounds = list(agreement.rounds_for(member))
+    rounds = agreement.rounds_for(member)
     have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
     reviewers: Line = ((), FLEISS, agreement.verdict_agreement(project).kappa)
     try:

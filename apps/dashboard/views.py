@@ -55,7 +55,7 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 @member_view(Role.LEAD)
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: MemberRequest, project: Project) -> HttpResponse:
     """Two forms on one page: name and policies, and the scale as long as nobody has graded."""
     is_scale = request.POST.get("form") == "scale"

@@ -82,6 +82,10 @@ def _judging(member: Member, at: datetime) -> list[Row]:
                 path("grade", member.project, pk=waits.grade_round.pk),
             )
         )
+    if waits.full_round:
+        url = path("judging:round", member.project, pk=waits.full_round.pk)
+        small = "every planned grade is given; closing fixes them"
+        found.append(Row("e", f"Close {waits.full_round}", small, 1, "", url))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged them yourself: tell another lead, or make somebody one"

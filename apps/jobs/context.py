@@ -10,8 +10,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
 
 from apps.accounts.models import Project, User
 from apps.jobs import workflow
@@ -118,7 +118,6 @@ class JobContext:
         with transaction.atomic():
             self._open()
             yield self.result
-            changes = {**self._progress, "progress_at": Now()} if self._progress else {}
             moved = workflow.move(
                 self.job_id,
                 JobStep.FINISH,
@@ -128,11 +127,22 @@ class JobContext:
                 lease_expires_at=None,
                 finished_at=Now(),
                 error="",
-                **changes,
+                **self._whole(),
             )
             if moved is None:
                 raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} came too late to finish.")
         self.is_finished = True
+
+    def _whole(self) -> dict[str, Any]:
+        """The progress of finished work: all of it, whatever was said last, in this attempt or in one before."""
+        if not self._progress:
+            return {"done": Coalesce(F("total"), F("done"))}
+        total = self._progress["total"]
+        return {
+            **self._progress,
+            "done": self._progress["done"] if total is None else total,
+            "progress_at": Now(),
+        }
 
     @property
     def _in_transaction(self) -> bool:

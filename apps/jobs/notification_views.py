@@ -42,7 +42,7 @@ def read_all(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def mail_choice(request: PersonRequest) -> HttpResponse:
     form = MailForm(request.POST or None, choice=selectors.mail_choice_of(request.user))
     if request.method == "POST" and form.is_valid():

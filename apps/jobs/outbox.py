@@ -31,6 +31,10 @@ class Undelivered(Exception):
     """A message did not go out. The text is a sentence for people, shown as it is."""
 
 
+class Undeliverable(Undelivered):
+    """A message that another try would not bring out either. It is given up at once."""
+
+
 def sender(kind: str) -> Callable[[Sender], Sender]:
     """Register the function that delivers messages of this kind. It raises when the delivery has to be tried
     again.
@@ -83,7 +87,8 @@ def deliver(outbox_id: int, *, at: datetime) -> bool:
         _senders[row.kind](row)
     except Exception as problem:
         log.warning("Delivery %s failed: %s", row.delivery_id, problem)
-        state = DeliveryState.FAILED if row.attempts + 1 >= MAX_TRIES else DeliveryState.WAITING
+        is_over = isinstance(problem, Undeliverable) or row.attempts + 1 >= MAX_TRIES
+        state = DeliveryState.FAILED if is_over else DeliveryState.WAITING
         said = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
         mine.update(state=state, error=said[:REASON_LENGTH])
         return False

@@ -4,9 +4,10 @@ import hashlib
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -28,42 +29,62 @@ class UploadRefused(Refusal):
     """A file that is not kept."""
 
 
-def store_upload(
-    *,
-    project: Project,
-    kind: str,
-    purpose: str,
-    file: UploadedFile | BinaryIO,
-    filename: str = "",
-    options: dict[str, Any] | None = None,
-    actor: User | None,
-    at: datetime,
-) -> Upload:
-    """Stream the file to disk under a name of our making and write down its digest and size.
+class Written(NamedTuple):
+    """A file on disk that no row names yet."""
 
-    `kind` says what is in it ("corpus", "run"), `purpose` what it was given for. `filename` is only shown;
-    the uploaded file's own by default. Raises UploadRefused for an empty file and for one above
-    `settings.UPLOAD_MAX_BYTES`; nothing stays on disk then.
+    path: str
+    filename: str
+    sha256: str
+    size: int
+
+    @property
+    def file(self) -> Path:
+        return Path(settings.MEDIA_ROOT) / self.path
+
+
+@contextmanager
+def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) -> Iterator[Written]:
+    """Stream a file to disk under a name of our making, before any transaction is open.
+
+    Within, `keep_upload` gives it its row, in one transaction with whatever is to become of it: no file stays behind
+    without the job that reads it. When anything is raised nothing stays on disk. `filename` is only shown; the
+    uploaded file's own by default. Raises UploadRefused for an empty file and for one above
+    `settings.UPLOAD_MAX_BYTES`.
     """
     path = f"{FOLDER}/{at:%Y-%m}/{uuid.uuid4().hex}"
     target = Path(settings.MEDIA_ROOT) / path
     try:
         sha256, size = _write(target, _pieces(file))
-        return _keep(
-            project=project,
-            kind=kind,
-            purpose=purpose,
-            filename=shown_name(filename or getattr(file, "name", "") or ""),
-            path=path,
-            sha256=sha256,
-            size=size,
-            options=options or {},
-            created_by=actor,
-            created_at=at,
-        )
+        yield Written(path, shown_name(filename or getattr(file, "name", "") or ""), sha256, size)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
+
+
+@transaction.atomic
+def keep_upload(
+    *,
+    project: Project,
+    kind: str,
+    purpose: str,
+    file: Written,
+    options: dict[str, Any] | None = None,
+    actor: User | None,
+    at: datetime,
+) -> Upload:
+    """The row of a file that is on disk. `kind` says what is in it ("corpus", "run"), `purpose` what it is for."""
+    upload = Upload.objects.create(
+        project=project,
+        kind=kind,
+        purpose=purpose,
+        options=options or {},
+        created_by=actor,
+        created_at=at,
+        **file._asdict(),
+    )
+    after = {"kind": upload.kind, "sha256": upload.sha256, "size": upload.size}
+    record(project=project, actor=actor, action="upload.stored", obj=upload, after=after, at=at)
+    return upload
 
 
 @transaction.atomic
@@ -123,20 +144,6 @@ def _write(target: Path, pieces: Iterator[bytes]) -> tuple[str, int]:
     if size == 0:
         raise UploadRefused("The file is empty.", code="file_empty")
     return digest.hexdigest(), size
-
-
-@transaction.atomic
-def _keep(**fields: Any) -> Upload:
-    upload = Upload.objects.create(**fields)
-    record(
-        project=upload.project,
-        actor=upload.created_by,
-        action="upload.stored",
-        obj=upload,
-        after={"kind": upload.kind, "sha256": upload.sha256, "size": upload.size},
-        at=upload.created_at,
-    )
-    return upload
 
 
 def _close(upload_id: int, state: UploadState, actor: User | None, at: datetime) -> Upload:

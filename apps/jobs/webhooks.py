@@ -21,10 +21,10 @@ from apps.audit.actions import record
 from apps.common.addresses import BadAddress, parse_url
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
-from apps.common.outbound import Client, Limits, OutboundError
+from apps.common.outbound import Blocked, Client, Limits, OutboundError
 from apps.jobs.enums import DeliveryKind, DeliveryState
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.outbox import Undelivered, sender
+from apps.jobs.outbox import Undeliverable, Undelivered, sender
 
 MOST_WEBHOOKS = 20
 MOST_SHOWN = 20
@@ -38,7 +38,11 @@ class WebhookRefused(Refusal):
 
 
 class NotTaken(Undelivered):
-    """The message could not be sent, or the other side did not take it."""
+    """The other side could not be reached, or did not take the message. It may take it later."""
+
+
+class NotSent(Undeliverable):
+    """The message may not go out at all: the address is closed to us, or no longer told. Somebody has to act first."""
 
 
 def webhooks_in(project: Project) -> QuerySet[Webhook]:
@@ -153,10 +157,15 @@ def _post(webhook: Webhook, event: str, facts: dict[str, Any], at: datetime) -> 
 
 @sender(DeliveryKind.WEBHOOK)
 def send_webhook(delivery: Outbox) -> None:
-    """Send one message. Raises NotTaken for any answer but 2xx, and where the address could not be asked."""
+    """Send one message.
+
+    Raises NotTaken for any answer but 2xx, and where nobody answered; NotSent where the address must not be asked.
+    """
     try:
         status, host = _ask(delivery)
-    except (BadAddress, NoSecret, OutboundError) as problem:
+    except (BadAddress, NoSecret, Blocked) as problem:
+        raise NotSent(str(problem)) from problem
+    except OutboundError as problem:
         raise NotTaken(str(problem)) from problem
     if not 200 <= status < 300:
         raise NotTaken(f"{host} answered {status}.")
@@ -166,7 +175,7 @@ def _ask(delivery: Outbox) -> tuple[int, str]:
     """What was answered, and by which host."""
     webhook = Webhook.objects.select_related("project").get(pk=delivery.payload["webhook"])
     if webhook.ended_at is not None:
-        raise NotTaken(ENDED)
+        raise NotSent(ENDED)
     target = parse_url(webhook.url)
     body = canonical_json(delivery.payload["body"])
     headers = {

@@ -11,6 +11,7 @@ from apps.accounts.models import Invitation, Membership, User
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
+from tests.races import overlapping
 
 pytestmark = pytest.mark.django_db
 
@@ -135,3 +136,23 @@ def test_the_database_allows_one_live_row_a_role():
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Membership.objects.create(project=project, user=member, role=Role.VIEWER, granted_at=AT)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_clicks_at_once_make_one_invitation_and_one_token():
+    project = make_project()
+    lead = lead_of(project)
+
+    def invite():
+        return actions.invite(project=project, actor=lead, roles=["viewer"], at=AT, key="one page")
+
+    def token():
+        week = timedelta(days=7)
+        return actions.create_token(
+            project=project, user=lead, name="ci", scopes=["runs:write"], at=AT, lasts=week, key="one page"
+        )
+
+    for click in (invite, token):
+        first, second = overlapping(click, click)
+        assert first == second

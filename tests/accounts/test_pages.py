@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -8,6 +9,8 @@ from apps.accounts import actions
 from apps.accounts.enums import Role
 from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
 from apps.accounts.selectors import roles_of
+from apps.accounts.tokens import new_link_token
+from apps.audit.models import Event
 from tests.factories import PASSWORD, lead_of, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -168,6 +171,44 @@ class TestPeople:
         assert link not in client.get(people_url(project)).content.decode()
         assert Invitation.objects.get().roles == ["annotator", "reviewer"]
 
+    def test_a_form_that_is_sent_twice_makes_one_invitation_and_shows_its_link_again(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+        key = client.get(people_url(project)).context["form"]["key"].value()
+        form = {"roles": ["annotator"], "key": key}
+
+        first, second = (secret_on(client.post(people_url(project, "invite"), form)) for _ in range(2))
+
+        assert first == second
+        assert Invitation.objects.count() == Event.objects.filter(action="invitation.created").count() == 1
+
+    def test_other_words_in_the_same_form_make_another_invitation(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        for role in ("annotator", "reviewer"):
+            client.post(people_url(project, "invite"), {"roles": [role], "key": "of-one-page"})
+
+        assert Invitation.objects.count() == 2
+
+    def test_a_form_whose_invitation_was_used_shows_no_dead_link(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+        form = {"roles": ["annotator"], "key": "of-one-page"}
+        link = secret_on(client.post(people_url(project, "invite"), form))
+        Client().post(link.removeprefix("http://testserver"), NEW)
+
+        again = client.post(people_url(project, "invite"), form)
+
+        assert again.status_code == 409
+        assert "This form was sent already" in again.content.decode()
+
+    def test_the_key_of_a_form_tells_nobody_its_link(self, settings):
+        one = new_link_token("the key", "invitation", 1)
+        settings.SECRET_KEY = "another"
+
+        assert len({one, new_link_token("the key", "invitation", 1), new_link_token("the key", "token", 1)}) == 3
+
     def test_no_role_is_told_under_the_choices(self, client):
         project = make_project()
         client.force_login(lead_of(project))
@@ -266,6 +307,28 @@ class TestTokens:
         assert secret.startswith("karat_")
         assert secret not in client.get(people_url(project, "tokens")).content.decode()
         assert secret not in str(ApiToken.objects.values().get())
+
+    def test_a_form_that_is_sent_twice_makes_one_token_and_shows_it_again(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+        key = client.get(people_url(project, "tokens")).context["form"]["key"].value()
+
+        first, second = (secret_on(client.post(people_url(project, "tokens"), self.FORM | {"key": key})) for _ in "12")
+
+        assert first == second
+        assert ApiToken.objects.count() == Event.objects.filter(action="token.created").count() == 1
+
+    def test_a_form_whose_token_was_revoked_makes_no_other(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+        form = self.FORM | {"key": "of-one-page"}
+        client.post(people_url(project, "tokens"), form)
+        client.post(people_url(project, "revoke-token", token_id=ApiToken.objects.get().pk))
+
+        again = client.post(people_url(project, "tokens"), form)
+
+        assert again.status_code == 409
+        assert "its token was revoked or has expired" in again.content.decode()
 
     def test_people_see_and_revoke_their_own_tokens_only(self, client):
         project = make_project()

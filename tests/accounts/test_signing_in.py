@@ -2,6 +2,8 @@ from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
+from django.core import signing
+from django.test import Client
 
 from apps.accounts.actions import deactivate_user
 from apps.accounts.models import LoginAttempt
@@ -11,8 +13,8 @@ from tests.factories import AT, PASSWORD, make_user
 pytestmark = pytest.mark.django_db
 
 
-def attempt(email, password="wrong", *, address="192.0.2.1", at=AT):
-    return sign_in(request=None, email=email, password=password, address=address, at=at)
+def attempt(email, password="wrong", *, address="192.0.2.1", device="", at=AT):
+    return sign_in(request=None, email=email, password=password, address=address, device=device, at=at)
 
 
 def refusal_of(*args, **kwargs):
@@ -86,3 +88,83 @@ def test_signing_in_clears_the_failures_of_the_account():
     attempt(user.email, PASSWORD)
 
     assert not LoginAttempt.objects.filter(account=user.email).exists()
+
+
+def test_a_known_device_passes_while_its_address_is_locked_by_others():
+    user = make_user()
+    for number in range(MOST_PER_ADDRESS):
+        refusal_of(f"guess{number}@example.org")
+
+    assert refusal_of(user.email, PASSWORD).code == "too_many"
+    assert attempt(user.email, PASSWORD, device="laptop") == user
+
+
+def test_a_known_device_passes_while_strangers_guess_at_its_account():
+    user = make_user()
+    for _ in range(MOST_PER_ACCOUNT):
+        refusal_of(user.email, address="198.51.100.7")
+
+    assert attempt(user.email, PASSWORD, device="laptop") == user
+    assert refusal_of(user.email, PASSWORD, address="198.51.100.7").code == "too_many"
+
+
+def test_a_known_device_has_tries_of_its_own_and_no_more():
+    user = make_user()
+    for _ in range(MOST_PER_ACCOUNT):
+        assert refusal_of(user.email, device="laptop").code == "unknown"
+
+    assert refusal_of(user.email, PASSWORD, device="laptop").code == "too_many"
+    assert attempt(user.email, PASSWORD, device="phone") == user
+    assert attempt(user.email, PASSWORD) == user
+
+
+def sign_in_page(client, email, password):
+    return client.post("/login/", {"email": email, "password": password}, REMOTE_ADDR="192.0.2.1")
+
+
+def test_forty_wrong_names_lock_out_strangers_but_nobody_who_signed_in_there_before(client):
+    user, colleague = make_user(), make_user()
+    assert sign_in_page(client, user.email, PASSWORD).status_code == 302
+    client.post("/logout/")
+    strangers = Client()
+    for number in range(MOST_PER_ADDRESS):
+        sign_in_page(strangers, f"guess{number}@example.org", "wrong")
+
+    assert b"Too many tries" in sign_in_page(strangers, user.email, PASSWORD).content
+    assert b"Too many tries" in sign_in_page(client, colleague.email, PASSWORD).content
+    assert sign_in_page(client, user.email, PASSWORD).status_code == 302
+
+
+def test_a_device_cookie_of_our_own_making_is_not_believed(client):
+    user = make_user()
+    client.cookies["karat-device"] = "eyJpZCI6ICJ4In0:1:forged"
+    for _ in range(MOST_PER_ACCOUNT):
+        sign_in_page(client, user.email, "wrong")
+
+    assert b"Too many tries" in sign_in_page(client, user.email, PASSWORD).content
+
+
+def test_the_device_cookie_names_nobody_and_is_out_of_reach_of_scripts(client):
+    user = make_user()
+    sign_in_page(client, user.email, PASSWORD)
+
+    cookie = client.cookies["karat-device"]
+
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+    assert signing.loads(cookie.value, salt="karat.device")["accounts"] != [user.email]
+    assert user.email not in str(signing.loads(cookie.value, salt="karat.device"))
+
+
+def test_a_browser_remembers_the_five_last_accounts(client):
+    people = [make_user() for _ in range(6)]
+    for person in people:
+        sign_in_page(client, person.email, PASSWORD)
+        client.post("/logout/")
+    for person in (people[0], people[5]):
+        for _ in range(MOST_PER_ACCOUNT):
+            sign_in_page(Client(), person.email, "wrong")
+
+    assert sign_in_page(client, people[5].email, PASSWORD).status_code == 302
+    client.post("/logout/")
+    assert b"Too many tries" in sign_in_page(client, people[0].email, PASSWORD).content

@@ -1,9 +1,10 @@
 """Calibrations over HTTP: the whole walk, who may come in, and that nothing reaches the two before they are done."""
 
 import re
+from copy import deepcopy
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.urls import reverse
 
 from apps.accounts.enums import Role
@@ -68,6 +69,7 @@ def test_nothing_said_of_a_triple_reaches_who_reviews_it_once_more(client):
     assert all(is_veiled(triple, made.subject) for triple in triples)
     answer_items(made, made.partner, Choice.FLAG)
     cache.clear()
+    caches["grades"].clear()
 
     client.force_login(made.subject)
     blind = crawl(client, made.project)
@@ -88,17 +90,28 @@ def test_what_the_other_answers_changes_nothing_that_one_can_reach(client, choic
     client.force_login(made.subject)
     crawl(client, made.project)
     cache.clear()
+    caches["grades"].clear()
     before = crawl(client, made.project)
 
     answer_items(made, made.partner, choice)
     cache.clear()
+    caches["grades"].clear()
 
     after = crawl(client, made.project)
     assert [place for place in before if before[place] != after.get(place)] == []
 
 
-def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(client):
-    made = make_calibration()
+@pytest.fixture(scope="module")
+def _made(module_rows):
+    return make_calibration()
+
+
+@pytest.fixture
+def made(db, _made):
+    return deepcopy(_made)
+
+
+def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(made, client):
     answer_items(made, made.partner, Choice.FLAG, most=3)
     client.force_login(made.lead)
 
@@ -110,8 +123,7 @@ def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(clie
     assert client.get(url("calibration-item", made, 1)).status_code == 404
 
 
-def test_the_wording_is_on_the_screen_and_neither_label_nor_author(client):
-    made = make_calibration()
+def test_the_wording_is_on_the_screen_and_neither_label_nor_author(made, client):
     client.force_login(made.subject)
 
     page = client.get(url("calibration-item", made, 1)).text
@@ -121,9 +133,7 @@ def test_the_wording_is_on_the_screen_and_neither_label_nor_author(client):
     assert "T-000" not in page
 
 
-def test_others_find_no_calibration_of_theirs(client):
-    made = make_calibration()
-
+def test_others_find_no_calibration_of_theirs(made, client):
     for person in (made.author, make_member(made.project, Role.REVIEWER)):
         client.force_login(person)
         assert client.get(url("calibration", made)).status_code == 404
@@ -142,8 +152,7 @@ def test_others_find_no_calibration_of_theirs(client):
         ({"choice": "flag", "reasons": ["overstated"]}, "names its kind of entailment"),
     ],
 )
-def test_a_fault_shows_the_screen_again_with_what_was_chosen(client, sent, words):
-    made = make_calibration()
+def test_a_fault_shows_the_screen_again_with_what_was_chosen(made, client, sent, words):
     client.force_login(made.subject)
 
     answer = client.post(url("calibration-answer", made, 1), {"key": "k", "note": "Half a thought", **sent})
@@ -154,8 +163,7 @@ def test_a_fault_shows_the_screen_again_with_what_was_chosen(client, sent, words
     assert CalibrationVerdict.objects.count() == 0
 
 
-def test_undo_leads_back_and_changes_the_answer(client):
-    made = make_calibration()
+def test_undo_leads_back_and_changes_the_answer(made, client):
     client.force_login(made.subject)
     client.post(url("calibration-answer", made, 1), {"key": "a", "choice": "confirm"})
 
@@ -166,8 +174,7 @@ def test_undo_leads_back_and_changes_the_answer(client):
     assert [row.choice for row in CalibrationVerdict.objects.filter(superseded_by=None)] == ["flag"]
 
 
-def test_a_lead_ends_one_that_nobody_answers_and_the_veil_lifts(client):
-    made = make_calibration()
+def test_a_lead_ends_one_that_nobody_answers_and_the_veil_lifts(made, client):
     client.force_login(made.lead)
 
     client.post(url("calibration-close", made), {"text": "Sef has left."})
@@ -190,22 +197,19 @@ def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):
 
 
 @pytest.mark.parametrize("number", [0, 99, 2**40])
-def test_unknown_calibrations_are_not_there(client, number):
-    made = make_calibration()
+def test_unknown_calibrations_are_not_there(made, client, number):
     client.force_login(made.lead)
 
     assert client.get(reverse("agreement:calibration", args=[made.project.slug, number])).status_code == 404
 
 
-def test_unknown_items_are_not_there(client):
-    made = make_calibration()
+def test_unknown_items_are_not_there(made, client):
     client.force_login(made.subject)
 
     assert {client.get(url("calibration-item", made, place)).status_code for place in (0, 99, 2**70)} == {404}
 
 
-def test_the_list_costs_the_same_number_of_queries(client, django_assert_num_queries):
-    made = make_calibration()
+def test_the_list_costs_the_same_number_of_queries(made, client, django_assert_num_queries):
     client.force_login(made.lead)
     address = reverse("agreement:calibrations", args=[made.project.slug])
 

@@ -1,5 +1,6 @@
 """A calibration from the rule that opens it to the note that closes it."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -128,9 +129,17 @@ def test_what_is_still_disputed_is_no_past_triple():
 # Opening
 
 
-def test_only_a_lead_opens_one_by_hand():
-    made = make_calibration()
+@pytest.fixture(scope="module")
+def _made(module_rows):
+    return make_calibration()
 
+
+@pytest.fixture
+def made(db, _made):
+    return deepcopy(_made)
+
+
+def test_only_a_lead_opens_one_by_hand(made):
     with pytest.raises(Forbidden):
         open_calibration(
             project=made.project,
@@ -143,8 +152,7 @@ def test_only_a_lead_opens_one_by_hand():
         )
 
 
-def test_one_person_alone_is_no_calibration_and_a_stranger_neither():
-    made = make_calibration()
+def test_one_person_alone_is_no_calibration_and_a_stranger_neither(made):
     former = make_member(made.project, Role.REVIEWER)
     set_roles(project=made.project, user=former, roles=[], actor=made.lead, at=AT)
     more = {"project": made.project, "side": Side.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
@@ -155,9 +163,7 @@ def test_one_person_alone_is_no_calibration_and_a_stranger_neither():
         open_calibration(subject=made.partner, partner=former, **more)
 
 
-def test_a_person_is_in_one_calibration_of_a_side_at_a_time():
-    made = make_calibration()
-
+def test_a_person_is_in_one_calibration_of_a_side_at_a_time(made):
     with pytest.raises(CalibrationRefused, match="already"):
         open_calibration(
             project=made.project,
@@ -170,9 +176,7 @@ def test_a_person_is_in_one_calibration_of_a_side_at_a_time():
         )
 
 
-def test_both_are_told_and_the_event_is_written():
-    made = make_calibration()
-
+def test_both_are_told_and_the_event_is_written(made):
     told = Notification.objects.filter(project=made.project, kind="calibration")
 
     assert {row.person for row in told} == {made.subject, made.partner}
@@ -240,8 +244,7 @@ def test_who_cannot_be_calibrated_is_named_with_the_reason():
 # Answering
 
 
-def test_the_last_answer_of_the_two_opens_the_comparison():
-    made = make_calibration()
+def test_the_last_answer_of_the_two_opens_the_comparison(made):
     answer_items(made, made.subject)
     answer_items(made, made.partner, Choice.FLAG, most=3)
     assert reread(made).state == "open"
@@ -251,8 +254,7 @@ def test_the_last_answer_of_the_two_opens_the_comparison():
     assert (reread(made).state, reread(made).answered_at) == ("answered", AT)
 
 
-def test_an_answer_changes_no_triple():
-    made = make_calibration()
+def test_an_answer_changes_no_triple(made):
     before = list(Triple.objects.order_by("pk").values())
 
     answer_items(made, made.subject, Choice.FLAG)
@@ -261,8 +263,7 @@ def test_an_answer_changes_no_triple():
     assert list(Triple.objects.order_by("pk").values()) == before
 
 
-def test_a_change_of_mind_supersedes_until_both_are_done():
-    made = make_calibration()
+def test_a_change_of_mind_supersedes_until_both_are_done(made):
     first = say(made, made.subject)
 
     second = say(made, made.subject, choice=Choice.FLAG, key="other", reasons=[Reason.WRONG_BLOCK])
@@ -271,9 +272,7 @@ def test_a_change_of_mind_supersedes_until_both_are_done():
     assert calibrations.own_verdicts(made.calibration, made.subject) == {first.item_id: second}
 
 
-def test_the_same_key_twice_has_one_effect():
-    made = make_calibration()
-
+def test_the_same_key_twice_has_one_effect(made):
     assert say(made, made.subject) == say(made, made.subject)
     assert CalibrationVerdict.objects.count() == 1
     with pytest.raises(CalibrationRefused, match="used for another"):
@@ -289,16 +288,12 @@ def test_the_same_key_twice_has_one_effect():
         ({"number": 99}, "no item 99"),
     ],
 )
-def test_a_verdict_is_asked_the_same_as_in_a_review(about, words):
-    made = make_calibration()
-
+def test_a_verdict_is_asked_the_same_as_in_a_review(made, about, words):
     with pytest.raises(CalibrationRefused, match=words):
         say(made, made.subject, **about)
 
 
-def test_nobody_else_answers_and_nobody_answers_afterwards():
-    made = make_calibration()
-
+def test_nobody_else_answers_and_nobody_answers_afterwards(made):
     with pytest.raises(CalibrationRefused, match="Only the two"):
         say(made, made.lead)
     answer_items(made, made.subject)
@@ -313,8 +308,7 @@ def test_nobody_else_answers_and_nobody_answers_afterwards():
 # Discussing and closing
 
 
-def test_nobody_writes_before_both_have_answered():
-    made = make_calibration()
+def test_nobody_writes_before_both_have_answered(made):
     message = {"project": made.project, "calibration_id": made.calibration.pk, "text": "Item 2?", "at": AT}
 
     with pytest.raises(CalibrationRefused, match="opens when both"):
@@ -344,8 +338,7 @@ def test_nobody_writes_before_both_have_answered():
         ("closed", "subject", "is closed"),
     ],
 )
-def test_who_may_close_it(state, who, words):
-    made = make_calibration()
+def test_who_may_close_it(made, state, who, words):
     if state != "open":
         answer_items(made, made.subject)
         answer_items(made, made.partner)
@@ -358,9 +351,7 @@ def test_who_may_close_it(state, who, words):
     assert reason is None if words is None else words in reason
 
 
-def test_a_calibration_closes_with_a_note():
-    made = make_calibration()
-
+def test_a_calibration_closes_with_a_note(made):
     with pytest.raises(CalibrationRefused, match="closes with a note"):
         close(made, made.lead, note="  ")
     closed = close(made, made.lead)
@@ -368,8 +359,7 @@ def test_a_calibration_closes_with_a_note():
     assert (closed.state, closed.closed_by, closed.closed_at) == ("closed", made.lead, AT)
 
 
-def test_every_step_that_is_not_in_the_table_is_illegal():
-    made = make_calibration()
+def test_every_step_that_is_not_in_the_table_is_illegal(made):
     for state in ("open", "answered", "closed"):
         for step in ("answer", "close"):
             made.calibration.state = state
@@ -413,8 +403,7 @@ def refuses(sql: str, words: str) -> None:
         cursor.execute(sql)
 
 
-def test_answers_items_messages_and_closed_ones_are_never_changed():
-    made = make_calibration()
+def test_answers_items_messages_and_closed_ones_are_never_changed(made):
     answer_items(made, made.subject)
     answer_items(made, made.partner)
     post_calibration_message(
@@ -432,8 +421,7 @@ def test_answers_items_messages_and_closed_ones_are_never_changed():
     refuses("DELETE FROM agreement_calibration", "cannot be deleted")
 
 
-def test_the_database_lets_only_the_two_answer_and_only_while_it_is_open():
-    made = make_calibration()
+def test_the_database_lets_only_the_two_answer_and_only_while_it_is_open(made):
     item = made.calibration.items.first()
     row = {"item": item, "choice": "confirm", "given_at": AT}
 
@@ -460,14 +448,10 @@ def test_the_database_holds_one_answer_of_a_person_two_people_and_no_author():
         CalibrationItem.objects.create(calibration=theirs, number=1, revision=item.revision)
 
 
-def test_closed_needs_who_when_and_a_note():
-    made = make_calibration()
-
+def test_closed_needs_who_when_and_a_note(made):
     with pytest.raises(IntegrityError), transaction.atomic():
         Calibration.objects.filter(pk=made.calibration.pk).update(state="closed", closed_at=AT)
 
 
-def test_past_triples_stay_as_they_were():
-    made = make_calibration()
-
+def test_past_triples_stay_as_they_were(made):
     assert all(reload(item.revision.triple).state == "accepted" for item in made.calibration.items.all())

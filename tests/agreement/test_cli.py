@@ -113,7 +113,7 @@ def test_the_table_marks_the_fitting_coefficient_and_states_how(file, capsys):
     assert "12 items, 4 annotators, 41 labels; 11 items have labels of two annotators or more." in shown
     assert "krippendorff_alpha_ordinal *     0.8154" in shown
     assert "cohen_kappa, weighted_kappa_linear, weighted_kappa_quadratic: undefined." in shown
-    assert "BCa bootstrap over items, 200 resamples" in shown
+    assert "percentile bootstrap over items beside half an imagined one" in " ".join(shown.split())
 
 
 def test_the_label_model_is_a_diagnosis_by_request(file, capsys):
@@ -180,3 +180,26 @@ def test_json_holds_each_usual_coefficient_under_its_documented_name(file, capsy
     assert all(set(one) == {"value", "reason"} for one in found["coefficients"].values() if one["value"] is None)
     assert found["coefficients"]["cohen_kappa"]["value"] is None
     assert found["pairs"][0]["annotators"] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("weight", "this column is not read: weight; every label counts alike, so no weight is in a figure."),
+        ("notes", "this column is not read: notes."),
+    ],
+)
+def test_a_column_that_is_in_no_figure_is_named(file, capsys, column, said):
+    rows = "".join(f"{item},{who},{label},3\n" for item, who, label in ["1a1", "1b2", "2a2", "2b2", "3a1", "3b1"])
+
+    assert agree(file(f"item,annotator,label,{column}\n{rows}", "labels.csv")) == 0
+
+    assert capsys.readouterr().err == f"labels.csv: {said}\n"
+
+
+def test_a_column_that_somebody_skips_is_not_named(file, capsys):
+    rows = "".join(f"{item},{who},{label},3\n" for item, who, label in ["1a1", "1b2", "2a2", "2b2", "3a1", "3b1"])
+
+    assert agree(file(f"i,a,l,weight\n{rows}", "labels.csv"), "--columns", "item,annotator,label,skip") == 0
+
+    assert capsys.readouterr().err == ""

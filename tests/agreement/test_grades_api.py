@@ -1,5 +1,7 @@
 """Agreement between annotators over the API: the figures of the pages, and who may read them."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -19,10 +21,15 @@ def get(client, project, name: str, *args, status: int = 200, **query) -> dict:
     return answer.json()
 
 
-@pytest.fixture
-def judged():
+@pytest.fixture(scope="module")
+def _judged(module_rows):
     project = make_project()
     return make_noisy_round(project)
+
+
+@pytest.fixture
+def judged(db, _judged):
+    return deepcopy(_judged)
 
 
 def test_every_coefficient_and_question_has_its_interval_and_n(client, judged):
@@ -50,6 +57,9 @@ def test_leads_read_names_and_viewers_letters(client, judged):
     project = judged.project
     client.force_login(lead_of(project))
     named = get(client, project, "pairs")
+    client.force_login(make_member(project, Role.VIEWER))
+    assert get(client, project, "pairs")["pairs"] == []
+    close_round(round_id=judged.pk, actor=lead_of(project), at=AT)
     client.force_login(make_member(project, Role.VIEWER))
 
     lettered = get(client, project, "pairs")

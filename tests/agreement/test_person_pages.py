@@ -1,5 +1,7 @@
 """Annotators' pages: beside others, decisions and themselves, over weeks; for leads, and for oneself alone."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -44,9 +46,17 @@ def person_page(client, project, person, status: int = 200, **query) -> str:
 # Figures
 
 
-def test_leaning_tells_who_grades_higher():
-    round_ = make_strict_round()
+@pytest.fixture(scope="module")
+def _round_(module_rows):
+    return make_strict_round()
 
+
+@pytest.fixture
+def round_(db, _round_):
+    return deepcopy(_round_)
+
+
+def test_leaning_tells_who_grades_higher(round_):
     found = people_in(lead_in(round_.project), [round_])
 
     assert [(line.graded, line.shared, line.lean.value) for line in found.lines] == [(8, 8, -1.0), (8, 8, 1.0)]
@@ -63,8 +73,7 @@ def test_a_person_stands_beside_each_other_with_most_shared_pairs_first():
     assert [(pair.first, pair.n) for pair in found.others] == [(person.pk, 24)] * 2
 
 
-def test_decisions_are_compared_with_what_the_person_gave():
-    round_ = make_strict_round()
+def test_decisions_are_compared_with_what_the_person_gave(round_):
     lead = lead_of(round_.project)
     for entry in round_.pool.entries.order_by("pk")[:4]:
         adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Two.", error_type="slip", at=AT)
@@ -76,8 +85,7 @@ def test_decisions_are_compared_with_what_the_person_gave():
     assert sheet_of(lead_in(round_.project), [round_], one.pk).decisions.percent.value == 0.5
 
 
-def test_a_decision_that_a_pair_cannot_be_judged_is_no_grade():
-    round_ = make_strict_round()
+def test_a_decision_that_a_pair_cannot_be_judged_is_no_grade(round_):
     entry = round_.pool.entries.first()
     lead = lead_of(round_.project)
     adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=None, reason="No.", error_type="unreadable", at=AT)
@@ -110,8 +118,7 @@ def test_pairs_that_came_back_and_decisions_are_matched_in_memory(client, django
     assert [sql for sql in of_grades if 'EXISTS(SELECT 1 AS "a" FROM "judging_judgement"' in sql] == []
 
 
-def test_weeks_tell_pace_and_leaning():
-    round_ = make_strict_round()
+def test_weeks_tell_pace_and_leaning(round_):
     _, two = people_of(round_)
     seat = round_.seats.filter(annotator=two).first()
     give(seat, two, 3, at=later(2 * WEEK), active_ms=90_000)
@@ -141,8 +148,7 @@ def test_a_reviewer_is_compared_on_the_three_questions():
 # Pages
 
 
-def test_a_lead_reads_every_annotators_page(client):
-    round_ = make_strict_round()
+def test_a_lead_reads_every_annotators_page(round_, client):
     project = round_.project
     client.force_login(lead_of(project))
     listing = client.get(reverse("agreement:people", args=[project.slug])).content.decode()
@@ -177,8 +183,7 @@ def test_a_label_model_without_grades_says_why():
     assert diagnoses_in(make_project(), []).reason
 
 
-def test_a_person_sees_their_own_page_and_nobody_elses(client):
-    round_ = make_strict_round()
+def test_a_person_sees_their_own_page_and_nobody_elses(round_, client):
     project = round_.project
     one, two = people_of(round_)
     close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
@@ -219,15 +224,14 @@ def test_a_decision_on_a_pair_still_to_be_graded_is_not_told():
         round_=first, entry=pool.entries.first(), adjudicator=lead, grade=2, reason="Two.", error_type="slip", at=AT
     )
     close_round(round_id=first.pk, actor=lead, at=AT)
-    make_round(project, pool=pool, annotators=[one], overlap=0.0)
+    make_round(project, pool=pool, annotators=[one], overlap=0.0, judge_again=True)
 
     own = sheet_of(membership_in(one, project.slug), [first], one.pk)
 
     assert (own.beside.graded, own.decisions.n) == (4, 0)
 
 
-def test_viewers_have_no_such_page(client):
-    round_ = make_strict_round()
+def test_viewers_have_no_such_page(round_, client):
     viewer = make_member(round_.project, Role.VIEWER)
     client.force_login(viewer)
 
@@ -248,5 +252,5 @@ def test_a_page_costs_the_same_number_of_queries(client, django_assert_num_queri
         judge_all(round_, person, lambda seat: seat.entry_id % 4)
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(20):
+    with django_assert_num_queries(21):
         person_page(client, round_.project, people_of(round_)[0])

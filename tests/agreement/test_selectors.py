@@ -161,11 +161,3 @@ def test_letters_go_on_after_z():
         "Person AA",
         "Person AB",
     ]
-
-
-def test_summary_is_alpha_and_kappa_with_their_n():
-    project = make_team(both=3, one=2)
-
-    names = [(found.name, found.n) for found in selectors.summary(project)]
-
-    assert names == [("Krippendorff's α, ordinal", 24), ("Fleiss' κ", 5)]

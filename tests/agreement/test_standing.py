@@ -1,13 +1,13 @@
 """Grades of more than a page can wait for: a job reads them, and figures say as of when they are."""
 
+from copy import deepcopy
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement import standing
 from apps.agreement.actions import have_grades_read
@@ -21,7 +21,7 @@ from apps.jobs.testing import run_jobs
 from apps.judging.actions import close_round
 from apps.judging.models import Round
 from tests.agreement.factories import make_noisy_round
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import give, later, people_of
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,17 @@ PAGES = ("overview", "where", "tighten", "items", "people")
 @pytest.fixture(autouse=True)
 def _empty_cache():
     cache.clear()
+    caches["grades"].clear()
+
+
+@pytest.fixture(scope="module")
+def _judged(module_rows) -> Round:
+    return make_noisy_round(make_project())
 
 
 @pytest.fixture
-def judged() -> Round:
-    return make_noisy_round(make_project())
+def judged(db, _judged) -> Round:
+    return deepcopy(_judged)
 
 
 @pytest.fixture
@@ -135,6 +141,7 @@ def test_figures_are_those_of_grades_read_at_once(judged, monkeypatch):
     at_once = overview_of(judged.project, [judged])
     monkeypatch.setattr(standing, "MOST_AT_ONCE", 10)
     cache.clear()
+    caches["grades"].clear()
     ask(judged)
     run_jobs()
 
@@ -227,7 +234,7 @@ def test_what_was_read_of_an_open_round_is_not_for_its_annotators(client, many):
 
 
 def test_the_api_says_that_grades_are_being_read(client, many):
-    client.force_login(make_member(many.project, Role.VIEWER))
+    client.force_login(lead_of(many.project))
 
     found = [api(client, many, name) for name in ("agreement", "pairs", "where")]
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement import log, rates
-from apps.agreement.rates import rates_from
+from apps.agreement.rates import breakdown, rates_from
 from apps.agreement.ratings import Rate
 from apps.review import tracking
 from apps.review.actions import Decision, adjudicate
@@ -26,9 +27,8 @@ from tests.triples.factories import make_team
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    """Two reviewers, and one author with three triples: both confirm, one flags, both flag."""
+@pytest.fixture(scope="module")
+def _project(module_rows):
     project = make_project()
     for name in ("Petra Lomas", "Sef Arden"):
         make_member(project, Role.REVIEWER, name=name)
@@ -37,6 +37,12 @@ def project():
     review_once(project, author, Choice.CONFIRM, Choice.FLAG, at=AT + timedelta(days=40))
     review_once(project, author, Choice.FLAG, Choice.FLAG, at=AT + timedelta(days=41))
     return project
+
+
+@pytest.fixture
+def project(db, _project):
+    """Two reviewers, and one author with three triples: both confirm, one flags, both flag."""
+    return deepcopy(_project)
 
 
 def page(client, name, project, status=200, **query) -> str:
@@ -351,8 +357,18 @@ def test_rates_cost_the_same_number_of_queries(client, project, more, django_ass
         review_once(project, author, Choice.CONFIRM, Choice.FLAG)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         page(client, "rates", project)
+
+
+def test_rates_by_domain_follow_the_triples_and_not_what_a_process_kept(project):
+    author = Triple.objects.first().author
+    review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+    breakdown(project, Side.AUTHOR, Dimension.DOMAIN)
+
+    Triple.objects.update(domain="huts")
+
+    assert [part.label for part in breakdown(project, Side.AUTHOR, Dimension.DOMAIN)] == ["huts"]
 
 
 # Questions

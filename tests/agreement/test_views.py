@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement import selectors
+from apps.agreement import rules, selectors
 from apps.judging.actions import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
 from tests.factories import AT, lead_of, make_member, make_project
@@ -58,20 +58,34 @@ def test_nobody_else_sees_a_name_or_the_matrix(client, role):
     assert client.get(pair_url(project)).status_code == 403
 
 
-def test_grades_of_an_open_round_are_not_added_up_for_annotators(client):
+@pytest.mark.parametrize("roles", [[Role.VIEWER], [Role.REVIEWER], [Role.ANNOTATOR, Role.VIEWER]])
+def test_grades_of_an_open_round_are_added_up_for_leads_alone(client, roles):
     project = make_project()
     round_ = make_noisy_round(project, queries=2)
-    client.force_login(make_member(project, Role.ANNOTATOR, Role.VIEWER))
+    client.force_login(make_member(project, *roles))
     before = overview(client, project).partition("<main")[2]
 
     seat = round_.seats.first()
     give(seat, seat.annotator, 0)
 
-    assert "As long as you may grade in a round" in before
+    assert "shown once a lead closes it" in before
     assert overview(client, project).partition("<main")[2] == before
     assert client.get(reverse("agreement:overview", args=[project.slug]), {"round": round_.pk}).status_code == 404
     numbers = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()
     assert numbers["pairs_judged_twice"] == 0
+    assert numbers["grades"]["value"] is None
+    close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
+    assert "Person A and Person B" in overview(client, project)
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+@pytest.mark.parametrize("is_lead", [True, False])
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_who_may_see_grades_added_up(is_closed, is_lead, is_asked):
+    """Of a closed round everybody; of an open one a lead who does not grade there."""
+    reason = rules.grades_refusal(is_closed=is_closed, is_lead=is_lead, is_asked=is_asked)
+
+    assert (reason is None) == (is_closed or (is_lead and not is_asked))
 
 
 def test_undefined_is_a_sentence(client):
@@ -129,7 +143,7 @@ def test_page_costs_the_same_number_of_queries(client, django_assert_num_queries
     make_reviewed(project, both=reviewed)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         overview(client, project)
 
 

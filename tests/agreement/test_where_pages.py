@@ -1,6 +1,9 @@
 """Where people agree, what to tighten, and the pairs behind a figure: figures, and who may see them."""
 
+from copy import deepcopy
+
 import pytest
+from django.core.cache import cache, caches
 from django.urls import reverse
 
 from apps.accounts.enums import Role
@@ -168,8 +171,17 @@ def test_every_way_has_a_page_with_intervals_and_n(client, by):
     assert "α of all: 0." in found
 
 
-def test_an_interval_that_tells_nothing_is_told_in_words(client):
-    project = make_project()
+@pytest.fixture(scope="module")
+def _project(module_rows):
+    return make_project()
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
+
+
+def test_an_interval_that_tells_nothing_is_told_in_words(project, client):
     make_noisy_round(project, queries=4)
     client.force_login(lead_of(project))
     few = parts_in(project, list(project.rounds.all()), "query").shown[0]
@@ -183,16 +195,14 @@ def test_an_interval_that_tells_nothing_is_told_in_words(client):
     assert f"{few.alpha.interval[0]:.2f} to 1.00".replace("-", "−") not in html.split("</figure>")[1]
 
 
-def test_an_unknown_way_is_not_there(client):
-    project = make_project()
+def test_an_unknown_way_is_not_there(project, client):
     client.force_login(lead_of(project))
 
     page(client, project, "where", 404, by="shoe_size")
 
 
 @pytest.mark.parametrize("name", ["where", "tighten", "items", "people"])
-def test_without_grades_a_page_says_so(client, name):
-    project = make_project()
+def test_without_grades_a_page_says_so(project, client, name):
     client.force_login(lead_of(project))
 
     found = page(client, project, name)
@@ -299,8 +309,7 @@ def test_only_leads_see_single_pairs(client, name, role):
     page(client, project, name, 403)
 
 
-def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(client):
-    project = make_project()
+def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(project, client):
     chief = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Chief")
     other = make_member(project, Role.ANNOTATOR, name="Other")
     third = make_member(project, Role.ANNOTATOR, name="Third")
@@ -319,21 +328,19 @@ def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(client):
     assert "8 pairs" in page(client, project, "items")
 
 
-def test_pairs_that_the_reader_may_still_be_given_are_hidden():
-    project = make_project()
+def test_pairs_that_the_reader_may_still_be_given_are_hidden(project):
     chief = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Chief")
     pool = make_pool(project, queries=2)
     first = make_noisy_round(project, pool=pool, share=1.0)
     close_round(round_id=first.pk, actor=lead_of(project), at=AT)
-    make_round(project, pool=pool, annotators=[chief], overlap=0.0)
+    make_round(project, pool=pool, annotators=[chief], overlap=0.0, judge_again=True)
 
     found = differences(membership_in(chief, project.slug), [first], Which())
 
     assert (found.shown, found.total, found.hidden) == ([], 0, PoolEntry.objects.filter(pool=pool).count())
 
 
-def test_annotators_see_closed_rounds_without_names(client):
-    project = make_project()
+def test_annotators_see_closed_rounds_without_names(project, client):
     round_ = make_noisy_round(project, queries=2)
     client.force_login(make_member(project, Role.ANNOTATOR, name="Newcomer"))
 
@@ -347,8 +354,7 @@ def test_annotators_see_closed_rounds_without_names(client):
     assert reverse("agreement:items", args=[project.slug]) not in after
 
 
-def test_a_round_is_looked_at_alone(client):
-    project = make_project()
+def test_a_round_is_looked_at_alone(project, client):
     first, second = make_noisy_round(project, queries=2), make_noisy_round(project, queries=3, seed=2)
     client.force_login(lead_of(project))
 
@@ -356,3 +362,24 @@ def test_a_round_is_looked_at_alone(client):
         shared = selectors.ratings_in(project, [round_]).shared
         assert f"{shared} pairs graded by two people or more" in page(client, project, "where", round=round_.pk)
     page(client, project, "where", 404, round=0)
+
+
+# What a process keeps
+
+
+def test_a_figure_that_was_kept_is_what_another_process_computes():
+    project = make_split_round().project
+    rounds = list(project.rounds.all())
+
+    def told():
+        strata = {by: parts_in(project, rounds, by) for by in ("domain", "source", "difficulty", "query", "week")}
+        return overview_of(project, rounds), strata, tight_spots(project, rounds)
+
+    told()  # keeps
+    Query.objects.filter(pk=second_query(project).pk).update(domain="huts", difficulty="hard")
+    here = told()
+    cache.clear()
+    caches["grades"].clear()
+
+    assert repr(here) == repr(told())
+    assert "huts" in [part.label.name for part in here[1]["domain"].shown]

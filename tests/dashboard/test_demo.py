@@ -1,6 +1,8 @@
 """The demo project, made by the real actions."""
 
 from collections import Counter
+from collections.abc import Iterator
+from io import StringIO
 
 import pytest
 from django.core.management import call_command
@@ -10,19 +12,19 @@ from apps.accounts.actions import PeopleRefused
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import membership_in
 from apps.corpus.models import Block, Snapshot
-from apps.dashboard.demo import cast, material, scores
+from apps.dashboard.demo import cast, material
 from apps.dashboard.demo.actions import request_demo
-from apps.dashboard.demo.stage import DemoFailed
 from apps.dashboard.drift import drift
 from apps.evaluation.models import Evaluation, GateResult, RunNote
-from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.models import Version
 from apps.jobs.clock import from_now
-from apps.jobs.models import Job, JobChunk
+from apps.jobs.models import Job
 from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement
 from apps.queries.models import Query
 from apps.review.models import Verdict
 from apps.triples.models import Triple
+from tests import database
 from tests.factories import AT, make_user
 
 
@@ -96,20 +98,36 @@ def test_while_the_demo_is_loaded_its_pages_say_how_far_it_is(client):
     assert own.count(f'id="job-{job.pk}"') == 1
 
 
+def load_two_demos() -> tuple[int, str]:
+    """The first by its page's action, the second by the command; what the command printed."""
+    host, printed = make_user(is_operator=True), StringIO()
+    job = request_demo(host=host, at=AT)
+    assert [job.error for job in run_jobs() if job.state != "done"] == []
+    call_command("demo", "--project", "Second look", "--host", host.email, stdout=printed)
+    return job.project_id, printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def loaded(django_db_setup, django_db_blocker, database_cache) -> Iterator[tuple[int, str]]:
+    with django_db_blocker.unblock(), database.world("demo-and-command", load_two_demos, database_cache) as made:
+        yield made
+
+
 @pytest.fixture
-def demo(transactional_db) -> Project:
-    job = request_demo(host=make_user(is_operator=True), at=AT)
-    ended = run_jobs()
-    assert [job.error for job in ended if job.state != "done"] == []
-    return job.project
+def demo(loaded, db) -> Project:
+    return Project.objects.get(pk=loaded[0])
 
 
+@pytest.mark.once
+@pytest.mark.slow
 def test_a_demo_that_is_loaded_says_nothing_of_it(demo, client):
     client.force_login(User.objects.get(is_operator=True))
 
     assert "being loaded" not in client.get(reverse("dashboard:home", args=[demo.slug])).text
 
 
+@pytest.mark.once
+@pytest.mark.slow
 def test_demo_tells_the_whole_story(demo):
     assert Snapshot.objects.filter(corpus__project=demo).count() == 2
     assert Block.objects.filter(corpus__project=demo).count() == 88
@@ -124,6 +142,8 @@ def test_demo_tells_the_whole_story(demo):
     assert set(states) == {"passed", "failed"}
 
 
+@pytest.mark.once
+@pytest.mark.slow
 def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     flags = Verdict.objects.filter(revision__triple__project=demo, choice="flag").exclude(category="")
     resolutions = set(Triple.objects.filter(project=demo, state="accepted").values_list("resolution", flat=True))
@@ -135,45 +155,15 @@ def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     assert Triple.objects.filter(project=demo, is_stale=True).count() >= 4
 
 
-def test_a_load_that_failed_leaves_whole_chapters_and_is_run_again_from_its_page(transactional_db, client, monkeypatch):
-    host = make_user(is_operator=True)
-    client.force_login(host)
-    with monkeypatch.context() as broken:
-        broken.setattr(scores, "score_runs", fail)
-        job = request_demo(host=host, at=AT)
-        run_jobs()
-    job.refresh_from_db()
-    assert (job.state, job.error) == ("failed", "The scores went up in smoke.")
-    assert Triple.objects.filter(project=job.project).exists(), "the chapter before"
-    assert not GoldSet.objects.exists(), "the chapter that failed"
-    assert "its load failed; run it again here" in client.get(reverse("dashboard:projects")).text
-    told = Counter(Judgement.objects.values_list("round__name", flat=True))
-
-    page = reverse("jobs:job", args=[job.project.slug, job.pk])
-    assert "Run it again" in client.get(page).text
-    client.post(reverse("jobs:retry", args=[job.project.slug, job.pk]))
-    run_jobs()
-
-    job.refresh_from_db()
-    assert (job.state, JobChunk.objects.filter(job=job).count()) == ("done", 9)
-    assert "its load" not in client.get(reverse("dashboard:projects")).text
-    assert Counter(Judgement.objects.values_list("round__name", flat=True))["Spring round"] == told["Spring round"]
-    test_demo_tells_the_whole_story(job.project)
-
-
-def fail(*args):
-    raise DemoFailed("The scores went up in smoke.", code="demo")
-
-
-def test_a_second_demo_stands_beside_the_first(demo, capsys):
-    host = User.objects.filter(is_operator=True).first()
-
-    call_command("demo", "--project", "Second look", "--host", host.email)
-
-    assert capsys.readouterr().out.strip() == reverse("dashboard:home", args=["second-look"])
+@pytest.mark.once
+@pytest.mark.slow
+def test_a_second_demo_stands_beside_the_first(demo, loaded):
+    assert loaded[1].strip() == reverse("dashboard:home", args=["second-look"])
     assert Project.objects.filter(is_demo=True).count() == 2
 
 
+@pytest.mark.once
+@pytest.mark.slow
 def test_demo_has_drift_to_show(demo):
     host = User.objects.filter(is_operator=True).first()
 

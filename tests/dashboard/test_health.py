@@ -6,14 +6,35 @@ from django.test import RequestFactory
 from apps.common.middleware import security_headers
 from apps.dashboard import health
 from apps.jobs import sweeping
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
 ENGINE = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
-def test_health_tells_versions_and_that_no_worker_was_seen(client):
+@pytest.fixture
+def monitor(settings) -> dict[str, str]:
+    settings.HEALTH_TOKEN = "sesame-open-3"
+    return {"Authorization": "Bearer sesame-open-3"}
+
+
+def test_strangers_are_told_ok_and_nothing_else(client, monitor):
     answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    wrong = ("Bearer sesame", "Basic sesame-open-3", "Bearer", "")
+    assert [client.get("/healthz", headers={"Authorization": word}).json() for word in wrong] == [{"status": "ok"}] * 4
+
+
+def test_without_a_token_of_the_server_none_opens_it(client, settings):
+    settings.HEALTH_TOKEN = ""
+
+    assert client.get("/healthz", headers={"Authorization": "Bearer "}).json() == {"status": "ok"}
+
+
+def test_a_monitor_with_the_token_is_told_versions_and_that_no_worker_was_seen(client, monitor):
+    answer = client.get("/healthz", headers=monitor)
 
     about = answer.json()
     assert answer.status_code == 200
@@ -23,10 +44,17 @@ def test_health_tells_versions_and_that_no_worker_was_seen(client):
     assert (about["worker"], about["worker_seconds"]) == ("worker never seen", None)
 
 
-def test_health_tells_when_the_worker_was_last_seen(client):
+def test_health_tells_when_the_worker_was_last_seen(client, monitor):
     sweeping.beat("one")
 
-    assert client.get("/healthz").json()["worker"] == "worker last seen 0 s ago"
+    assert client.get("/healthz", headers=monitor).json()["worker"] == "worker last seen 0 s ago"
+
+
+@pytest.mark.parametrize("is_operator", [True, False])
+def test_operators_who_are_signed_in_are_told_more_and_others_are_not(client, is_operator):
+    client.force_login(make_user("Olga", is_operator=is_operator))
+
+    assert ("worker" in client.get("/healthz").json()) is is_operator
 
 
 def test_health_is_bad_when_the_database_does_not_answer(client, monkeypatch):
@@ -38,7 +66,7 @@ def test_health_is_bad_when_the_database_does_not_answer(client, monkeypatch):
     answer = client.get("/healthz")
 
     assert answer.status_code == 503
-    assert "10.0.0.3" not in answer.content.decode()
+    assert answer.json() == {"status": "the database does not answer"}
 
 
 def test_health_is_only_read(client):

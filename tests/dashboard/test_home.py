@@ -12,12 +12,15 @@ from apps.dashboard import waiting
 from apps.dashboard.checklist import STEPS, steps
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
+from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.selectors import adjudicable
 from apps.queries.models import Permission, Source
+from apps.retrieval.models import PoolEntry
 from apps.triples.enums import State
 from tests.agreement.factories import answer_items, make_calibration
 from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.judging.factories import give, judge_all, make_round, people_of
 from tests.retrieval.factories import make_pool, make_queries
 from tests.review.factories import make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
@@ -160,6 +163,37 @@ class TestChecklist:
         assert not any(step.is_done for step in steps(make_project()))
 
 
+class TestStepOfTheGrades:
+    def step(self, project):
+        return next(step for step in steps(project) if step.title == "Judge the pairs")
+
+    def test_it_is_done_once_no_pair_waits_for_a_grade_or_a_decision(self):
+        round_ = make_round(queries=1, blocks=2, overlap=1.0)
+        mara, sef = people_of(round_)
+        judge_all(round_, mara, lambda seat: 0)
+        begun = self.step(round_.project)
+        judge_all(round_, sef, lambda seat: seat.entry_id % 2)
+        split = self.step(round_.project)
+        for pair in adjudicable(round_, lead_of(round_.project)):
+            adjudicate(
+                round_=round_, entry=PoolEntry.objects.get(pk=pair.entry_id), adjudicator=lead_of(round_.project),
+                grade=1, reason="Read it.", error_type="slip", at=AT,
+            )  # fmt: skip
+
+        assert (begun.is_done, begun.verb, split.is_done) == (False, "Go on", False)
+        assert self.step(round_.project).is_done
+
+    def test_closing_a_round_settles_what_was_not_given(self):
+        round_ = make_round(queries=1, blocks=2, overlap=0.0)
+        seat = claim_seats(round_=round_, annotator=people_of(round_)[0], n=1, at=AT)[0]
+        give(seat, seat.annotator)
+        assert not self.step(round_.project).is_done
+
+        close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+
+        assert self.step(round_.project).is_done
+
+
 class TestPage:
     def test_a_new_project_shows_one_gold_button(self, client):
         project = make_project()
@@ -205,7 +239,7 @@ class TestPage:
         client.force_login(lead_of(project))
         client.get(home(project))
 
-        with django_assert_num_queries(33):
+        with django_assert_num_queries(35):
             client.get(home(project))
 
     @pytest.mark.parametrize("projects", [1, 3])

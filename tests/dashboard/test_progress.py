@@ -6,6 +6,7 @@ from django.core.cache import cache
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.dashboard import progress
+from apps.judging.actions import close_round
 from apps.review.actions import give_verdict
 from apps.review.enums import Choice
 from apps.triples.enums import State
@@ -67,6 +68,7 @@ class TestAgreement:
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
+        close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
         viewer = make_member(round_.project, Role.VIEWER)
 
         lead_sees = progress.agreement_chart(as_lead(round_.project)).figures
@@ -86,11 +88,12 @@ class TestAgreement:
         assert figures.count("<td>α ordinal</td>") == 2
         assert "κ quadratic" not in figures
 
-    def test_an_annotator_who_also_watches_sees_no_open_round(self):
+    @pytest.mark.parametrize("roles", [[Role.VIEWER], [Role.ANNOTATOR, Role.VIEWER]])
+    def test_who_is_no_lead_sees_no_open_round(self, roles):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
-        both = make_member(round_.project, Role.ANNOTATOR, Role.VIEWER)
+        both = make_member(round_.project, *roles)
 
         assert progress.agreement_chart(membership_in(both, round_.project.slug)) is None
 

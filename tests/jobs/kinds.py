@@ -31,6 +31,12 @@ def once(ctx: JobContext) -> dict:
     return {}
 
 
+@job_kind("test.halfway", title="Says how far it is once, at the start")
+def halfway(ctx: JobContext) -> dict:
+    ctx.progress(0, 3, "reading")
+    return {"answer": 42}
+
+
 @job_kind("test.chunks", title="Several parts")
 def chunks(ctx: JobContext) -> dict:
     """Writes `parts` parts and an end; `pause` seconds of work before each, `raises_at` breaks one part's write."""

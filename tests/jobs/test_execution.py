@@ -42,6 +42,23 @@ def test_what_the_handler_returns_is_the_result():
     assert [job.result for job in run_jobs()] == [{"answer": 42}]
 
 
+def test_a_job_that_is_done_says_that_all_of_it_is():
+    make_job("test.halfway")
+
+    (ended,) = run_jobs()
+
+    assert (ended.state, ended.done, ended.total) == ("done", 3, 3)
+
+
+def test_a_job_that_is_done_at_the_second_attempt_says_that_all_of_it_is():
+    job = make_job()
+    Job.objects.filter(pk=job.pk).update(done=0, total=1)
+
+    (ended,) = run_jobs()
+
+    assert (ended.done, ended.total) == (1, 1)
+
+
 def test_a_doubled_nudge_has_no_second_effect():
     job = make_job()
 

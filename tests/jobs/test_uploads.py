@@ -8,7 +8,7 @@ from django.http import Http404
 from apps.audit.models import Event
 from apps.common.digests import sha256_hex
 from apps.jobs.models import Upload
-from apps.jobs.uploads import UploadRefused, discard_upload, mark_used, shown_name, store_upload, upload_in
+from apps.jobs.uploads import UploadRefused, discard_upload, keep_upload, mark_used, shown_name, upload_in, written
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +31,11 @@ def store(content: bytes = b"text", *, name: str = "corpus.jsonl", project=None)
         actor=lead_of(project),
         at=AT,
     )
+
+
+def store_upload(*, file, at, filename="", **said) -> Upload:
+    with written(file, filename=filename, at=at) as on_disk:
+        return keep_upload(file=on_disk, at=at, **said)
 
 
 def kept(files: Path) -> list[Path]:
@@ -103,7 +108,7 @@ def test_a_row_that_cannot_be_written_leaves_no_file(files, monkeypatch):
     def broken(**fields):
         raise RuntimeError("the database is away")
 
-    monkeypatch.setattr("apps.jobs.uploads._keep", broken)
+    monkeypatch.setattr("apps.jobs.uploads.record", broken)
 
     with pytest.raises(RuntimeError):
         store()

@@ -184,7 +184,20 @@ def test_without_its_secret_nothing_goes_out(project, asked):
     outbox.deliver_due(at=AT)
 
     assert asked.sent == []
-    assert Outbox.objects.get().error.startswith("The project has no secret called hook.")
+    row = Outbox.objects.get()
+    assert (row.state, row.attempts) == ("failed", 1)
+    assert row.error.startswith("The project has no secret called hook.")
+
+
+def test_a_port_where_nothing_listens_is_named_at_once_and_tried_again(project, settings):
+    settings.OUTBOUND_ALLOW = parse_openings(["127.0.0.1:9"])
+    add(project, "http://127.0.0.1:9/hook")
+    tell(project)
+
+    outbox.deliver_due(at=AT)
+
+    row = Outbox.objects.get()
+    assert (row.state, row.error) == ("waiting", "127.0.0.1 refused the connection: nothing listens at its port 9.")
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/hook", "http://169.254.169.254/latest", "http://localhost:9/"])
@@ -195,7 +208,7 @@ def test_an_address_inside_the_network_is_never_asked(project, url):
     assert outbox.deliver_due(at=AT) == 0
 
     row = Outbox.objects.get()
-    assert row.state == "waiting"
+    assert (row.state, row.attempts) == ("failed", 1), "another try would be refused as well"
     assert "lies inside the network of this server, where requests are not let in. If it is meant, the" in row.error
     assert row.error.endswith("to KARAT_OUTBOUND_ALLOW.")
     assert not row.error.startswith("Blocked")

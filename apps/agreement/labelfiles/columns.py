@@ -20,6 +20,7 @@ NAMES = {
 }
 # What together names an item where no column does: a query, and a block of it.
 PAIR = (tables.QUERY, (*tables.BLOCK, "doc"))
+WEIGHTS = {"weight", "weights", "weighting"}
 REPEATS = ("refuse", "passes", "first", "last")
 
 
@@ -54,7 +55,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Form:
-    """Where to find what. A long file has one label a row, a wide one a column for each of its `raters`."""
+    """Where to find what. A long file has one label a row, a wide one a column for each of its `raters`.
+
+    `unread` names the columns of a long file that its heading gives no role, and nobody asked to skip.
+    """
 
     width: int
     items: tuple[int, ...]
@@ -62,10 +66,20 @@ class Form:
     label: int | None = None
     passed: int | None = None
     raters: tuple[tuple[int, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def is_long(self) -> bool:
         return self.label is not None
+
+    def remarks(self) -> list[str]:
+        """What a person would want to know of columns that are in no figure."""
+        if not self.unread:
+            return []
+        them = "this column is" if len(self.unread) == 1 else "these columns are"
+        weights = any(name.lower() in WEIGHTS for name in self.unread)
+        alike = "; every label counts alike, so no weight is in a figure" if weights else ""
+        return [f"{them} not read: {', '.join(self.unread)[:200]}{alike}."]
 
 
 def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> Form:
@@ -87,7 +101,9 @@ def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> For
     lacking = [role for role, place in places.items() if place is None and not (role == ITEM and items)]
     if not lacking:
         passed = lower.index(PASS) if PASS in lower else None
-        return Form(len(cells), items, places[ANNOTATOR], places[LABEL], passed)
+        read = {*items, places[ANNOTATOR], places[LABEL], passed}
+        unread = tuple(cell for place, cell in enumerate(cells) if place not in read)
+        return Form(len(cells), items, places[ANNOTATOR], places[LABEL], passed, unread=unread)
     if {ANNOTATOR, LABEL} & set(lower) or lacking == [ITEM]:
         said = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
         raise InputError(name, line, lacking[0], "", f"{said}{', '.join(cells)[:200]}.")

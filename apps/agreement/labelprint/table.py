@@ -77,7 +77,7 @@ def _pair_rows(figures: Figures) -> list[list[str]]:
 
 
 def _category_rows(figures: Figures) -> list[list[str]]:
-    rows = [["category", "labels", "specific agreement", "κ against the rest"]]
+    rows = [["category", "labels", "specific agreement", "kappa against the rest"]]
     rows += [
         [str(one.category), str(one.used), _with_interval(one.specific), _with_interval(one.kappa)]
         for one in figures.categories[:MOST_ROWS]
@@ -129,8 +129,9 @@ def _notes(figures: Figures) -> Iterator[str]:
         yield f"{', '.join(keys)}: undefined. {reason}"
     yield f"* fits {figures.labelling.level} labels, any number of annotators, and missing ones."
     yield (
-        f"Intervals: BCa bootstrap over items, {settings.resamples:,} resamples, seed {settings.seed}; percent "
-        "agreement of two annotators: Wilson. Standard errors are analytic."
+        f"Intervals: percentile bootstrap over items beside half an imagined one, read further out for few items, "
+        f"{settings.resamples:,} resamples, seed {settings.seed}; percent agreement of two annotators, and where every "
+        "item agrees: Wilson. Standard errors are analytic."
     )
     if len(figures.pairs) > MOST_RESAMPLED:
         yield f"Of more than {MOST_RESAMPLED} pairs, intervals come from the standard error."

@@ -1,0 +1,78 @@
+"""Sessions in the database, and lent ones for a time at which nothing can be written there.
+
+Who signs in while the database is locked or the disk is full gets the session itself, signed, in place of its key. It
+serves for a quarter of an hour, which is for reading: whatever is to be saved is refused anyway. It ends with the
+password or the account like any other; only signing out elsewhere does not reach it.
+"""
+
+import logging
+from typing import Any
+
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import UpdateError
+from django.core import signing
+from django.db import DatabaseError
+
+from apps.common.outages import outage_of
+
+log = logging.getLogger(__name__)
+
+SALT = "karat.lent-session"
+LENT_MARK = "~"
+LENT_SECONDS = 15 * 60
+
+
+class SessionStore(db.SessionStore):
+    @property
+    def is_lent(self) -> bool:
+        return (self.session_key or "").startswith(LENT_MARK)
+
+    def load(self) -> dict[str, Any]:
+        if not self.is_lent:
+            return super().load()
+        assert self.session_key is not None
+        try:
+            return signing.loads(self.session_key.removeprefix(LENT_MARK), salt=SALT, max_age=LENT_SECONDS)
+        except signing.BadSignature:
+            self._session_key = None
+            return {}
+
+    def save(self, must_create: bool = False) -> None:
+        if self.is_lent:
+            self._lend(dict(self.items()))
+            return
+        try:
+            super().save(must_create)
+        except (DatabaseError, UpdateError) as problem:
+            outage = outage_of(problem)
+            if outage is None:
+                raise
+            if not must_create:
+                raise _database_error(problem) from problem
+            log.warning("%s: somebody signs in for reading.", outage.title)
+            self._lend(getattr(self, "_session_cache", {}))
+
+    def delete(self, session_key: str | None = None) -> None:
+        if not (session_key or self.session_key or "").startswith(LENT_MARK):
+            super().delete(session_key)
+
+    def cycle_key(self) -> None:
+        """A new key for the same session. The old key of a stranger may stay behind when it cannot be deleted."""
+        data, old = dict(self.items()), self.session_key
+        self.create()
+        self._session_cache = data
+        if old is None:
+            return
+        try:
+            self.delete(old)
+        except DatabaseError as problem:
+            if outage_of(problem) is None or not self.is_lent:
+                raise
+
+    def _lend(self, data: dict[str, Any]) -> None:
+        self._session_key = LENT_MARK + signing.dumps(data, salt=SALT, compress=True)
+
+
+def _database_error(problem: BaseException) -> BaseException:
+    """What the framework calls a session that vanished meanwhile, when it is an outage."""
+    return problem if isinstance(problem, DatabaseError) else problem.__context__ or problem

@@ -1,0 +1,99 @@
+"""A stranger names a host of their own: no page, no link, no mail follows it."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.jobs import mailing
+from apps.jobs.enums import MailHow
+from apps.jobs.models import Outbox
+from apps.jobs.notifications import choose_mail
+from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
+from tests.jobs.test_notifications import tell
+
+pytestmark = pytest.mark.django_db
+EVIL = "evil.example.net"
+OURS = "https://karat.example.org"
+FORGED = [
+    {"Host": EVIL},
+    {"Host": f"{EVIL}:80"},
+    {"Host": f"localhost@{EVIL}"},
+    {"Host": f"localhost.{EVIL}"},
+    {"Host": "localhost", "X-Forwarded-Host": EVIL},
+    {"Host": "localhost", "X-Forwarded-Server": EVIL},
+    {"Host": "localhost", "X-Original-Host": EVIL},
+    {"Host": "localhost", "Forwarded": f"host={EVIL}"},
+]
+
+
+@pytest.mark.parametrize("headers", FORGED, ids=str)
+@pytest.mark.parametrize("behind", [False, True])
+def test_no_answer_names_the_host_of_a_stranger(client, settings, headers, behind):
+    settings.BEHIND_PROXY = behind
+    client.raise_request_exception = False
+
+    for path in ("/", "/login/", "/login/?next=/people/", "/nowhere/", "/api/v1/nowhere/", "/p/nothing/"):
+        answer = client.get(path, headers=headers)
+
+        assert answer.status_code in {200, 302, 400, 404}
+        assert EVIL not in answer.content.decode()
+        assert EVIL not in str(dict(answer.items()))
+
+
+@pytest.mark.parametrize("host", [EVIL, f"{EVIL}:80", f"localhost@{EVIL}", f"localhost.{EVIL}", "[::1"])
+def test_a_host_that_nobody_allowed_is_refused(client, host):
+    assert client.get("/login/", headers={"Host": host}).status_code == 400
+
+
+def test_signing_in_does_not_lead_to_another_host(client):
+    user = make_user()
+
+    for where in (f"https://{EVIL}/", f"//{EVIL}/", f"/\\{EVIL}", f"https:{EVIL}", f"javascript:alert('{EVIL}')"):
+        answer = client.post("/login/", {"email": user.email, "password": PASSWORD, "next": where})
+        client.post("/logout/")
+
+        assert answer["Location"] == "/"
+
+
+def invited(client, project, **headers: str) -> str:
+    """The link that the page shows to the lead."""
+    client.force_login(lead_of(project))
+    form = {"email": "new@example.org", "roles": ["viewer"]}
+    page = client.post(reverse("people:invite", args=[project.slug]), form, headers=headers)
+    (link,) = set(re.findall(r"https?://[^\s\"<]+/join/[\w-]+/", page.content.decode()))
+    return link
+
+
+@pytest.mark.parametrize("headers", [one for one in FORGED if one["Host"] == "localhost"], ids=str)
+def test_the_link_of_an_invitation_follows_no_forged_header(client, headers):
+    assert invited(client, make_project(), **headers).startswith("http://localhost/join/")
+
+
+@pytest.mark.parametrize("allowed", [["*"], [".example.net"]])
+def test_a_host_that_only_a_pattern_allows_gets_into_no_link(client, settings, allowed):
+    settings.ALLOWED_HOSTS, settings.PUBLIC_URL = allowed, OURS
+
+    assert invited(client, make_project(), Host=EVIL).startswith(f"{OURS}/join/")
+
+
+def test_in_production_links_begin_with_the_address_of_the_server(client, settings):
+    settings.ALLOWED_HOSTS, settings.PUBLIC_URL, settings.PRODUCTION = ["localhost", EVIL], OURS, True
+
+    assert invited(client, make_project(), Host=EVIL).startswith(f"{OURS}/join/")
+
+
+def test_the_links_of_a_mail_begin_with_the_address_of_the_server(client, settings):
+    """What was caused by a request with a forged host is told by mail, with links of ours only."""
+    settings.ALLOWED_HOSTS, settings.PUBLIC_URL = ["*"], OURS
+    project = make_project()
+    person = make_member(project, Role.ANNOTATOR)
+    client.force_login(person)
+    client.get(reverse("notifications:list", args=[project.slug]), headers={"Host": EVIL})
+    choose_mail(person=person, how=MailHow.AT_ONCE, from_hour=0, to_hour=24, weekdays_only=False, at=AT)
+    tell(person, project)
+
+    assert mailing.mail_what_is_due(AT) == 1
+    letter = Outbox.objects.get().payload["body"]
+    assert set(re.findall(r"https?://[^/\s]+", letter)) == {OURS}
