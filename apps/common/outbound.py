@@ -217,6 +217,8 @@ class Client:
             return BadAnswer(f"The certificate of {host} is not one that this server trusts for that name.")
         if any(isinstance(cause, TimeoutError) for cause in _causes(broken)):
             return Unreachable(f"{host} did not answer in time.")
+        if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(broken)):
+            return BrokenOff(f"{host} refused the connection: nothing listens at its port {self.target.port}.")
         return BrokenOff(f"{host} could not be reached, or broke off.")
 
 

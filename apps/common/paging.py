@@ -4,7 +4,7 @@ A cursor is the last value of a unique, ordered column, so a page costs the same
 rows that are added meanwhile neither repeat nor hide others.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -12,6 +12,8 @@ from rest_framework.exceptions import ValidationError
 
 T = TypeVar("T", bound=Model)
 LIMIT, MOST = 100, 1_000
+LONGEST = 18
+NO_CURSOR = "This is no cursor. Take `next` of the page before."
 
 
 class Cut(NamedTuple):
@@ -40,14 +42,25 @@ def cut(
         try:
             rows = rows.filter(**{f"{column}__gt": parse(after)})
         except ValueError:
-            raise ValidationError({"after": "This is no cursor. Take `next` of the page before."}) from None
+            raise ValidationError({"after": NO_CURSOR}) from None
     found = list(rows[: limit + 1])
     return Cut(found[:limit], str(read(found[limit - 1])) if len(found) > limit else None)
 
 
+def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> Cut:
+    """The same for rows that keep their order for good: the cursor is the number of rows that came before."""
+    limit, start = _limit(params.get("limit", "")), 0
+    if after := params.get("after", ""):
+        if not (after.isascii() and after.isdigit() and len(after) <= LONGEST):
+            raise ValidationError({"after": NO_CURSOR})
+        start = int(after)
+    found = list(rows[start : start + limit + 1])
+    return Cut(found[:limit], str(start + limit) if len(found) > limit else None)
+
+
 def whole(text: str) -> int:
     """A cursor that is a whole number. Raises ValueError, also for one that no database column holds."""
-    if len(text) > 18:
+    if len(text) > LONGEST:
         raise ValueError(text)
     return int(text)
 

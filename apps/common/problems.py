@@ -1,20 +1,20 @@
 """Errors of the API as problem+json (RFC 9457)."""
 
+import logging
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from apps.common.errors import InputErrors, Refusal
+from apps.common.outages import outage_of
+from apps.common.parsers import PayloadTooLarge
+from apps.common.problem_json import CONTENT_TYPE, facts_of
 
-CONTENT_TYPE = "application/problem+json"
-
-
-def facts_of(*, status: int, title: str, detail: str, code: str) -> dict[str, Any]:
-    return {"type": f"urn:karat:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
+log = logging.getLogger(__name__)
 
 
 def problem(*, status: int, title: str, detail: str, code: str, **more: Any) -> Response:
@@ -35,6 +35,15 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
         return problem(
             status=400, title="Bad input", detail=str(error), code="bad_input", errors=faults, capped=error.capped
         )
+    if isinstance(error, RequestDataTooBig):
+        error = PayloadTooLarge()
+    elif isinstance(error, SuspiciousOperation | BadRequest):
+        error = exceptions.ParseError()
+    if outage := outage_of(error):
+        log.warning("%s: %s", outage.title, error)
+        answer = problem(status=503, title=outage.title, detail=outage.detail, code=outage.code)
+        answer["Retry-After"] = str(outage.retry_after)
+        return answer
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     if isinstance(error, PermissionDenied):

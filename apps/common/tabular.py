@@ -18,7 +18,9 @@ from typing import BinaryIO, NamedTuple
 
 from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
+from apps.common.filekinds import not_text
 from apps.common.inputs import ErrorList, fault
+from apps.common.linefiles import BARE_RETURN, LINE_END
 
 MEGABYTE = 1_000_000
 GZIP_MAGIC = b"\x1f\x8b"
@@ -31,7 +33,9 @@ class Caps(NamedTuple):
     columns: int = 1_000
     nesting: int = 64
     gzip_ratio: int = 200
-    gzip_floor: int = 20 * MEGABYTE
+    gzip_floor: int = 5 * MEGABYTE
+    unpacked_bytes: int = 20_000 * MEGABYTE
+    blank_lines: int = 100_000
 
 
 CAPS = Caps()
@@ -55,6 +59,7 @@ class Source:
     def rewind(self) -> None:
         """Stand at the beginning again."""
         self._raw.seek(0)
+        self._blank = 0
         self._stream = gzip.GzipFile(fileobj=self._raw) if self.is_gzip else self._raw  # type: ignore[assignment]
 
     def error(self, line: int | None, field: str, value: object, message: str) -> InputError:
@@ -69,12 +74,23 @@ class Source:
             raise self.error(number, "", "", "the gzip file is damaged or cut off") from error
         if len(raw) > limit:
             raise self.error(number, "", "", f"the line is longer than {limit:,} bytes")
+        if raw and raw.isspace():
+            self._refuse_blanks(number)
         if self.is_gzip:
             self._refuse_bomb(number)
         return raw
 
+    def _refuse_blanks(self, number: int) -> None:
+        self._blank += 1
+        if self._blank > self.caps.blank_lines:
+            said = f"the file holds more than {self.caps.blank_lines:,} empty lines; leave them out"
+            raise self.error(number, "", "", said)
+
     def _refuse_bomb(self, number: int) -> None:
         grown = self._stream.tell()
+        if grown > self.caps.unpacked_bytes:
+            said = f"the gzip file unpacks to more than {self.caps.unpacked_bytes:,} bytes; split it"
+            raise self.error(number, "", "", said)
         if grown > self.caps.gzip_floor and grown > self.caps.gzip_ratio * max(self._raw.tell(), 1):
             times = f"more than {self.caps.gzip_ratio} times its size"
             raise self.error(number, "", "", f"the gzip file unpacks to {times}; unpack it first")
@@ -94,9 +110,15 @@ def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS)
 
 
 def read_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """(line number, text without its ending), from line 1. The byte order mark is dropped."""
+    """(line number, text without its ending), from line 1. The byte order mark is dropped.
+
+    Raises InputError for a carriage return inside a line: some programs end one there.
+    """
     for number, text in _decoded(source):
-        yield number, text.rstrip("\r\n")
+        line = text.rstrip("\r\n")
+        if "\r" in line.lstrip("\r"):
+            raise source.error(number, LINE_END, line, BARE_RETURN)
+        yield number, line
 
 
 def read_jsonl(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
@@ -148,6 +170,8 @@ def read_rows(source: Source, *, delimiter: str = ",") -> Iterator[tuple[int, li
         except StopIteration:
             return
         except csv.Error as error:
+            if "new-line character" in str(error):
+                raise source.error(feed.first, LINE_END, "", BARE_RETURN) from error
             raise source.error(feed.first, "", "", f"the quoting is broken here: {error}") from error
         if cells:
             yield feed.first, cells
@@ -186,8 +210,8 @@ def _decoded(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _without_mark(source: Source, raw: bytes) -> bytes:
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise source.error(1, "", "", "the file is UTF-16; save it as UTF-8")
+    if told := not_text(raw):
+        raise source.error(None, "", "", told)
     return raw.removeprefix(b"\xef\xbb\xbf")
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
-from django.db import connections
 
-PATIENCE_SECONDS = 600
+from apps.config.patience import wait_as_a_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")
@@ -28,11 +27,4 @@ def prepare() -> None:
 
 @worker_init.connect
 def _as_a_worker(**kwargs: object) -> None:
-    """A worker forks, and a pool of connections does not survive that. Its few connections need none.
-
-    Nobody sits in front of it either: it would rather wait for SQLite's lock than give up the work it has done.
-    """
-    for database in connections.settings.values():
-        database["OPTIONS"].pop("pool", None)
-        if "patience" in database["OPTIONS"]:
-            database["OPTIONS"]["patience"] = PATIENCE_SECONDS
+    wait_as_a_worker()

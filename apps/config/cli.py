@@ -4,7 +4,9 @@ What needs no database (`score`, `verify`) is run without Django, so it starts i
 """
 
 import argparse
+import codecs
 import importlib
+import io
 import os
 import sys
 import tomllib
@@ -12,9 +14,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OK, FAULT = 0, 2
+OK, FAULT, STOPPED = 0, 2, 130
 CLOSED = 141
 """As a shell tells a program whose reader went away, such as `head`."""
+SPELLING = "spelt"
+SPELT = {
+    "α": "alpha", "κ": "kappa", "χ": "chi", "−": "-", "–": "-", "—": "-", "…": "...", "\N{NO-BREAK SPACE}": " ",
+    "\N{NARROW NO-BREAK SPACE}": " ", "’": "'", "‘": "'", "“": '"', "”": '"', "→": "->", "≥": ">=", "≤": "<=",
+    "×": "x", "·": "*", "√": "sqrt", "█": "#", "░": ".", "\N{REPLACEMENT CHARACTER}": "?",
+}  # fmt: skip
+"""How the letters of our own messages and tables are written on a terminal that lacks them."""
 DJANGO_OPTIONS = {"version", "settings", "pythonpath", "traceback"}
 DJANGO_OPTIONS |= {"no_color", "force_color", "skip_checks", "verbosity"}
 
@@ -53,6 +62,15 @@ MANAGED = {
 
 def main(argv: list[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
+    write_any_letter()
+    try:
+        return run_command(arguments)
+    except KeyboardInterrupt:
+        print(f"karat {arguments[0]}: stopped.", file=sys.stderr)
+        return STOPPED
+
+
+def run_command(arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
         print(overview())
@@ -67,6 +85,26 @@ def main(argv: list[str] | None = None) -> int:
     if arguments[0] == "test":
         return run_tests(arguments[1:])
     return run_managed(arguments)
+
+
+def write_any_letter(encoding: str | None = None) -> None:
+    """Have standard output and error take every letter, in whatever encoding the terminal has or in this one.
+
+    What an encoding lacks is spelt out for people. Data for machines goes out as UTF-8 everywhere.
+    """
+    codecs.register_error(SPELLING, spelt)
+    for stream, own in ((sys.stdout, encoding), (sys.stderr, None)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=own, errors=SPELLING)
+
+
+def spelt(fault: UnicodeError) -> tuple[str, int]:
+    """What stands for letters that an encoding lacks: a word for those of our own tables, else their escape."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    letters = fault.object[fault.start : fault.end]
+    words = (SPELT.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters)
+    return "".join(words), fault.end
 
 
 def overview() -> str:
@@ -90,7 +128,10 @@ def run_pure(arguments: list[str]) -> int:
     module.add_parser(parser.add_subparsers(dest="command", required=True))
     try:
         try:
-            return module.run(parser.parse_args(arguments))
+            options = parser.parse_args(arguments)
+            if options.format != "table":
+                write_any_letter("utf-8")
+            return module.run(options)
         finally:
             sys.stdout.flush()
     except OSError as fault:
@@ -152,6 +193,8 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
 
     module = MANAGED[words].module
     command = load_command_class(get_commands()[module], module)
+    if words[0] == "export":
+        write_any_letter("utf-8")
     parser = command.create_parser("karat", " ".join(words))
     for action in parser._actions:
         if action.dest in DJANGO_OPTIONS:

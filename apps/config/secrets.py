@@ -1,5 +1,7 @@
-"""The secret key: from the environment, or generated once into the data directory."""
+"""The keys: from the environment, or generated once into the data directory."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from pathlib import Path
@@ -32,7 +34,32 @@ def load_secret_key(from_environment: str | None, data_dir: Path, *, required: b
             "SECRET_KEY is missing. Set it to the output of: "
             'python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
         )
-    path = data_dir / "secret-key"
+    return _kept_key(data_dir / "secret-key")
+
+
+def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path, *, shared: bool) -> str:
+    """Return the key that signs the heads of the audit chains; it outlives a change of the secret key.
+
+    The environment wins. Else it is kept in `data_dir/audit-key`, or, where several hosts must have the same and
+    `shared` says so, made from the secret key. Raises ImproperlyConfigured for a short one.
+    """
+    if from_environment:
+        if len(from_environment) < MIN_LENGTH:
+            raise ImproperlyConfigured(f"KARAT_AUDIT_KEY is short. Set it to at least {MIN_LENGTH} random characters.")
+        return from_environment
+    if shared:
+        return hmac.new(secret_key.encode(), b"karat audit chain", hashlib.sha256).hexdigest()
+    return _kept_key(data_dir / "audit-key")
+
+
+def audit_heads(from_environment: str | None, data_dir: Path) -> Path | None:
+    """The folder where the heads of the audit chains are noted; None when the environment says `off`."""
+    if from_environment == "off":
+        return None
+    return Path(from_environment).resolve() if from_environment else data_dir / "audit-heads"
+
+
+def _kept_key(path: Path) -> str:
     try:
         return path.read_text().strip()
     except FileNotFoundError:

@@ -11,8 +11,10 @@ from gunicorn.app.base import BaseApplication
 from apps.config.celery import app
 from apps.jobs.worker import worker_arguments
 
+WEB_WORKER = "apps.config.serving.worker.Worker"
 WEB_PROCESSES = 2
 WEB_THREADS = 8
+IDLE_SECONDS = 15
 WORKER_PROCESSES = 2
 
 
@@ -27,10 +29,11 @@ class Web(BaseApplication):
     def load_config(self) -> None:
         options = {
             "bind": f"fd://{self.fileno}",
-            "worker_class": "gthread",
+            "worker_class": WEB_WORKER,
             "workers": WEB_PROCESSES,
             "threads": WEB_THREADS,
             "preload_app": True,
+            "keepalive": IDLE_SECONDS,
             "timeout": 60,
             "graceful_timeout": 4,
             "loglevel": "warning",

@@ -6,12 +6,14 @@ under the data directory.
 
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.common.addresses import BadAddress, Opening, parse_openings
-from apps.config.secrets import load_secret_key
+from apps.common.private import close_data_dir
+from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VERSION = "0.1.0"
@@ -49,8 +51,14 @@ PRODUCTION = _flag("KARAT_PRODUCTION", False)
 HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
 DEBUG = _flag("KARAT_DEBUG", False)
 OFFER_DEMO = _flag("KARAT_DEMO", True)
+# With this as a bearer token /healthz names versions and the worker.
+HEALTH_TOKEN = os.environ.get("KARAT_HEALTH_TOKEN", "")
 
+close_data_dir(DATA_DIR)
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
+
+AUDIT_KEY = load_audit_key(os.environ.get("KARAT_AUDIT_KEY"), SECRET_KEY, DATA_DIR, shared=PRODUCTION)
+AUDIT_HEADS = audit_heads(os.environ.get("KARAT_AUDIT_HEADS"), DATA_DIR)
 
 ALLOWED_HOSTS = _words("KARAT_ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 if PRODUCTION and not ALLOWED_HOSTS:
@@ -95,6 +103,7 @@ MIDDLEWARE = [
     "apps.common.middleware.request_id",
     "apps.common.middleware.security_headers",
     "apps.dashboard.health.answer_health",
+    "apps.common.forwarding.watch_forwarding",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -104,6 +113,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "apps.dashboard.errors.Outages",
 ]
 
 ROOT_URLCONF = "apps.config.urls"
@@ -128,6 +138,14 @@ TEMPLATES = [
 ]
 
 
+def _pool(most: int) -> dict:
+    """A pool that says within seconds that the server is away, and finds it within seconds when it is back.
+
+    With the library's defaults a request waits 30 s, and a pool that tried for a minute tries again after a minute.
+    """
+    return {"min_size": 1, "max_size": most, "timeout": 5, "reconnect_timeout": 3}
+
+
 def _database() -> dict:
     """The database named by DATABASE_URL, or SQLite in the data directory.
 
@@ -137,6 +155,7 @@ def _database() -> dict:
     """
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
     config = dict(dj_database_url.parse(url))
+    config["CONN_HEALTH_CHECKS"] = True  # a server that was started again has dropped what we think is open
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["ENGINE"] = "apps.common.sqlite"
         config["CONN_MAX_AGE"] = 60
@@ -145,14 +164,16 @@ def _database() -> dict:
             "timeout": 20,
             "patience": 60,
             "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768;"
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768; "
+                "PRAGMA recursive_triggers=ON;"
             ),
         }
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
     elif config["ENGINE"] == "django.db.backends.postgresql":
         pool = int(os.environ.get("KARAT_DB_POOL", "12"))
         config["CONN_MAX_AGE"] = 0
-        config["OPTIONS"] = {"pool": {"min_size": 1, "max_size": pool}} if pool else {}
+        options: Any = config.get("OPTIONS", {})
+        config["OPTIONS"] = {**options, "pool": _pool(pool)} if pool else options
         config["TEST"] = {"NAME": f"test_karat_{os.getpid()}"}
     else:
         raise ImproperlyConfigured(
@@ -181,6 +202,16 @@ LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "dashboard:projects"
 LOGOUT_REDIRECT_URL = "accounts:login"
 
+# In the memory of each process, and bounded: figures are few and small, grades themselves are large.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 300}},
+    "grades": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "grades",
+        "OPTIONS": {"MAX_ENTRIES": 8},
+    },
+}
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
@@ -206,22 +237,36 @@ MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
+# The web server collects a request before a thread works on it, gives up clients that are slower than this, and says
+# that the database is busy when it was waited for as long.
+INCOMING_DIR = DATA_DIR / "incoming"
+CLIENT_HEAD_SECONDS = float(os.environ.get("KARAT_HEAD_SECONDS", "10"))
+CLIENT_GRACE_SECONDS = float(os.environ.get("KARAT_GRACE_SECONDS", "20"))
+DATABASE_PATIENCE_SECONDS = float(os.environ.get("KARAT_DB_PATIENCE", "8"))
+CLIENT_LEAST_RATE = int(os.environ.get("KARAT_LEAST_RATE", "2048"))
 
+SESSION_ENGINE = "apps.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "__Host-karat-session" if HTTPS else "karat-session"
 CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
+DEVICE_COOKIE_NAME = "__Host-karat-device" if HTTPS else "karat-device"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
-SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+# Browsers remember these three for longer than a mistake lasts: other hosts of the domain are bound only by choice.
+SECURE_HSTS_SECONDS = int(os.environ.get("KARAT_HSTS_SECONDS", "31536000")) if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _flag("KARAT_HSTS_SUBDOMAINS", False)
+SECURE_HSTS_PRELOAD = HTTPS and _flag("KARAT_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # subdomains and preload are the operator's choice
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 BEHIND_PROXY = _flag("KARAT_BEHIND_PROXY", False)
+PROXY_HOPS = int(os.environ.get("KARAT_PROXY_HOPS", "1"))
+if PROXY_HOPS < 1:
+    raise ImproperlyConfigured(f"KARAT_PROXY_HOPS={PROXY_HOPS} is no number of proxies. One in front is 1.")
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -232,7 +277,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "apps.common.problems.problem_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -305,6 +350,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals": {"()": "apps.common.logs.NoTraceOfRefusals"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

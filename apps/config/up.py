@@ -21,6 +21,7 @@ from apps.config.supervisor import Supervisor
 OK, FAULT = 0, 2
 WEB, WORKER = "web server", "worker"
 PATIENCE_SECONDS = 15.0
+BACKLOG = 1024
 ANYWHERE = {"0.0.0.0", "::", ""}
 
 
@@ -49,7 +50,8 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the folder, closed to others, and see that it can be written to."""
+    """Make the folder, closed to others, and see that it can be written to. What Karat makes in it is closed too."""
+    os.umask(0o077)
     trial = data_dir / f".trial-{os.getpid()}"
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -89,7 +91,7 @@ def open_port(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except PermissionError:
         raise UpRefused(f"Port {port} needs more rights. Choose one above 1023: --port 8000") from None
     except OverflowError:

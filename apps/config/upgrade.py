@@ -36,6 +36,7 @@ def back_up_sqlite(folder: Path, *, at: datetime) -> Path | None:
     if connection.vendor != "sqlite":
         return None
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
     target = folder / f"karat-{at:%Y%m%d-%H%M%S}-before-upgrade.sqlite3"
     target.touch(mode=0o600)
     source = f"file:{connection.settings_dict['NAME']}?mode=ro"

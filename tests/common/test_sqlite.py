@@ -160,3 +160,48 @@ def test_who_did_something_else_in_between_need_not_wait_again(writers, clock: C
         pass
 
     assert clock.naps == []
+
+
+def test_who_finds_enough_others_waiting_for_a_lock_that_does_not_move_is_told_at_once(
+    writers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = writers
+    other.ensure_connection()
+    other.crowd, other.look = 2, 0.5
+    line, looks = base.Waiting(), []
+    monkeypatch.setattr(base, "waiting", line)
+    monkeypatch.setattr(other, "_look_for", looks.append)
+    for thread in (-1, -2):
+        with monkeypatch.context() as somebody:
+            somebody.setattr(base.threading, "get_ident", lambda thread=thread: thread)
+            line.join(clock.now)
+    begin(one)
+
+    clock.now += base.GIVE_UP_SECONDS
+    with pytest.raises(OperationalError, match="database is locked"):
+        grade(other, 2)
+
+    one.rollback()
+    one.set_autocommit(True)
+    assert (clock.naps, looks) == ([], [0.0, 0.5])
+
+
+def test_a_lock_that_moves_is_worth_a_look(clock: Clock) -> None:
+    line = base.Waiting()
+    line.join(clock.now)
+    clock.now += 2 * base.GIVE_UP_SECONDS
+    line.leave(clock.now, got_it=True)
+    line.join(clock.now)
+
+    assert not line.is_given_up(clock.now, crowd=1)
+    assert not line.is_given_up(clock.now + base.GIVE_UP_SECONDS, crowd=2)
+    assert line.is_given_up(clock.now + base.GIVE_UP_SECONDS, crowd=1)
+
+
+def test_sqlite_itself_waits_as_long_as_it_is_told(writers) -> None:
+    one, _ = writers
+
+    one._look_for(0.25)
+
+    with one.cursor() as cursor:
+        assert cursor.execute("PRAGMA busy_timeout").fetchone() == (250,)

@@ -54,6 +54,26 @@ def test_a_line_that_is_not_utf8_is_named():
     assert "byte 4 (0xf6) is not UTF-8" in caught.value.message
 
 
+@pytest.mark.parametrize("data", [b"a\rb\rc\r", b"a,b\r1,2\r"])
+def test_lines_that_end_in_cr_alone_are_refused_with_their_line(data):
+    readers = [
+        lambda: list(read_lines(source(b"x\n" + data))),
+        lambda: list(read_csv(source(b"a,b\n" + data), ErrorList(), required=["a"])),
+    ]
+
+    for read in readers:
+        with pytest.raises(InputError, match="a carriage return") as caught:
+            read()
+
+        assert (caught.value.line, caught.value.field) == (2, "line end")
+
+
+def test_a_cr_inside_a_quoted_cell_is_text():
+    rows = read_csv(source(b'a,b\r\n"x\ry",2\r\n'), ErrorList(), required=["a"])
+
+    assert list(rows) == [(2, {"a": "x\ry", "b": "2"})]
+
+
 def test_utf16_is_refused_by_name():
     with pytest.raises(InputError, match="UTF-16"):
         list(read_lines(source("a".encode("utf-16"))))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.common.errors import InputError
@@ -18,18 +18,22 @@ SIX = " where there must be six: query, Q0, block, rank, score, tag."
 
 def qrels(text: str | bytes) -> list[QrelRow]:
     data = text if isinstance(text, bytes) else text.encode()
-    return list(parse_qrels(data.splitlines(keepends=True), "q.txt"))
+    return list(parse_qrels(data.split(b"\n"), "q.txt"))
 
 
 def run(text: str | bytes) -> list[RunRow]:
     data = text if isinstance(text, bytes) else text.encode()
-    return list(parse_run(data.splitlines(keepends=True), "r.txt"))
+    return list(parse_run(data.split(b"\n"), "r.txt"))
+
+
+def refused(read, text) -> InputError:
+    with pytest.raises(InputError) as caught:
+        read(text)
+    return caught.value
 
 
 def refusal(read, text) -> str:
-    with pytest.raises(InputError) as caught:
-        read(text)
-    return str(caught.value)
+    return str(refused(read, text))
 
 
 def test_a_qrels_line_becomes_a_row():
@@ -40,8 +44,41 @@ def test_a_run_line_becomes_a_row():
     assert run("Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n") == [RunRow("Q1", "B7", 1, 35.0, "bm25")]
 
 
-def test_fields_after_the_tag_are_passed_over():
-    assert run("Q1 Q0 B7 1 2 bm25 and more\n")[0].tag == "bm25"
+def test_a_line_of_seven_fields_is_refused_and_not_read_one_field_off():
+    said = refusal(run, "q1 Q0 doc 1 9.5 t\nq1 Q0 doc 2 1 8.5 t\n")
+
+    assert said == "r.txt, line 2, line: 7 fields" + SIX
+
+
+@pytest.mark.parametrize("read", [qrels, run])
+@pytest.mark.parametrize("start", ["", "# a comment\r", "\r"])
+def test_a_file_whose_lines_end_in_cr_alone_is_refused_by_its_line(read, start):
+    row = "Q1 0 B7 2\r" if read is qrels else "Q1 Q0 B7 1 2 t\r"
+
+    error = refused(read, start + row * 3)
+
+    assert (error.line, error.field) == (1, "line end")
+    assert error.message.startswith("a carriage return (CR) stands inside the line.")
+
+
+def test_a_cr_in_one_line_of_many_is_named():
+    assert refused(qrels, "Q1 0 B7 2\r\nQ1 0 B8 2\rQ1 0 B9 1\nQ2 0 B7 1\n").line == 2
+
+
+def test_a_long_file_whose_lines_end_in_cr_alone_is_not_told_of_its_length(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"".join(b"Q%d Q0 B7 1 2 t\r" % number for number in range(20_000)))
+
+    assert "a carriage return (CR) stands inside the line" in refusal(lambda p: list(read_run(p)), path)
+    assert "a carriage return (CR) stands inside the line" in refusal(parts, path)
+
+
+def test_a_mark_in_the_middle_of_joined_files_is_no_part_of_an_id(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"\xef\xbb\xbfQ1 Q0 a 1 2 t\n\xef\xbb\xbfQ2 Q0 a 1 2 t\n")
+
+    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(lambda p: list(read_run(p)), path)
+    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(parts, path)
 
 
 def test_blank_and_comment_lines_are_passed_over_but_counted():
@@ -149,7 +186,7 @@ def test_utf_16_is_called_by_its_name(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes("Q1 0 B7 2\n".encode("utf-16"))
 
-    assert ", line 1: the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrels(p)), path)
+    assert ": the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrels(p)), path)
 
 
 def test_a_byte_order_mark_is_not_part_of_the_first_id(tmp_path):
@@ -203,7 +240,7 @@ def parts(path) -> list[tuple[str, str, float]]:
 
 
 field = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00"), min_size=1, max_size=4
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00\ufeff"), min_size=1, max_size=4
 )
 line = st.tuples(field, st.sampled_from(["Q0", "0"]), field, st.integers(0, 9), st.floats(-9, 9), st.sampled_from("ab"))
 
@@ -238,6 +275,30 @@ def test_a_bad_row_among_many_is_named_by_its_line(tmp_path, bad):
     assert caught.value.line == 100_001
 
 
+ENDS = st.sampled_from(
+    [b"\n", b"\r\n", b"\r", b"\r\r\n", b"\n\r", b"\x0b", b"\x0c", b"\x1c", b"\x85", b"\xe2\x80\xa8", b" "]
+)
+word = st.sampled_from([b"Q1", b"Q2", b"0", b"1", b"2", b"8.5", b"t", b"B\xc2\xa07", b"#x"])
+
+
+@given(st.lists(st.tuples(st.lists(word, min_size=3, max_size=8), ENDS), max_size=8), st.sampled_from([4, 6]))
+@settings(max_examples=300)
+def test_lines_of_any_ends_and_widths_are_read_as_written_or_refused(lines, width):
+    """Nothing between: each newline ends a line, a line has exactly as many fields as its form, or all is refused."""
+    data = b"".join(b" ".join(fields) + end for fields, end in lines)
+    whole = [line.strip(b"\r ") for line in data.split(b"\n")]
+    wanted = [line.split() for line in whole if line.strip() and not line.strip().startswith(b"#")]
+    read = qrels if width == 4 else run
+    rows = None
+    with contextlib.suppress(InputError):
+        rows = read(data)
+    if rows is None:
+        return
+    assert not any(b"\r" in line for line in whole)
+    assert all(len(fields) == width for fields in wanted)
+    assert [(row.query_id.encode(), row.block_id.encode()) for row in rows] == [(row[0], row[2]) for row in wanted]
+
+
 def test_lines_out_of_step_are_not_taken_for_rows(tmp_path):
     """Five fields and then seven make twelve: no reader may be fooled."""
     path = tmp_path / "run.txt"
@@ -246,9 +307,9 @@ def test_lines_out_of_step_are_not_taken_for_rows(tmp_path):
     assert "line 1, line: 5 fields" in refusal(parts, path)
 
 
-def test_blank_and_comment_lines_and_long_tails_are_read_many_at_a_time_too(tmp_path):
+def test_blank_and_comment_lines_are_read_many_at_a_time_too(tmp_path):
     path = tmp_path / "run.txt"
-    path.write_bytes(b"\xef\xbb\xbf# made by hand\n\nQ1 Q0 a 1 1.0 t and more\nQ1 Q0 b 2 0.5 t")
+    path.write_bytes(b"\xef\xbb\xbf# made by hand\n\nQ1 Q0 a 1 1.0 t\nQ1 Q0 b 2 0.5 t")
 
     assert parts(path) == [("Q1", "a", 1.0), ("Q1", "b", 0.5)]
 

@@ -1,6 +1,8 @@
 """The front door of the command line: what is answered without Django, and what is refused."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from apps.config.cli import CLOSED, FAULT, OK, main
+from apps.config import cli
+from apps.config.cli import CLOSED, FAULT, OK, PURE, STOPPED, main
 from tests.conftest import REPO
+
+pytestmark = pytest.mark.once
 
 FULL = Path("/dev/full")
 
@@ -102,3 +107,107 @@ def test_a_reader_that_goes_away_ends_the_command_without_a_word():
 
 def line_of(*words):
     return [sys.executable, "-c", "import sys; from apps.config.cli import main; sys.exit(main(sys.argv[1:]))", *words]
+
+
+# Whatever the terminal takes
+
+
+def in_letters_of(folder, encoding: dict[str, str], *words: str) -> subprocess.CompletedProcess:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+    command = [sys.executable, "-m", "apps.config.cli", *words]
+    environment |= {"PYTHONPATH": str(REPO), **encoding}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True)
+
+
+@pytest.fixture
+def odd_files(tmp_path):
+    """Files whose ids and tags no Latin-1 terminal has the letters for."""
+    (tmp_path / "qrels").write_text("Q1 0 α 2\nQ1 0 b 0\nΩ2 0 α 1\n")
+    (tmp_path / "run").write_text("Q1 Q0 b 1 2 лес\nQ1 Q0 α 2 1 лес\nΩ2 Q0 α 1 1 лес\n")
+    (tmp_path / "labels.csv").write_text("item,Аня,b,c\n1,1,1,2\n2,2,2,2\n3,1,2,1\n4,2,2,2\n")
+    return tmp_path
+
+
+LATIN = {"PYTHONIOENCODING": "latin-1"}
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+WORDS = {
+    "agree": ("agree", "labels.csv"),
+    "score": ("score", "--qrels", "qrels", "--run", "run", "--compare", "run"),
+    "eval": ("eval", "nowhere-λ", "--run", "run"),
+    "verify": ("verify", "nowhere-λ"),
+}
+
+
+@pytest.mark.parametrize("encoding", [LATIN, ASCII, {"LC_ALL": "C"}], ids=["latin-1", "ascii", "C"])
+@pytest.mark.parametrize("command", PURE)
+def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, command, encoding):
+    (odd_files / "run-2").write_text((odd_files / "run").read_text().replace("лес", "b"))
+    words = [*WORDS[command], *(["--run", "run-2"] if command == "score" else [])]
+
+    done = in_letters_of(odd_files, encoding, *words)
+
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == (OK if command in {"agree", "score"} else 3)
+    assert done.stdout or done.stderr
+
+
+def test_letters_that_are_lacking_are_told_apart_still(odd_files):
+    done = in_letters_of(odd_files, LATIN, "score", "--qrels", "qrels", "--run", "run", "--per-query")
+
+    assert "\\u03a92" in done.stdout.decode("latin-1")
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "tsv"])
+@pytest.mark.parametrize("command", ["agree", "score"])
+def test_data_is_utf_8_on_any_terminal(odd_files, command, format):
+    words = ["score", "--qrels", "qrels", "--run", "run", "--per-query"] if command == "score" else WORDS[command]
+
+    latin, usual = (in_letters_of(odd_files, one, *words, "--format", format) for one in (LATIN, {"LC_ALL": "C.UTF-8"}))
+
+    assert latin.returncode == OK
+    assert latin.stdout == usual.stdout
+    assert ("лес" if command == "score" else "Аня") in latin.stdout.decode()
+    if format == "json":
+        json.loads(latin.stdout)
+
+
+def test_the_help_is_printed_on_any_terminal(odd_files):
+    for words in (["score", "--help"], ["score", "--list-measures"], ["agree", "--help"], ["--help"]):
+        assert in_letters_of(odd_files, ASCII, *words).returncode == OK
+
+
+# Stopped by hand
+
+
+def hear_interrupts():
+    """A suite that a shell runs in the background is deaf to them, and so would its children be."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_a_command_that_is_stopped_says_so_in_one_line(tmp_path):
+    os.mkfifo(tmp_path / "qrels")
+    (tmp_path / "run").write_text("Q1 Q0 b 1 2 t\n")
+    command = [sys.executable, "-m", "apps.config.cli", "score", "--qrels", "qrels", "--run", "run"]
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True, preexec_fn=hear_interrupts
+    )
+    with process, (tmp_path / "qrels").open("wb"):  # it opens as soon as the other side reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+
+    assert process.returncode == STOPPED
+    assert (out, err) == ("", "karat score: stopped.\n")
+
+
+@pytest.mark.parametrize("words", [[name] for name in PURE] + [["up"], ["import", "corpus"], ["migrate"], ["worker"]])
+def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    for runner in ("run_pure", "run_up", "run_managed"):
+        monkeypatch.setattr(cli, runner, stop)
+
+    assert main(words) == STOPPED
+    assert capsys.readouterr().err == f"karat {words[0]}: stopped.\n"

@@ -9,6 +9,8 @@ import yaml
 
 from tests.conftest import REPO
 
+pytestmark = [pytest.mark.once, pytest.mark.slow]
+
 
 @pytest.fixture(scope="module")
 def compose() -> dict:
@@ -67,6 +69,63 @@ def test_deployment_checks_pass_under_production_settings(tmp_path):
     done = run_with(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)}, "check", "--deploy", "--fail-level", "WARNING")
 
     assert done.returncode == 0, done.stderr
+
+
+def hsts(tmp_path, **environment: str) -> list[str]:
+    script = (
+        "from django.conf import settings as s;"
+        "print(s.SECURE_HSTS_SECONDS, s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD)"
+    )
+    done = run_with(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)} | environment, "shell", "-v", "0", "-c", script)
+    return done.stdout.split()
+
+
+def test_other_hosts_of_the_domain_are_bound_to_https_by_choice_only(tmp_path):
+    chosen = {"KARAT_HSTS_SECONDS": "63072000", "KARAT_HSTS_SUBDOMAINS": "1", "KARAT_HSTS_PRELOAD": "1"}
+
+    assert hsts(tmp_path) == ["31536000", "False", "False"]
+    assert hsts(tmp_path, **chosen) == ["63072000", "True", "True"]
+    assert hsts(tmp_path, **chosen, KARAT_HTTPS="0") == ["0", "False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ({"KARAT_HSTS_PRELOAD": "1"}, "KARAT_HSTS_PRELOAD is on, but browsers take no domain into their lists"),
+        ({"KARAT_ALLOWED_HOSTS": "*"}, "KARAT_ALLOWED_HOSTS holds “*”"),
+    ],
+)
+def test_deployment_checks_warn_in_words(tmp_path, environment, words):
+    environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)} | environment
+
+    done = run_with(environment, "check", "--deploy", "--fail-level", "WARNING")
+
+    assert done.returncode == 1
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(("behind", "told"), [("0", True), ("1", False)])
+def test_https_without_a_proxy_is_mentioned(tmp_path, behind, told):
+    environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_BEHIND_PROXY": behind}
+
+    done = run_with(environment, "check", "--deploy")
+
+    assert ("KARAT_HTTPS is on and KARAT_BEHIND_PROXY is off." in done.stderr) == told
+
+
+def test_a_number_of_proxies_that_is_none_is_refused(tmp_path):
+    done = run_with({"KARAT_PROXY_HOPS": "0", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+
+    assert "KARAT_PROXY_HOPS=0 is no number of proxies. One in front is 1." in done.stderr
+
+
+def test_what_the_address_of_the_database_says_of_its_connection_is_kept(tmp_path):
+    url = "postgres://u:p@db.example.org/karat?sslmode=verify-full"
+    script = "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS']['sslmode'])"
+
+    done = run_with({"DATABASE_URL": url, "KARAT_DATA_DIR": str(tmp_path)}, "shell", "-v", "0", "-c", script)
+
+    assert done.stdout.strip() == "verify-full"
 
 
 @pytest.mark.parametrize(
@@ -132,3 +191,19 @@ def test_an_unknown_database_is_refused_by_name(tmp_path):
     done = run_with({"DATABASE_URL": "mysql://u@h/d", "KARAT_DATA_DIR": str(tmp_path)}, "check")
 
     assert "sqlite:///… and postgres://…" in done.stderr
+
+
+def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path):
+    script = "from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
+    environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_ALLOWED_HOSTS": "*"}
+
+    done = run_with(environment, "shell", "-v", "0", "-c", script)
+
+    assert done.stdout.splitlines() == [
+        "KARAT_HTTPS is on and KARAT_BEHIND_PROXY is off."
+        " Karat speaks plain HTTP: somebody in front of it has to end TLS."
+        " Set KARAT_BEHIND_PROXY=1 when a proxy in front sets X-Forwarded-Proto and X-Forwarded-For, or KARAT_HTTPS=0"
+        " without TLS.",
+        "KARAT_ALLOWED_HOSTS holds “*”: links in mails and redirects would follow whatever host a stranger names."
+        " Name the hosts that people type, such as karat.example.org.",
+    ]

@@ -22,6 +22,9 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 REDIS = os.environ.get("BROKER_URL", "")
 
 
+HEALTH_TOKEN = "sesame-open-3"
+
+
 @pytest.fixture
 def environment(tmp_path):
     """What the compose file gives its services, with the local servers in place of its own."""
@@ -35,6 +38,7 @@ def environment(tmp_path):
         "DJANGO_SETTINGS_MODULE": "apps.config.settings",
         "PYTHONPATH": str(REPO),
         "KARAT_PRODUCTION": "1",
+        "KARAT_HEALTH_TOKEN": HEALTH_TOKEN,
         "KARAT_BEHIND_PROXY": "1",
         "KARAT_ALLOWED_HOSTS": "karat.example.org",
         "KARAT_DATA_DIR": str(tmp_path / "data"),
@@ -65,7 +69,11 @@ def free_port() -> int:
 
 
 def health(port: int) -> dict:
-    headers = {"X-Forwarded-Proto": "https", "Host": "karat.example.org"}
+    headers = {
+        "X-Forwarded-Proto": "https",
+        "Host": "karat.example.org",
+        "Authorization": f"Bearer {HEALTH_TOKEN}",
+    }
     request = urllib.request.Request(f"http://127.0.0.1:{port}/healthz", headers=headers)
     with urllib.request.urlopen(request, timeout=3) as answer:
         return json.load(answer)

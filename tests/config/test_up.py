@@ -20,8 +20,9 @@ import pytest
 
 from tests.conftest import REPO
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
+HEALTH_TOKEN = "sesame-open-3"
 PATIENCE = 60
 PROCESSES = 6  # the web server with two, the worker with two
 UP = [sys.executable, "manage.py", "up", "--no-setup", "--no-demo"]
@@ -41,6 +42,7 @@ class House:
         self.port = port
         self.out = data_dir.parent / "out.txt"
         environment = {name: value for name, value in os.environ.items() if name not in OURS}
+        environment["KARAT_HEALTH_TOKEN"] = HEALTH_TOKEN
         with self.out.open("wb") as out:
             self.process = subprocess.Popen(
                 [*UP, "--port", str(port), "--data-dir", str(data_dir)],
@@ -56,7 +58,9 @@ class House:
 
     def health(self) -> dict | None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5) as answer:
+            headers = {"Authorization": f"Bearer {HEALTH_TOKEN}"}
+            request = urllib.request.Request(f"http://127.0.0.1:{self.port}/healthz", headers=headers)
+            with urllib.request.urlopen(request, timeout=5) as answer:
                 return json.load(answer)
         except OSError:
             return None

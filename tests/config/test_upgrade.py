@@ -1,5 +1,12 @@
+import json
+import lzma
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -52,3 +59,93 @@ def test_there_is_no_copy_of_another_database(tmp_path):
         pytest.skip("this is about PostgreSQL")
 
     assert back_up_sqlite(tmp_path, at=AT) is None
+
+
+HERE = Path(__file__).parent
+OLDER = HERE / "data" / "before-guards-on-replacement.sqlite3.xz"
+"""Two released versions of a gold set, a draft, a redacted text, imports with metadata and titles of documents: made
+by the real actions of the last commit before rows could no longer be replaced, and sealed by it."""
+UPGRADE = """
+import sys, django
+from pathlib import Path
+django.setup()
+from django.conf import settings
+from django.core.management import call_command
+from django.utils import timezone
+from apps.config.upgrade import upgrade
+print(upgrade(data_dir=settings.DATA_DIR, at=timezone.now()))
+call_command("verify_audit")
+call_command("export", project="handbook", gold_version="handbook/v2", out=Path(sys.argv[1]))
+call_command("verify_audit")
+"""
+
+
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory) -> Path:
+    """A data directory of the older schema after an upgrade, an audit and an export, each by the real command."""
+    folder = tmp_path_factory.mktemp("older")
+    (folder / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "KARAT_AUDIT_HEADS"}
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", UPGRADE, str(folder / "export")],
+        cwd=HERE.parents[1],
+        env=environment | {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def counts(path: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(path)) as there:
+        tables = there.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        names = [name for (name,) in tables if not name.startswith(("corpus_search_", "django_migrations"))]
+        return {name: there.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}
+
+
+def test_an_upgrade_keeps_every_row_of_the_older_schema(upgraded, tmp_path):
+    (tmp_path / "older.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+    before, after = counts(tmp_path / "older.sqlite3"), counts(upgraded / "karat.sqlite3")
+    written_since = {"audit_event", "auth_permission", "django_content_type"}  # of the export, and of new tables
+
+    assert {name: after[name] for name in before if name not in written_since} == {
+        name: number for name, number in before.items() if name not in written_since
+    }
+    assert after["audit_event"] == before["audit_event"] + 1
+    assert after["corpus_snapshotdocument"] == 2
+    with closing(sqlite3.connect(upgraded / "karat.sqlite3")) as there:
+        named = "SELECT COUNT(*) FROM corpus_blockversion WHERE (metadata = '{}') <> (metadata_digest = '')"
+        assert there.execute(named).fetchone() == (0,)
+        assert there.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert there.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_an_upgrade_keeps_the_copy_from_before_to_itself(upgraded):
+    (copy,) = (upgraded / "backups").iterdir()
+
+    assert copy.stat().st_mode & 0o077 == copy.parent.stat().st_mode & 0o077 == 0
+    assert counts(copy)["goldsets_version"] == 3
+
+
+def test_a_version_that_was_released_before_an_upgrade_is_exported_with_the_same_bytes(upgraded):
+    released = json.loads((HERE / "data" / "before-guards-on-replacement.json").read_text())
+    now = {name: sha256((upgraded / "export" / name).read_bytes()).hexdigest() for name in released}
+    corpus = [json.loads(line) for line in (upgraded / "export" / "jsonl/corpus.jsonl").read_text().splitlines()]
+
+    assert {name for name in released if now[name] != released[name]} == {"jsonl/corpus.jsonl"}
+    tombstones = [block.pop("redacted") for block in corpus if "redacted" in block]
+    older = "".join(json.dumps(block, ensure_ascii=False) + "\n" for block in corpus)
+    assert len(tombstones) == 1
+    assert sha256(older.encode()).hexdigest() == released["jsonl/corpus.jsonl"]
+
+
+def test_after_an_upgrade_the_guards_stand_over_the_rows_that_were_there(upgraded):
+    with closing(sqlite3.connect(upgraded / "karat.sqlite3")) as there:
+        for table in ("judging_judgement", "corpus_blockversion", "goldsets_version", "audit_event"):
+            with pytest.raises(sqlite3.IntegrityError, match="never replaced"):
+                there.execute(f"REPLACE INTO {table} SELECT * FROM {table} WHERE id = (SELECT MIN(id) FROM {table})")
+        signed = there.execute("SELECT COUNT(*) FROM audit_chain WHERE signature <> ''").fetchone()
+    assert signed == (2,)

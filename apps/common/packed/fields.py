@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.linefiles import BYTE_ORDER_MARK
 from apps.common.packed.decimals import decimals, wholes
 from apps.common.packed.ids import LONGEST, Ids
 from apps.common.packed.words import MASKS, WORD, Floats, Ints, Words
@@ -107,7 +108,10 @@ def _parsed(texts: list[bytes]) -> Floats | None:
 
 
 def plain_fields(chunk: bytes, width: int) -> Fields | None:
-    """The fields of a chunk of whole lines, `width` each; None unless every line is plain and the text is UTF-8."""
+    """The fields of a chunk of whole lines, `width` each; None unless every line is plain and the text is UTF-8.
+
+    A carriage return that does not stand before a newline is not plain either.
+    """
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
     if not chunk.endswith(b"\n"):
@@ -115,7 +119,7 @@ def plain_fields(chunk: bytes, width: int) -> Fields | None:
     text = np.frombuffer(chunk, dtype=np.uint8)
     ends = np.flatnonzero(text <= SPACE)
     marks = text[ends]
-    if len(ends) % width or not _divide(marks, width) or not _is_utf8(chunk):
+    if len(ends) % width or not _divide(marks, width) or not _is_plain_text(chunk):
         return None
     starts = np.empty_like(ends)
     starts[0], starts[1:] = 0, ends[:-1] + 1
@@ -136,9 +140,12 @@ def _divide(marks: NDArray[np.uint8], width: int) -> bool:
     return np.count_nonzero((marks == SPACE) | (marks == TAB)) == len(marks) - lines
 
 
-def _is_utf8(chunk: bytes) -> bool:
+def _is_plain_text(chunk: bytes) -> bool:
+    """Whether the chunk is UTF-8 without a byte order mark, which only a file's beginning may hold."""
     if chunk.isascii():
         return True
+    if BYTE_ORDER_MARK in chunk:
+        return False
     try:
         chunk.decode("utf-8")
     except UnicodeDecodeError:

@@ -10,7 +10,7 @@ from apps.common.trec import read_qrels
 from apps.common.trecparts import read_qrels_parts
 
 ID = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00"), min_size=1, max_size=30
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00\ufeff"), min_size=1, max_size=30
 )
 
 

@@ -1,0 +1,81 @@
+"""Bodies of the API: read up to the endpoint's cap, and no deeper nested than anything here is."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework import exceptions
+from rest_framework.parsers import BaseParser
+from rest_framework.utils.json import strict_constant
+
+PIECE = 64 * 1024
+DEEPEST = 32
+
+
+class PayloadTooLarge(exceptions.APIException):
+    status_code = 413
+    default_detail = "The body of this request is too large."
+    default_code = "payload_too_large"
+
+
+def most_bytes(view: object) -> int:
+    """How long a body the endpoint takes: its own `most_bytes`, or what every other takes."""
+    return getattr(view, "most_bytes", None) or settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+
+def too_large(most: int) -> PayloadTooLarge:
+    told = f"{most // 1024**2} MiB" if most % 1024**2 == 0 else f"{most:,} bytes"
+    return PayloadTooLarge(f"A body here has at most {told}. Send less at once, or use the command line for a file.")
+
+
+class JSONParser(BaseParser):
+    """JSON in UTF-8, read piece by piece and not past the endpoint's cap.
+
+    The framework's own reads no more than one cap that all of Django shares, and answers 400 beyond it.
+    """
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        context = parser_context or {}
+        body = read_body(stream, most_bytes(context.get("view")))
+        try:
+            found = json.loads(body.decode("utf-8-sig"), parse_constant=strict_constant)
+        except UnicodeDecodeError as fault:
+            raise exceptions.ParseError(f"The body is not UTF-8: byte {fault.start:,} cannot be read.") from None
+        except RecursionError:
+            raise too_deep() from None
+        except ValueError as fault:
+            raise exceptions.ParseError(f"The body is not JSON: {fault}.") from None
+        if depth_exceeds(found, DEEPEST):
+            raise too_deep()
+        return found
+
+
+def read_body(stream: IO[bytes], most: int) -> bytes:
+    """The whole stream. Raises PayloadTooLarge as soon as it is longer than `most`, with no more than that read."""
+    pieces, size = [], 0
+    while piece := stream.read(min(PIECE, most + 1 - size)):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise too_large(most)
+    return b"".join(pieces)
+
+
+def too_deep() -> exceptions.ParseError:
+    return exceptions.ParseError(f"The body is nested more than {DEEPEST} levels deep. Nothing here is.")
+
+
+def depth_exceeds(value: object, most: int) -> bool:
+    """Whether lists and objects lie in each other more than `most` deep. Level by level: depth costs no stack."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(most):
+        inside = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [value for part in inside for value in part if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,50 @@
+"""How the two kinds of servers hold on to the database: somebody sits in front of one, nobody of the other."""
+
+import sqlite3
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connections
+
+_kept: list[sqlite3.Connection] = []
+
+WEB_LOOK_SECONDS = 0.5
+WEB_CROWD = 2
+WORKER_SECONDS = 600
+
+
+def wait_as_a_web_server() -> None:
+    """A request says within seconds that the database is busy, and most threads stay free for reading."""
+    seconds = settings.DATABASE_PATIENCE_SECONDS
+    for database in connections.settings.values():
+        options = database["OPTIONS"]
+        if "patience" in options:
+            options.update(patience=seconds, timeout=WEB_LOOK_SECONDS, crowd=WEB_CROWD)
+        elif database["ENGINE"] == "django.db.backends.postgresql":
+            given = options.get("options", "")
+            options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()
+
+
+def wait_as_a_worker() -> None:
+    """A worker would rather wait for SQLite's lock than give up the work it has done.
+
+    It forks, too, and a pool of connections does not survive that. Its few connections need none.
+    """
+    for database in connections.settings.values():
+        database["OPTIONS"].pop("pool", None)
+        if "patience" in database["OPTIONS"]:
+            database["OPTIONS"]["patience"] = WORKER_SECONDS
+
+
+def keep_open() -> None:
+    """Keep SQLite's shared files there for as long as this process lives.
+
+    Whoever closes the last connection removes them, and making them anew takes room: on a full disk nobody could even
+    read any more. The connection that is kept does nothing and is in nobody's way.
+    """
+    for database in connections.settings.values():
+        if "patience" not in database["OPTIONS"] or not Path(database["NAME"]).is_file():
+            continue
+        connection = sqlite3.connect(database["NAME"], check_same_thread=False)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        _kept.append(connection)

@@ -1,0 +1,201 @@
+"""What an answer is written to: a slow reader is waited for by the event loop, not by the thread that answered."""
+
+import errno
+import os
+import select
+import shutil
+import socket
+import tempfile
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from apps.config.serving.limits import Limits
+
+AT_ONCE = 1024 * 1024
+
+
+class Words:
+    """Bytes in memory that are still to be sent."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self.rest = memoryview(data)
+
+    @property
+    def left(self) -> int:
+        return len(self.rest)
+
+    def send(self, sock: socket.socket) -> int:
+        sent = sock.send(self.rest[:AT_ONCE])
+        self.rest = self.rest[sent:]
+        return sent
+
+    def close(self) -> None:
+        self.rest.release()
+
+
+class Range:
+    """A part of a file that is still to be sent, under a handle of its own: the answer may close the file."""
+
+    def __init__(self, fileno: int, offset: int, left: int) -> None:
+        self.fileno = os.dup(fileno)
+        self.offset = offset
+        self.left = left
+
+    def send(self, sock: socket.socket) -> int:
+        sent = os.sendfile(sock.fileno(), self.fileno, self.offset, min(self.left, AT_ONCE))
+        if sent == 0:
+            raise OSError(errno.EIO, "The file became shorter while it was sent.")
+        self.offset += sent
+        self.left -= sent
+        return sent
+
+    def close(self) -> None:
+        os.close(self.fileno)
+
+
+class Outgoing:
+    """The socket as gunicorn's response sees it. Writing sends what the client takes now and keeps the rest.
+
+    A little is kept in memory, more in a file without a name, and a thread waits only for a client who is more than
+    `answer_bytes` behind (or when the disk is nearly full). While a request is answered, its thread alone uses this;
+    afterwards the event loop does.
+    """
+
+    def __init__(self, sock: socket.socket, limits: Limits) -> None:
+        self.sock = sock
+        self.limits = limits
+        self.pieces: deque[Words | Range] = deque()
+        self.in_memory = 0
+        self.spool: BinaryIO | None = None
+        self.spooled = 0
+        self.behind_since = 0.0
+        self.sent_since = 0
+
+    @property
+    def deadline(self) -> float:
+        return self.limits.deadline(self.behind_since, self.sent_since)
+
+    # As gunicorn writes ---------------------------------------------------------------------------------
+
+    def sendall(self, data: bytes) -> None:
+        view = memoryview(data)
+        if self.flush():
+            view = view[self._send_now(view) :]
+        if view:
+            self._keep(view)
+
+    def send(self, data: bytes) -> int:
+        self.sendall(data)
+        return len(data)
+
+    def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
+        if count is None:
+            count = os.fstat(file.fileno()).st_size - offset
+        if count > 0:
+            self._append(Range(file.fileno(), offset, count))
+            self.flush()
+        return count
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def gettimeout(self) -> float:
+        return 0.0
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Writing never blocks."""
+
+    def setblocking(self, flag: bool) -> None:
+        """Writing never blocks."""
+
+    def shutdown(self, how: int) -> None:
+        raise OSError(errno.ENOTCONN, "The event loop closes the connection.")
+
+    def close(self) -> None:
+        """The event loop closes the connection."""
+
+    # As the event loop goes on --------------------------------------------------------------------------
+
+    def flush(self) -> bool:
+        """Send what the client takes now. True when nothing is left."""
+        while self.pieces:
+            piece = self.pieces[0]
+            try:
+                sent = piece.send(self.sock)
+            except (BlockingIOError, InterruptedError):
+                return False
+            self.sent_since += sent
+            if isinstance(piece, Words):
+                self.in_memory -= sent
+            if piece.left == 0:
+                self.pieces.popleft().close()
+        self._forget_spool()
+        return True
+
+    def abandon(self) -> None:
+        """Let go of everything that was kept."""
+        while self.pieces:
+            self.pieces.popleft().close()
+        self._forget_spool()
+
+    def _send_now(self, view: memoryview) -> int:
+        sent = 0
+        with suppress(BlockingIOError, InterruptedError):
+            while sent < len(view):
+                sent += self.sock.send(view[sent : sent + AT_ONCE])
+        return sent
+
+    def _append(self, piece: Words | Range) -> None:
+        if not self.pieces:
+            self.behind_since, self.sent_since = time.monotonic(), 0
+        self.pieces.append(piece)
+
+    def _keep(self, view: memoryview) -> None:
+        if self.in_memory + len(view) <= self.limits.memory_bytes:
+            self.in_memory += len(view)
+            self._append(Words(bytes(view)))
+        elif not self._write_to_spool(view):
+            self.in_memory += len(view)
+            self._append(Words(bytes(view)))
+            self._wait()
+
+    def _write_to_spool(self, view: memoryview) -> bool:
+        """False when there is no room for it: enough was kept, or the disk is nearly full."""
+        if self.spooled + len(view) > self.limits.answer_bytes or not has_room(self.limits, len(view)):
+            return False
+        try:
+            if self.spool is None:
+                self.spool = tempfile.TemporaryFile(dir=self.limits.folder)  # noqa: SIM115  (lives as long as the answer)
+            self.spool.seek(self.spooled)
+            self.spool.write(view)
+            self.spool.flush()
+        except OSError:
+            return False
+        self._append(Range(self.spool.fileno(), self.spooled, len(view)))
+        self.spooled += len(view)
+        return True
+
+    def _wait(self) -> None:
+        """Hold the thread until the client has caught up. One that reads slower than the least rate is let go."""
+        poll = select.poll()
+        poll.register(self.sock.fileno(), select.POLLOUT)
+        while not self.flush():
+            rest = self.deadline - time.monotonic()
+            if rest <= 0:
+                raise OSError(errno.EPIPE, "The client reads too slowly.")
+            poll.poll(min(rest, 1.0) * 1000)
+
+    def _forget_spool(self) -> None:
+        if self.spool is not None:
+            self.spool.close()
+            self.spool, self.spooled = None, 0
+
+
+def has_room(limits: Limits, count: int) -> bool:
+    """Whether the disk keeps its reserve for the database when `count` bytes more are written."""
+    try:
+        return shutil.disk_usage(limits.folder).free - count >= limits.disk_reserve
+    except OSError:
+        return False

@@ -1,0 +1,385 @@
+"""gunicorn's worker with threads, made safe against slow clients.
+
+gunicorn gives a connection to a thread as soon as one byte has come, and that thread waits for the rest of the head,
+for the body, and for a client that reads its answer slowly: a few sockets that do nothing stop the site. Here the
+event loop collects the whole request, a thread then only works, and the event loop sends what the client did not take
+at once. Waiting costs a socket and no thread. Every wait has a deadline.
+"""
+
+import errno
+import logging
+import resource
+import selectors
+import socket
+import tempfile
+import time
+from concurrent.futures import Future
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gunicorn import http, util
+from gunicorn.errors import ConfigError
+from gunicorn.http.message import Request
+from gunicorn.workers.gthread import ThreadWorker
+
+from apps.config.checks import words_at_start
+from apps.config.patience import keep_open, wait_as_a_web_server
+from apps.config.serving import refusals
+from apps.config.serving.limits import Limits
+from apps.config.serving.reading import PIECE, Arrived, Body, Head, NoRoom, TooLarge
+from apps.config.serving.sending import Outgoing
+
+log = logging.getLogger(__name__)
+
+MOST_FILES = 8192
+FILES_OF_OUR_OWN = 128
+FILES_OF_A_CLIENT = 3  # its socket, its body, its answer
+FRAMING_BYTES = 1024**2  # what a form puts around the largest file
+SWEEP_SECONDS = 0.5
+STOP_SECONDS = 1.0
+NO_FILES_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+
+class Phase(Enum):
+    """What is waited for, in the order in which connections are given up when there are too many."""
+
+    IDLE = "the next request"
+    HEAD = "the rest of a head"
+    GOODBYE = "the client to close"
+    BODY = "the rest of a body"
+    ANSWER = "the client to read"
+    WORK = "a thread"
+
+
+class Client:
+    """One connection: what has come from it, what it is still to get, and until when it is waited for."""
+
+    def __init__(self, sock: socket.socket, address: Any, server: Any, limits: Limits) -> None:
+        self.sock: Any = Outgoing(sock, limits)  # gunicorn's response writes to `sock`
+        self.wire = sock
+        self.client = address
+        self.server = server
+        self.phase = Phase.IDLE
+        self.deadline = 0.0
+        self.since = 0.0
+        self.events = 0
+        self.requests = 0
+        self.stays = True
+        self.head = Head()
+        self.request: Request | None = None
+        self.body: Body | None = None
+        self.ahead = b""
+        self.discarded = 0
+
+    def forget_request(self) -> None:
+        if self.body is not None:
+            self.body.close()
+        self.head, self.body, self.request = Head(), None, None
+
+
+class Worker(ThreadWorker):
+    """See the module."""
+
+    limits: Limits
+    clients: dict[int, Client]
+    swept_at: float
+    alive: bool
+    worker_connections: int
+
+    HANDLED: ClassVar[set[int]] = {errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN}
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:
+        if cfg.is_ssl:
+            raise ConfigError("Karat's web server speaks plain HTTP. End TLS in a proxy in front of it.")
+
+    def init_process(self) -> None:
+        self.clients = {}
+        self.swept_at = time.monotonic()
+        self.worker_connections = min(self.worker_connections, room_for_clients())
+        super().init_process()
+
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        wait_as_a_web_server()
+        keep_open()
+        if self.age == 1:  # the first of all web processes says it for them
+            for words in words_at_start():
+                log.warning(words)
+        self.limits = limits_from_settings(idle_seconds=float(self.cfg.keepalive))
+
+    # The loop -------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
+        while self.alive and self.is_parent_alive():
+            self._turn()
+        self.alive = False
+        self.set_accept_enabled(False)
+        now = time.monotonic()
+        end = now + self.cfg.graceful_timeout
+        for client in self.clients.values():
+            if client.phase in (Phase.IDLE, Phase.GOODBYE):
+                client.deadline = min(client.deadline, now + STOP_SECONDS)
+        while self.clients and time.monotonic() < end:
+            self._turn()
+        self.tpool.shutdown(wait=False)
+        for client in list(self.clients.values()):
+            self._drop(client)
+        for listener in self.sockets:
+            listener.close()
+
+    def _turn(self) -> None:
+        self.notify()
+        if self.alive:
+            self.set_accept_enabled(self._has_place())
+        self.wait_for_and_dispatch_events(timeout=SWEEP_SECONDS)
+        self._sweep()
+
+    def _has_place(self) -> bool:
+        """Whether one more can come: room is left, or somebody who is only waited for can go."""
+        is_full = len(self.clients) >= self.worker_connections
+        return not is_full or any(client.phase is not Phase.WORK for client in self.clients.values())
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        if now - self.swept_at < SWEEP_SECONDS:
+            return
+        self.swept_at = now
+        for client in list(self.clients.values()):
+            if client.phase is Phase.WORK or client.deadline > now:
+                continue
+            if client.phase is Phase.HEAD or client.phase is Phase.BODY:
+                self._refuse(client, refusals.TOO_SLOW)
+            else:
+                self._drop(client)
+
+    # Coming in ------------------------------------------------------------------------------------------
+
+    def accept(self, listener: Any) -> None:
+        if len(self.clients) >= self.worker_connections:
+            self._make_place()
+        try:
+            sock, address = listener.accept()
+        except OSError as problem:
+            if problem.errno in NO_FILES_LEFT:
+                self._make_place()
+            elif problem.errno not in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
+                raise
+            return
+        sock.setblocking(False)
+        client = Client(sock, address, listener.getsockname(), self.limits)
+        client.deadline = time.monotonic() + self.limits.head_seconds
+        self.clients[sock.fileno()] = client
+        self._watch(client, selectors.EVENT_READ)
+
+    def _make_place(self) -> None:
+        """Give up the one that was waited for longest, of those with the least to lose."""
+        waiting = [client for client in self.clients.values() if client.phase is not Phase.WORK]
+        if waiting:
+            order = list(Phase)
+            self._drop(min(waiting, key=lambda client: (order.index(client.phase), client.since)))
+
+    def _ready(self, client: Client, _wire: Any) -> None:
+        """The client sent something, or takes more."""
+        try:
+            if client.phase is Phase.ANSWER:
+                self._send_more(client)
+                return
+            data = client.wire.recv(PIECE)
+            if not data:
+                self._drop(client)
+            elif client.phase is Phase.GOODBYE:
+                client.discarded += len(data)
+                if client.discarded > self.limits.linger_bytes:
+                    self._drop(client)
+            else:
+                self._take(client, data)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._drop(client)
+        except Exception:
+            log.exception("A connection is closed because the server failed to read it.")
+            self._drop(client)
+
+    def _take(self, client: Client, data: bytes) -> None:
+        if client.phase is Phase.IDLE:
+            client.phase = Phase.HEAD
+            client.since = time.monotonic()
+            client.deadline = client.since + self.limits.head_seconds
+        try:
+            if client.body is not None:
+                self._take_body(client, data)
+            elif client.head.feed(data):
+                self._begin(client)
+            elif len(client.head.data) > self.limits.head_bytes:
+                self._refuse(client, refusals.LONG_HEAD)
+        except TooLarge:
+            self._refuse(client, refusals.too_large(self.limits.body_bytes))
+        except NoRoom:
+            log.error("No room on the disk for what a client sends (%s). It was asked to try again.", client.client)
+            self._refuse(client, refusals.NO_ROOM)
+        except (StopIteration, http.errors.NoMoreData):
+            self._refuse(client, refusals.UNREADABLE)
+        except http.errors.ParseException as problem:
+            self.handle_error(client.request, client.sock, client.client, problem)
+            self._end(client)
+
+    def _begin(self, client: Client) -> None:
+        """The head is whole: read it, and see whether a body follows."""
+        source = Arrived()
+        source.unread(bytes(client.head.data))
+        client.requests += 1
+        request = Request(self.cfg, source, client.client, client.requests)
+        client.request = request
+        client.body = Body(request, self.limits)
+        client.phase = Phase.BODY
+        client.since = time.monotonic()
+        rest = source.take_buffered()
+        if request._expected_100_continue:
+            request._expected_100_continue = False
+            if not rest:
+                client.sock.sendall(refusals.CONTINUE)
+        self._take_body(client, rest)
+
+    def _take_body(self, client: Client, data: bytes) -> None:
+        assert client.body is not None
+        ahead = client.body.feed(data)
+        client.deadline = self.limits.deadline(client.since, client.body.received)
+        if ahead is None:
+            return
+        client.body.finish()
+        client.ahead = ahead
+        client.phase = Phase.WORK
+        self._watch(client, 0)
+        self.enqueue_req(client)
+
+    # Work, in a thread ----------------------------------------------------------------------------------
+
+    def handle(self, conn: Client) -> bool:
+        """Answer the request. True when the connection stays open for the next one."""
+        request = conn.request
+        try:
+            return bool(self.handle_request(request, conn))
+        except StopIteration:
+            pass  # the answer broke off, and the log says why
+        except OSError as problem:
+            if problem.errno not in self.HANDLED:
+                self.log.exception("Socket error processing request.")
+        except Exception as problem:
+            self.handle_error(request, conn.sock, conn.client, problem)
+        return False
+
+    # Going out ------------------------------------------------------------------------------------------
+
+    def finish_request(self, conn: Client, fs: "Future[bool]") -> None:
+        """Back in the event loop: send the rest of the answer, then listen again or part."""
+        try:
+            conn.stays = not fs.cancelled() and fs.result()
+            conn.forget_request()
+            conn.phase = Phase.ANSWER
+            conn.since = time.monotonic()
+            self._send_more(conn)
+        except OSError:
+            self._drop(conn)
+        except Exception:
+            log.exception("A connection is closed because the server failed to answer it.")
+            self._drop(conn)
+
+    def _send_more(self, client: Client) -> None:
+        if not client.sock.flush():
+            client.deadline = client.sock.deadline
+            self._watch(client, selectors.EVENT_WRITE)
+        elif client.stays:
+            self._listen_again(client)
+        else:
+            self._part(client)
+
+    def _listen_again(self, client: Client) -> None:
+        client.phase = Phase.IDLE
+        client.since = time.monotonic()
+        client.deadline = client.since + (self.limits.idle_seconds if self.alive else STOP_SECONDS)
+        self._watch(client, selectors.EVENT_READ)
+        if client.ahead:
+            ahead, client.ahead = client.ahead, b""
+            self._take(client, ahead)
+
+    def _refuse(self, client: Client, refusal: refusals.Refusal) -> None:
+        """Answer without a thread, and part."""
+        path = client.request.path if client.request is not None else refusals.path_in(client.head.data)
+        log.info("%s: %s %s", client.client, refusal.status, refusal.title)
+        try:
+            client.sock.sendall(refusal.as_answer(path))
+        except OSError:
+            self._drop(client)
+        else:
+            self._end(client)
+
+    def _end(self, client: Client) -> None:
+        """Nothing more is read; what is written still goes out."""
+        client.forget_request()
+        client.phase = Phase.ANSWER
+        client.stays = False
+        try:
+            self._send_more(client)
+        except OSError:
+            self._drop(client)
+
+    def _part(self, client: Client) -> None:
+        """Close as RFC 9112, 9.6 asks for: what was sent is not torn away by what the client still sends."""
+        client.phase = Phase.GOODBYE
+        client.since = time.monotonic()
+        client.deadline = client.since + (self.limits.linger_seconds if self.alive else STOP_SECONDS)
+        client.wire.shutdown(socket.SHUT_WR)
+        self._watch(client, selectors.EVENT_READ)
+
+    def _drop(self, client: Client) -> None:
+        self._watch(client, 0)
+        self.clients.pop(client.wire.fileno(), None)
+        client.forget_request()
+        client.sock.abandon()
+        util.close(client.wire)
+
+    def _watch(self, client: Client, events: int) -> None:
+        if events == client.events:
+            return
+        if not events:
+            self.poller.unregister(client.wire)
+        elif client.events:
+            self.poller.modify(client.wire, events, partial(self._ready, client))
+        else:
+            self.poller.register(client.wire, events, partial(self._ready, client))
+        client.events = events
+
+
+def limits_from_settings(*, idle_seconds: float) -> Limits:
+    """The limits of this process. Bodies are collected beside the data, on a disk that is made for them."""
+    from django.conf import settings
+
+    folder = Path(settings.INCOMING_DIR)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir())
+    return Limits(
+        folder=folder,
+        body_bytes=settings.UPLOAD_MAX_BYTES + FRAMING_BYTES,
+        idle_seconds=idle_seconds,
+        head_seconds=settings.CLIENT_HEAD_SECONDS,
+        grace_seconds=settings.CLIENT_GRACE_SECONDS,
+        least_rate=settings.CLIENT_LEAST_RATE,
+    )
+
+
+def room_for_clients() -> int:
+    """How many clients the open files of this process suffice for, after asking for more of them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    else:
+        most = MOST_FILES if soft == resource.RLIM_INFINITY else soft
+    return max((most - FILES_OF_OUR_OWN) // FILES_OF_A_CLIENT, 16)

@@ -1,0 +1,91 @@
+"""What is believed of a proxy, and what is said when it does not fit."""
+
+import logging
+
+import pytest
+from django.test import RequestFactory
+
+from apps.common import forwarding
+from apps.common.forwarding import NO_ADDRESS, NO_SCHEME, NOT_TOLD, fault_of
+from apps.common.requests import client_address
+from tests.factories import make_project, make_user
+
+PROXY = "10.0.0.9"
+PERSON = "198.51.100.7"
+
+
+def asked(remote: str = PROXY, **headers: str):
+    return RequestFactory().get("/", REMOTE_ADDR=remote, headers={k.replace("_", "-"): v for k, v in headers.items()})
+
+
+@pytest.fixture(autouse=True)
+def seen(monkeypatch):
+    seen: dict = {}
+    monkeypatch.setattr(forwarding, "seen", seen)
+    return seen
+
+
+@pytest.fixture
+def behind(settings):
+    settings.BEHIND_PROXY = True
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("hops", "header", "address"),
+    [
+        (1, PERSON, PERSON),
+        (1, f"203.0.113.1, {PERSON}", PERSON),  # what the person wrote themselves stands before what the proxy saw
+        (2, f"203.0.113.1, {PERSON}, 10.0.0.8", PERSON),
+        (2, PERSON, PROXY),
+        (1, "", PROXY),
+        (1, "not an address", PROXY),
+    ],
+)
+def test_the_address_is_the_one_that_our_outermost_proxy_saw(behind, hops, header, address):
+    behind.PROXY_HOPS = hops
+
+    assert client_address(asked(X_Forwarded_For=header)) == address
+
+
+def test_nobody_is_believed_without_a_proxy(settings):
+    assert client_address(asked(PERSON, X_Forwarded_For="203.0.113.1")) == PERSON
+
+
+@pytest.mark.parametrize(
+    ("headers", "fault"),
+    [
+        ({"X_Forwarded_For": PERSON, "X_Forwarded_Proto": "https"}, None),
+        ({"X_Forwarded_Proto": "https"}, NO_ADDRESS),
+        ({"X_Forwarded_For": "nonsense", "X_Forwarded_Proto": "https"}, NO_ADDRESS),
+        ({"X_Forwarded_For": PERSON}, NO_SCHEME),
+    ],
+)
+def test_a_proxy_that_sets_no_headers_is_told_of(behind, headers, fault):
+    assert fault_of(asked(**headers)) == fault
+
+
+def test_a_proxy_that_karat_was_not_told_of_is_told_of():
+    assert fault_of(asked(X_Forwarded_For=PERSON)) == NOT_TOLD
+    assert fault_of(asked()) is None
+
+
+def test_a_stranger_who_writes_the_header_is_no_proxy():
+    assert fault_of(asked("93.184.216.34", X_Forwarded_For=PERSON)) is None
+
+
+def test_the_log_says_it_once(client, db, caplog):
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            client.get("/login/", headers={"X-Forwarded-For": PERSON})
+
+    assert [record.getMessage() for record in caplog.records if record.name == forwarding.__name__] == [NOT_TOLD]
+
+
+@pytest.mark.parametrize(("is_operator", "told"), [(True, True), (False, False)])
+def test_operators_read_it_on_their_pages(client, db, seen, is_operator, told):
+    seen[NOT_TOLD] = None
+    make_project()
+    client.force_login(make_user(is_operator=is_operator))
+
+    assert (NOT_TOLD in client.get("/").content.decode()) == told

@@ -1,0 +1,39 @@
+"""The database drops every connection, as it does when it is started again, and nobody notices."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from tests.config.serving.servers import Server, request, running_server
+from tests.jobs.workers import database_url
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+READS = request("/profile/", "Cookie: karat-session=abcdefghijklmnopqrstuvwxyz012345")
+TOGETHER = 16
+
+
+def ask_together(server: Server) -> set[bytes]:
+    """The status lines of many requests that read the database at the same time."""
+    with ThreadPoolExecutor(TOGETHER) as people:
+        answers = list(people.map(server.ask, [READS] * TOGETHER))
+    return {answer.split(b"\r\n", 1)[0] for answer in answers}
+
+
+def drop_connections() -> int:
+    """End every session of other processes at this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return cursor.fetchone()[0]
+
+
+def test_no_request_fails_after_the_database_dropped_its_connections(tmp_path):
+    signed_out = {b"HTTP/1.1 302 Found"}
+    with running_server(tmp_path / "data", DATABASE_URL=database_url(), KARAT_DB_POOL="4") as server:
+        for _ in range(3):
+            assert ask_together(server) == signed_out
+            assert drop_connections() > 0
+        assert ask_together(server) == signed_out

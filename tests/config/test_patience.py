@@ -1,0 +1,61 @@
+"""How servers hold on to the database."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from django.conf import settings
+
+from apps.config import patience
+
+
+@pytest.fixture
+def databases(tmp_path, monkeypatch):
+    """What a process has set, with SQLite in a folder of its own and PostgreSQL."""
+    path = tmp_path / "karat.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE grade (value integer)")
+    mine = {
+        "sqlite": {"ENGINE": "apps.common.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 20}},
+        "postgresql": {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": "karat",
+            "OPTIONS": {"pool": {"max_size": 4}, "options": "-c search_path=karat"},
+        },
+    }
+
+    class Connections:
+        settings = mine
+
+    monkeypatch.setattr(patience, "connections", Connections)
+    monkeypatch.setattr(patience, "_kept", [])
+    return mine
+
+
+def test_a_web_server_gives_up_within_seconds(databases):
+    patience.wait_as_a_web_server()
+
+    assert settings.DATABASE_PATIENCE_SECONDS == 8
+    assert databases["sqlite"]["OPTIONS"] == {"patience": 8.0, "timeout": 0.5, "crowd": 2}
+    assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
+
+
+def test_a_worker_waits_and_has_no_pool(databases):
+    patience.wait_as_a_worker()
+
+    assert databases["sqlite"]["OPTIONS"]["patience"] == 600
+    assert "pool" not in databases["postgresql"]["OPTIONS"]
+
+
+def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases):
+    path = databases["sqlite"]["NAME"]
+    shared = path.with_name("karat.sqlite3-shm")
+    assert not shared.exists()
+
+    patience.keep_open()
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("SELECT * FROM grade")
+
+    assert shared.exists()
+    patience._kept.pop().close()
