@@ -1,5 +1,6 @@
-"""What every test shares: guards around flushes, and real data when it is there."""
+"""What every test shares: a database of its own, and real data when it is there."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,44 +22,95 @@ if not os.environ.get("CI"):
     settings.load_profile("patient")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    from django.test import TransactionTestCase, override_settings
+def pytest_configure() -> None:
+    from django.test import override_settings
 
-    from tests.flushing import without_guards
-
-    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    fast = override_settings(PASSWORD_HASHERS=hashers)
-    fast.enable()
-
-    plain_teardown = TransactionTestCase._fixture_teardown
-
-    def teardown_without_guards(self) -> None:
-        """The flush between transactional tests deletes rows that the product never deletes."""
-        from django.db import connection
-
-        with without_guards(connection):
-            plain_teardown(self)
-
-    TransactionTestCase._fixture_teardown = teardown_without_guards
+    override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
 
 
-NEEDS_DATABASE = {"db", "transactional_db", "live_server", "django_db_setup"}
-RUNS_KARAT = {"config", "jobs"}
-"""Folders whose tests start processes of Karat, which open a database of their own."""
+@pytest.fixture(scope="session")
+def database_cache(pytestconfig: pytest.Config) -> Path:
+    """Where the migrated template is kept from one run to the next."""
+    return pytestconfig.cache.mkdir("database")
 
 
-def asks_no_database(item: pytest.Item) -> bool:
-    """Whether the test cannot meet a database: without mark or fixture pytest-django keeps it from every query."""
-    if item.get_closest_marker("django_db") or NEEDS_DATABASE & set(getattr(item, "fixturenames", ())):
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment, django_db_blocker, database_cache: Path, pytestconfig: pytest.Config
+) -> Iterator[None]:
+    """A database of this process. What a test commits is taken away by our own means, which keep the guards."""
+    from django.test import TransactionTestCase
+
+    from tests import database
+
+    with django_db_blocker.unblock():
+        database.create(database_cache)
+    TransactionTestCase._fixture_teardown = lambda self: database.empty(database_cache)
+    yield
+    with django_db_blocker.unblock():
+        database.destroy()
+        if not hasattr(pytestconfig, "workerinput"):
+            database.destroy_template()
+
+
+@pytest.fixture(scope="module")
+def module_rows(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """What fixtures of a module make on top of this is there for each of its tests, and gone after the last.
+
+    A test's own changes are taken back as always. Give each test a deep copy of the objects, since those are not.
+    """
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The process that started the others takes away what they copied from."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+        from pytest_django.plugin import blocking_manager_key
+
+        from tests import database
+
+        with session.config.stash[blocking_manager_key].unblock():
+            database.destroy_template()
+
+
+COMMITS = {"transactional_db", "live_server", "workers"}
+BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "importing", "integrity", "judgements"}
+BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
+BOTH |= {"workflow", "jobs", "blindness", "exporting"}
+"""What is tested on both: what they refuse and lock by themselves, jobs, what is written and read, and two promises."""
+EDGES = {"pages", "page", "views", "api", "openapi"}
+"""Pages and the API stand on what is tested on both databases by itself."""
+
+
+def depends_on_database(item: pytest.Item) -> bool:
+    """Whether the test could turn out differently on the other database: its subject does, or it commits."""
+    words = {*item.path.parent.parts[-2:], *item.path.stem.split("_")}
+    if item.get_closest_marker("postgres"):
+        return True
+    if words & EDGES:
         return False
-    return not RUNS_KARAT & set(item.path.parts)
+    mark = item.get_closest_marker("django_db")
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if not mark and not fixtures & {*COMMITS, "db"}:
+        return "jobs" in words
+    return bool(words & BOTH or fixtures & COMMITS or (mark and mark.kwargs.get("transaction")))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="the slow tests too: kills, long walks, crawls of every page")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     from django.db import connection
 
     for item in items:
-        if asks_no_database(item):
+        if not depends_on_database(item):
             item.add_marker(pytest.mark.once)
 
     skip = pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL=postgres://…")
@@ -66,6 +118,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("postgres"):
                 item.add_marker(skip)
+
+    if leaves_slow_ones_out(config):
+        left = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left)
+        config.stash[LEFT_OUT] = len(left)
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def leaves_slow_ones_out(config: pytest.Config) -> bool:
+    """Whoever names a test or a mark gets what they name."""
+    return not (config.option.all or config.option.markexpr or any("::" in argument for argument in config.args))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is there when the tests begin stays to the end: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    node.config.stash[LEFT_OUT] = node.workeroutput.get("left_out", 0) if hasattr(node, "workeroutput") else 0
+
+
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    if left := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left} slow tests were left out. All of them: python3 manage.py test --all")
 
 
 @pytest.fixture(scope="session")

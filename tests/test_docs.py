@@ -102,6 +102,16 @@ def test_the_readmes_score_prints_what_it_says(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_every_row_of_the_threats_names_tests_that_are_there():
+    rows = re.findall(r"^\| (?!---|what )(.+) \|$", (REFERENCE / "threats.md").read_text(), re.MULTILINE)
+    named = {row: re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row) for row in rows}
+
+    assert len(rows) > 40
+    assert [row for row, tests in named.items() if not tests] == []
+    for file, test in (one for tests in named.values() for one in tests):
+        assert re.search(rf"def {test}\(", (REPO / file).read_text()), f"{file}::{test}"
+
+
 @pytest.mark.parametrize("name", ["judging.png", "comparison.png"])
 def test_pictures_are_small(name):
     assert (REPO / "docs" / "images" / name).stat().st_size < 150_000

@@ -1,4 +1,4 @@
-"""Every endpoint × every standing × GET and POST, and every project page with another project's object.
+"""Every endpoint × every standing × every method, and every project page with another project's object.
 
 The table is `tests/endpoints.py`; the endpoints come from the resolver, so one that nobody entered fails.
 Each request is rolled back, so the order does not matter. Who may do what is decided in Python, so one
@@ -8,16 +8,16 @@ database answers both products; the pages of a lead are read on every database, 
 from collections.abc import Iterator
 
 import pytest
-from django.db import transaction
-from django.test import Client
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, get_resolver, reverse
 
 from apps.accounts.secrets import reveal
+from tests import database
+from tests.asking import Asker, without_words
 from tests.endpoints import ENDPOINTS
-from tests.flushing import without_guards
-from tests.world import SECRET, World, build_world
+from tests.world import SECRET, World, build_world, sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # What an endpoint may answer to somebody who may use it: done, go on there, wrong input, refused by a rule.
 WELCOME = {200, 201, 202, 204, 286, 302, 303, 400, 409, 413, 415, 422}
@@ -46,7 +46,8 @@ MAY_BE_MISSING = {
     "agreement:calibration-item",
     "agreement:calibration-answer",
 }
-METHOD_NAMES = {"get": "GET", "post": "POST"}
+# Answered by no endpoint; OPTIONS by those of the API, which tell members what they are.
+OTHER_METHODS = ("options", "put", "patch", "delete")
 
 
 def endpoints() -> Iterator[tuple[str, str]]:
@@ -67,34 +68,22 @@ ROUTES = dict(endpoints())
 
 
 @pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker) -> Iterator[World]:
-    with django_db_blocker.unblock():
-        world = build_world()
-        for standing, person in world.people.items():
-            client = Client()
-            if person is not None:
-                client.force_login(person)
-            world.cookies[standing] = client.cookies
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
         yield world
-        _empty_the_database()
 
 
-def _empty_the_database() -> None:
-    from django.core.management import call_command
-    from django.db import connection
-
-    with without_guards(connection):
-        call_command("flush", verbosity=0, interactive=False, allow_cascade=connection.vendor == "postgresql")
+@pytest.fixture(scope="module")
+def everybody(world) -> dict[str, Asker]:
+    return {standing: Asker(cookies) for standing, cookies in world.cookies.items()}
 
 
-def ask(world: World, standing: str, method: str, url: str) -> int:
-    """The status of one request, whose effects are undone."""
-    client = Client(raise_request_exception=False)
-    client.cookies = world.cookies[standing].copy()
-    with transaction.atomic():
-        status = getattr(client, method)(url).status_code
-        transaction.set_rollback(True)
-    return status
+@pytest.fixture
+def askers(everybody) -> Iterator[dict[str, Asker]]:
+    """Somebody of each standing, who asks pages that are not rendered."""
+    with without_words():
+        yield everybody
 
 
 def test_every_endpoint_stands_in_the_table():
@@ -106,6 +95,8 @@ def expected(name: str, standing: str, allowed: frozenset[str] | None) -> set[in
     if name == "api:not-found":
         return {404}
     if allowed is None:
+        if is_api and has_project:
+            return {405} if standing in MEMBERS else outsider(standing, is_api)
         return {405, 403} | (outsider(standing, is_api) if has_project else {302, 401})
     if standing in allowed:
         return WELCOME | ({404} if name in MAY_BE_MISSING else set())
@@ -122,39 +113,80 @@ def outsider(standing: str, is_api: bool) -> set[int]:
     return {401} if is_api else {302}
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(ROUTES))
-def test_each_standing_gets_what_the_table_says(world, name):
+def test_each_standing_gets_what_the_table_says(world, askers, name):
     url = world.url(name, ROUTES[name])
     row = ENDPOINTS[name]
-    wrong = []
+    wrong = {}
 
-    for standing in STANDINGS:
-        for method in ("get", "post"):
-            allowed = getattr(row, method)
-            status = ask(world, standing, method, url)
+    for standing, asker in askers.items():
+        for method, allowed in (("get", row.get), ("head", row.get), ("post", row.post)):
+            status = asker.status(method, url)
             if status not in expected(name, standing, allowed):
-                wrong.append(f"{METHOD_NAMES[method]} {url} as {standing}: {status}")
+                wrong[f"{method.upper()} {url} as {standing}"] = status
 
-    assert wrong == []
+    assert wrong == {}
 
 
-def test_no_endpoint_tells_what_a_secret_holds(world):
+@pytest.mark.parametrize("name", sorted(ROUTES))
+def test_no_other_method_does_or_tells_anything(world, askers, name):
+    url = world.url(name, ROUTES[name])
+    is_api = ROUTES[name].startswith("api/")
+    wrong = {}
+
+    for standing, asker in askers.items():
+        for method in OTHER_METHODS:
+            wanted = expected(name, standing, None)
+            if is_api and method == "options":
+                wanted = wanted - {405} | ({200} if 405 in wanted else set())
+            status = asker.status(method, url, b"{}", content_type="application/json")
+            if status not in wanted:
+                wrong[f"{method.upper()} {url} as {standing}"] = status
+
+    assert wrong == {}
+
+
+@pytest.fixture(scope="module")
+def read(world, django_db_blocker) -> dict[str, tuple[HttpResponseBase, bytes]]:
+    """What a lead reads at every endpoint, in full, with the bytes of its body."""
+    lead, found = Asker(world.cookies["lead"]), {}
+    with django_db_blocker.unblock():
+        for name, route in sorted(ROUTES.items()):
+            if "lead" in (ENDPOINTS[name].get or ()):
+                answer = lead.answer("get", world.url(name, route), whole=True)
+                parts = answer.streaming_content if answer.streaming else [answer.content]
+                found[name] = answer, b"".join(parts)
+    return found
+
+
+def test_no_endpoint_tells_what_a_secret_holds(world, read):
     assert reveal(world.project, "search-key") == SECRET
-    client, told, named = Client(), [], 0
-    client.cookies = world.cookies["lead"].copy()
 
-    for name, route in sorted(ROUTES.items()):
-        if "lead" in (ENDPOINTS[name].get or ()):
-            with transaction.atomic():
-                answer = client.get(world.url(name, route))
-                words = b"".join(answer.streaming_content) if answer.streaming else answer.content
-                transaction.set_rollback(True)
-            named += b"search-key" in words
-            told += [name] if SECRET.encode() in words else []
+    assert [name for name, (_, words) in read.items() if SECRET.encode() in words] == []
+    assert sum(b"search-key" in words for _, words in read.values()) >= 3
 
-    assert told == []
-    assert named >= 3
+
+def may_be_kept(answer: HttpResponseBase) -> bool:
+    """Whether a proxy that obeys what it is told may answer the next person with this."""
+    told = {word.strip().split("=")[0] for word in answer.get("Cache-Control", "").lower().split(",")}
+    return not told & {"no-store", "private"}
+
+
+def test_a_caching_proxy_never_answers_one_person_with_what_another_read(read):
+    kept = [name for name, (answer, _) in read.items() if may_be_kept(answer)]
+
+    assert kept == ["badges:badge"], "a picture that anybody may see who knows its address"
+    for name, (answer, _) in read.items():
+        is_page = answer.get("Content-Type", "").startswith("text/html") and answer.status_code == 200
+        assert not is_page or "Cookie" in answer.get("Vary", ""), name
+
+
+def test_every_answer_forbids_foreign_scripts_frames_and_guesses_at_its_kind(read):
+    for name, (answer, _) in read.items():
+        policy = answer["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'"), name
+        assert "unsafe" not in policy, name
+        assert (answer["X-Frame-Options"], answer["X-Content-Type-Options"]) == ("DENY", "nosniff"), name
 
 
 def routes_with_objects() -> list[str]:
@@ -168,9 +200,8 @@ def routes_with_objects() -> list[str]:
     ]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("name", routes_with_objects())
-def test_our_address_with_their_object_is_not_found(world, name):
+def test_our_address_with_their_object_is_not_found(world, askers, name):
     theirs = world.kwargs(name, ROUTES[name], world.other)
     ours = world.kwargs(name, ROUTES[name])
     if theirs == {**ours, "slug": theirs["slug"]}:
@@ -178,10 +209,10 @@ def test_our_address_with_their_object_is_not_found(world, name):
     url = reverse(name, kwargs={**theirs, "slug": ours["slug"]})
     allowed = (ENDPOINTS[name].get or frozenset()) | (ENDPOINTS[name].post or frozenset())
     answers = {
-        f"{method} as {standing}": ask(world, standing, method, url)
+        f"{method} as {standing}": askers[standing].status(method, url)
         for standing in sorted(MEMBERS & allowed)
-        for method in ("get", "post")
-        if standing in (getattr(ENDPOINTS[name], method) or frozenset())
+        for method in ("get", "head", "post")
+        if standing in (getattr(ENDPOINTS[name], "get" if method == "head" else method) or frozenset())
     }
 
     assert answers

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -281,7 +282,10 @@ class Things:
     evaluation_retire_gate__pk = evaluation_gate__pk
     evaluation_make_badge__pk = evaluation_gate__pk
     evaluation_revoke_badge__pk = evaluation_gate__pk
+    evaluation_change_bound__pk = evaluation_gate__pk
     evaluation_api_gate__pk = evaluation_gate__pk
+    evaluation_api_replace_gate__pk = evaluation_gate__pk
+    evaluation_api_retire_gate__pk = evaluation_gate__pk
 
     def badges__token(self) -> str:
         return Badge.objects.filter(gold_set__project=self.project).earliest("pk").token
@@ -355,6 +359,15 @@ def build_world() -> World:
     for project in projects:
         _add_what_the_demo_lacks(project, host)
     return world
+
+
+def sign_in(world: World) -> None:
+    """Give the world the cookies of everybody in it."""
+    for standing, person in world.people.items():
+        client = Client()
+        if person is not None:
+            client.force_login(person)
+        world.cookies[standing] = client.cookies
 
 
 def _people(ours: Project, theirs: Project, host: User) -> dict[str, User | None]:

@@ -88,7 +88,7 @@ def test_the_main_job_on_cranfield(project, cranfield, tmp_path):
     annotators = [make_member(project, Role.ANNOTATOR) for _ in range(3)]
     chain.command(
         "pool",
-        *("--project", project.slug, "--snapshot", "cran@1", "--name", "Depth 20", "--depth", "20"),
+        *("--project", project.slug, "--snapshot", "cran@1", "--name", "Depth 5", "--depth", "5"),
         *("--system", "bm25", "--system", "tfidf"),
     )
     pool = Pool.objects.get()

@@ -1,19 +1,23 @@
 """A real browser for the tests in this folder."""
 
+import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e import looking
+from tests.e2e.scene import Listener, Server, scene
 
 HERE = Path(__file__).resolve().parent
 MAIN_STORY = "test_main_story.py"
 ARGUMENTS = ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"]
 expect.set_options(timeout=looking.PATIENCE)
+LiveServerThread.server_class = Server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -24,8 +28,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.once)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    """Whatever fails says in its last lines where the story stood and what was there to see."""
+    report = yield
+    if report.failed and call.when != "teardown":
+        report.sections.append(("the story when it failed", scene.tell(item.name, call)))
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _scene() -> Iterator[None]:
+    listener = Listener(logging.WARNING)
+    scene.begin()
+    logging.getLogger().addHandler(listener)
+    yield
+    logging.getLogger().removeHandler(listener)
+
+
 def chromium() -> str | None:
-    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    """The browser that KARAT_CHROMIUM names, else the one without windows, else the whole one."""
+    named = os.environ.get("KARAT_CHROMIUM")
+    return shutil.which(named) if named else shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
 @pytest.fixture(scope="session")
@@ -45,13 +69,28 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def context(browser: Browser, live_server) -> Iterator[BrowserContext]:
-    """A fresh browser profile that knows the address of the live server."""
-    context = browser.new_context(base_url=live_server.url, viewport=looking.WIDE, reduced_motion="reduce")
-    context.add_init_script(looking.WATCH)
-    context.set_default_timeout(looking.PATIENCE)
-    yield context
-    context.close()
+def new_context(browser: Browser, live_server) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes fresh browser profiles that know the address of the live server. All end before the database is emptied."""
+    made: list[BrowserContext] = []
+
+    def make(**options) -> BrowserContext:
+        options = {"viewport": looking.WIDE, "reduced_motion": "reduce"} | options
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.add_init_script(looking.WATCH)
+        context.set_default_timeout(looking.PATIENCE)
+        scene.watch(context)
+        made.append(context)
+        return context
+
+    yield make
+    for context in made:
+        context.close()
+    live_server.thread.httpd.wait_until_idle()
+
+
+@pytest.fixture
+def context(new_context) -> BrowserContext:
+    return new_context()
 
 
 @pytest.fixture

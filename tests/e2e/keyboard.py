@@ -1,13 +1,28 @@
 """Somebody at a keyboard: no pointer at all, and every page they stop at is looked over in light and dark."""
 
+from urllib.parse import urlsplit
+
+from django.urls import resolve
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e import looking
+from tests.e2e.waiting import go, press, ready, turned
 
 MOST_TABS = 150
 POINTER_WITNESS = """
 addEventListener("pointerdown", (event) => event.isTrusted && window.karatPointer(location.pathname), true);
 """
+
+
+# How many stops lie between the focus and an element further down, counted low: of radio buttons none is counted.
+SURELY_BEFORE = """(element) => {
+  const stops = [...document.querySelectorAll("a[href], button, input:not([type=radio]), select, textarea, summary")]
+    .filter((stop) => stop.tabIndex >= 0 && !stop.disabled && stop.checkVisibility({ visibilityProperty: true }));
+  const isAfter = (stop, other) => other.compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const between = stops.filter((stop) => isAfter(stop, document.activeElement) && isAfter(element, stop));
+  return Math.max(0, between.length - 2);
+}"""
+_looked_over: set[str] = set()
 
 
 class Keyboard:
@@ -25,20 +40,27 @@ class Keyboard:
         """Another person signs in and types an address."""
         self.context.clear_cookies()
         looking.sign_in(self.context, self.base, person)
-        self.page.goto(path)
-        self.page.wait_for_load_state("load")
+        go(self.page, path)
 
     def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
+        press(self.page, *keys)
+
+    def turn(self, *keys: str) -> None:
+        """The last of these keys leads to another page."""
+        self.press(*keys[:-1])
+        with turned(self.page):
+            self.press(keys[-1])
 
     def type(self, words: str) -> None:
         self.page.keyboard.type(words)
 
     def tab_to(self, target: Locator) -> None:
         """Walk there with Tab, as one without a mouse must be able to."""
+        goal = target.element_handle()
+        for _ in range(goal.evaluate(SURELY_BEFORE)):
+            self.page.keyboard.press("Tab")
         for _ in range(MOST_TABS):
-            if target.evaluate("(element) => element === document.activeElement"):
+            if goal.evaluate("(element) => element === document.activeElement"):
                 return
             self.page.keyboard.press("Tab")
         raise AssertionError(f"Tab never reached {target}")
@@ -50,11 +72,14 @@ class Keyboard:
         self.type(words)
 
     def reads(self, words: str, where: str = "h1") -> None:
-        """The next page has come, with its scripts, and says `words`."""
+        """The page says `words` there, and hears keys."""
         expect(self.page.locator(where).first).to_contain_text(words)
-        self.page.wait_for_load_state("load")
+        ready(self.page)
 
     def look_over(self) -> None:
-        """Axe in both themes, and nothing the browser complains about."""
-        looking.clean_in_both_themes(self.page)
+        """Nothing the browser complains about; and axe in both themes, once for each kind of page."""
+        kind = resolve(urlsplit(self.page.url).path).view_name
+        if kind not in _looked_over:
+            looking.clean_in_both_themes(self.page)
+            _looked_over.add(kind)
         assert self.witness.drain() == [], self.page.url

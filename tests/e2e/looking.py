@@ -27,10 +27,12 @@ REMEMBER_COLOURS = """;(() => {
 })();"""
 AXE = Axe().axe_script + REMEMBER_COLOURS
 RUN_AXE = "(options) => axe.run(document, options).then((found) => found.violations)"
+# No rule of ours reads the style sheets themselves, so they are not fetched for each look.
+OPTIONS = {"resultTypes": ["violations"], "preload": False}
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 """The rules of WCAG that look at colours, the one thing in which the themes differ."""
-PATIENCE = 30_000  # milliseconds: a page that another process keeps waiting is late, not wrong
+PATIENCE = 60_000  # milliseconds: a page that another process keeps waiting is late, not wrong
 NARROW = {"width": 390, "height": 844}
 WIDE = {"width": 1440, "height": 900}
 WATCH = """
@@ -58,7 +60,7 @@ def axe_faults(page: Page, rules: dict = WCAG) -> list[str]:
         page.evaluate(AXE)
     return [
         f"{rule['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary'].splitlines()[-1].strip()}"
-        for rule in page.evaluate(RUN_AXE, {"runOnly": rules, "resultTypes": ["violations"]})
+        for rule in page.evaluate(RUN_AXE, OPTIONS | {"runOnly": rules})
         for node in rule["nodes"]
     ]
 
@@ -104,6 +106,10 @@ def look_at(page: Page, name: str, *, full: bool = True) -> None:
     page.set_viewport_size(before or WIDE)
 
 
+BROKEN_OFF = ("htmx:afterRequest", "htmx:sendAbort")
+"""What htmx says of a request that a newer one, or the page's own next load, broke off. Failures it also names."""
+
+
 class Witness:
     """Everything a page complains about: console errors, uncaught errors, dialogs, policy violations, failed loads."""
 
@@ -117,7 +123,7 @@ class Witness:
         page.on("dialog", self._dialog)
 
     def _console(self, message) -> None:
-        if message.type == "error":
+        if message.type == "error" and not message.text.startswith(BROKEN_OFF):
             self.complaints.append(f"console: {message.text} {message.location.get('url', '')}".rstrip())
 
     def _failed(self, request) -> None:

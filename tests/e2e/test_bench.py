@@ -1,33 +1,44 @@
 """Writing at the bench in a browser: it saves itself, holds several blocks, and needs no mouse."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from apps.queries.models import Query
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.e2e import looking
-from tests.e2e.triples_world import Team, make_handbook
+from tests.e2e.triples_world import make_handbook
+from tests.e2e.waiting import go, press, ready, settled, turned
+from tests.e2e.worlds import shared
 from tests.queries.factories import make_query
+from tests.review.factories import make_in_review
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SAVED = re.compile(r"saved at \d\d:\d\d")
 
 
-@pytest.fixture
-def team() -> Team:
-    return make_handbook()
+LONG = 20_000
+"""Milliseconds after which whatever the bench does by itself has been done."""
+
+team = shared(make_handbook)
 
 
 @pytest.fixture
 def bench(page, team, signed_in) -> Page:
     signed_in(team.jun)
-    page.goto(f"{team.home}/triples/bench/")
-    page.wait_for_load_state("load")
+    go(page, f"{team.home}/triples/bench/")
+    return page
+
+
+@pytest.fixture
+def clocked(page, team, signed_in) -> Page:
+    """A bench whose clock the story holds: what would take seconds is done at once or not at all."""
+    page.clock.install()
+    signed_in(team.jun)
+    go(page, f"{team.home}/triples/bench/")
     return page
 
 
@@ -36,18 +47,20 @@ def question(page: Page):
 
 
 def opened(page: Page, title: str) -> None:
-    """The block stands in the reading column and its keys are heard."""
+    """The block stands in the reading column and nothing is drawn any more."""
     expect(page.locator("#read .docpath")).to_contain_text(title)
+    settled(page)
 
 
 def find(page: Page, words: str, title: str) -> None:
     """Search for a block and open it, by keys."""
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type(words)
+    expect(page.locator("#results [data-found-for]")).to_have_attribute("data-found-for", words)
     expect(page.locator("#results li").first).to_contain_text(title)
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     page.locator("#results a").first.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     opened(page, title)
 
 
@@ -57,13 +70,16 @@ def held() -> list[tuple[str, int]]:
     return [(one.version.block.outside_id, len(one.spans)) for one in blocks]
 
 
-def becomes(page: Page, ask: Callable[[], object], wanted: object) -> None:
-    """What is stored becomes `wanted` in time."""
-    for _ in range(looking.PATIENCE // 100):
-        if ask() == wanted:
-            return
-        page.wait_for_timeout(100)
-    assert ask() == wanted
+def saved(page: Page) -> None:
+    """Everything in the form is stored."""
+    expect(page.locator("[data-bench]")).to_have_attribute("data-holds", "saved")
+
+
+def autosaves(page: Page) -> list[str]:
+    """Fills with what the bench sends by itself."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/autosave/") else None)
+    return sent
 
 
 def blur(page: Page) -> None:
@@ -80,94 +96,110 @@ def test_a_new_draft_saves_itself_and_gets_its_address_without_losing_the_place(
     assert bench.url.endswith(f"/triples/{triple.pk}/bench/")
     expect(question(bench)).to_be_focused()
     bench.keyboard.type(" Really?")
-    bench.keyboard.press("Tab")
+    press(bench, "Tab")
     expect(bench.locator("[data-label]")).to_have_text("T-0001")
     expect(bench.locator("[name=seen_version]")).to_have_value("2")
+    assert Triple.objects.get() == triple
     triple.refresh_from_db()
-    assert Triple.objects.count() == 1
     assert triple.current.question == "How long does emergency access stay open? Really?"
 
     bench.reload()
     expect(question(bench)).to_have_value("How long does emergency access stay open? Really?")
 
 
-def test_an_untouched_bench_saves_nothing(bench):
-    question(bench).focus()
-    bench.keyboard.press("Tab")
-    bench.keyboard.press("Tab")
-    bench.wait_for_timeout(3200)
+def test_an_untouched_bench_saves_nothing(clocked):
+    sent = autosaves(clocked)
+    question(clocked).focus()
+    press(clocked, "Tab", "Tab")
+    clocked.clock.run_for(LONG)
+    settled(clocked)
 
+    assert sent == []
     assert not Triple.objects.exists()
 
 
+@pytest.mark.slow
 def test_the_buttons_of_a_draft_that_saved_itself_go_to_that_draft(bench):
     question(bench).fill("What is a root key?")
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     bench.get_by_label("Expected answer").fill("A key.")
-    bench.get_by_role("button", name="Save draft").click()
+    with turned(bench):
+        bench.get_by_role("button", name="Save draft").click()
 
     expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
     assert Triple.objects.get().current.answer == "A key."
 
 
 def test_pressing_save_while_it_saves_itself_makes_one_draft_and_no_conflict(bench):
-    bench.route("**/autosave/", lambda route: (bench.wait_for_timeout(600), route.continue_()))
-    question(bench).fill("What is a root key?")
-    question(bench).blur()
-    bench.get_by_role("button", name="Save draft").click()
+    under_way: list[Route] = []
+    bench.route("**/autosave/", lambda route: under_way.append(route), times=1)
+    with bench.expect_request("**/autosave/"):
+        question(bench).fill("What is a root key?")
+        question(bench).blur()
+    with turned(bench):
+        bench.get_by_role("button", name="Save draft").click()
+        under_way[0].continue_()
 
     expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
     assert Triple.objects.count() == 1
 
 
-def test_the_second_tab_is_told_keeps_its_words_and_stops_saving(bench, context):
-    question(bench).fill("First words?")
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+def test_the_second_tab_is_told_keeps_its_words_and_stops_saving(clocked, context):
+    question(clocked).fill("First words?")
+    clocked.clock.run_for(LONG)
+    expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
     other = context.new_page()
-    other.goto(bench.url)
+    go(other, clocked.url)
     question(other).fill("Second words?")
-    expect(other.locator("[data-saved]")).to_have_text(SAVED)
+    question(other).blur()
     expect(other.locator("[name=seen_version]")).to_have_value("2")
 
-    question(bench).fill("Third words?")
+    question(clocked).fill("Third words?")
+    question(clocked).blur()
 
-    alert = bench.locator("[data-unsaved]")
+    alert = clocked.locator("[data-unsaved]")
     expect(alert).to_contain_text("saved elsewhere")
     expect(alert.get_by_role("link", name="See what is saved")).to_be_visible()
-    question(bench).fill("Fourth words?")
-    bench.wait_for_timeout(3200)
+    sent = autosaves(clocked)
+    question(clocked).fill("Fourth words?")
+    question(clocked).blur()
+    clocked.clock.run_for(LONG)
+    settled(clocked)
     expect(alert).to_contain_text("saved elsewhere")
-    expect(question(bench)).to_have_value("Fourth words?")
+    expect(question(clocked)).to_have_value("Fourth words?")
+    assert sent == []
     assert Triple.objects.get().current.question == "Second words?"
 
 
+@pytest.mark.slow
 def test_words_typed_right_before_a_reload_are_there_again_and_saved(bench):
     bench.on("dialog", lambda dialog: dialog.accept())
     question(bench).fill("First words?")
     bench.reload()
     expect(question(bench)).to_have_value("First words?")
-    becomes(bench, lambda: [one.current.question for one in Triple.objects.all()], ["First words?"])
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+    assert Triple.objects.get().current.question == "First words?"
 
-    for words in ("Second words?", "Third words?"):
-        question(bench).fill(words)
-        bench.wait_for_timeout(600)
-        bench.reload()
-        expect(question(bench)).to_have_value(words)
-        question(bench).press("End")
-        bench.keyboard.type(" And more?")
-        becomes(bench, lambda: Triple.objects.get().current.question, f"{words} And more?")
-        expect(bench.locator("[data-unsaved]")).to_be_hidden()
+    question(bench).fill("Second words?")
+    bench.reload()
+    expect(question(bench)).to_have_value("Second words?")
+    question(bench).press("End")
+    bench.keyboard.type(" And more?")
+    question(bench).blur()
+    saved(bench)
+    assert Triple.objects.get().current.question == "Second words? And more?"
+    expect(bench.locator("[data-unsaved]")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_save_that_arrives_after_the_page_was_drawn_again_is_no_conflict(bench):
     bench.on("dialog", lambda dialog: dialog.accept())
     find(bench, "backup encryption", "4.2 Backups and archives")
     question(bench).fill("What is kept?")
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     blur(bench)
+    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     drawn_before = bench.request.get(bench.url).text()
-    bench.keyboard.press("e")
+    press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(1)
     question(bench).fill("What is kept, and where?")
     bench.route(bench.url, lambda route: route.fulfill(body=drawn_before, content_type="text/html"), times=1)
@@ -177,20 +209,25 @@ def test_a_save_that_arrives_after_the_page_was_drawn_again_is_no_conflict(bench
     expect(question(bench)).to_have_value("What is kept, and where?")
     expect(bench.locator("#chosen .expected")).to_contain_text("4.2 Backups")
     question(bench).fill("What is kept, where and why?")
-    becomes(bench, lambda: Triple.objects.get().current.question, "What is kept, where and why?")
-    becomes(bench, held, [("SEC-4.2", 0)])
+    blur(bench)
+    saved(bench)
+    assert Triple.objects.get().current.question == "What is kept, where and why?"
+    assert held() == [("SEC-4.2", 0)]
     expect(bench.locator("[data-unsaved]")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_words_brought_back_do_not_write_over_what_another_tab_saved(bench, context):
     bench.on("dialog", lambda dialog: dialog.accept())
     question(bench).fill("First words?")
+    blur(bench)
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     other = context.new_page()
-    other.goto(bench.url)
+    go(other, bench.url)
     bench.route("**/autosave/", lambda route: route.abort())
     question(bench).fill("Second words?")
     question(other).fill("Other words?")
+    blur(other)
     expect(other.locator("[name=seen_version]")).to_have_value("2")
     bench.reload()
     bench.unroute("**/autosave/")
@@ -204,6 +241,7 @@ def test_words_brought_back_do_not_write_over_what_another_tab_saved(bench, cont
 
 def test_a_lost_connection_is_said_and_tried_again(bench, context):
     question(bench).fill("What is kept?")
+    blur(bench)
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     context.set_offline(True)
     question(bench).fill("What is kept when the line is cut?")
@@ -239,16 +277,18 @@ def test_an_answer_that_got_lost_makes_neither_a_second_draft_nor_a_conflict(ben
     assert Triple.objects.get().current.question == "Did it arrive, and this too?"
 
 
+@pytest.mark.slow
 def test_leaving_warns_only_while_something_is_unsaved(bench, team):
     asked = []
     bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     question(bench).fill("What is kept?")
+    blur(bench)
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    bench.goto(f"{team.home}/triples/")
+    go(bench, f"{team.home}/triples/")
     assert asked == []
 
     bench.go_back()
-    bench.wait_for_load_state("load")
+    ready(bench)
     bench.route("**/autosave/", lambda route: route.abort())
     question(bench).click()
     bench.keyboard.type("More")
@@ -256,98 +296,122 @@ def test_leaving_warns_only_while_something_is_unsaved(bench, team):
     assert asked == ["beforeunload"]
 
 
-def test_escape_leaves_the_search_field_with_its_words_and_what_they_found(bench):
-    bench.keyboard.press("/")
-    bench.keyboard.type("backup encryption")
-    expect(bench.locator("#results li").first).to_contain_text("4.2 Backups")
+def test_what_a_check_asks_after_the_last_save_is_no_unsaved_word(bench, team):
+    make_in_review(team.project, author=team.jun, snapshot=team.snapshot, key="SEC-3.6", question="What is kept?")
+    asked = []
+    bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    held_back: list[Route] = []
+    bench.route("**/checks/", lambda route: held_back.append(route))
+    with bench.expect_request("**/checks/"):
+        question(bench).fill("What is kept?")
+        blur(bench)
+    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+    bench.unroute("**/checks/")
+    expect(bench.locator("#checks [data-why]")).to_be_visible()
+    saved(bench)
+    go(bench, f"{team.home}/triples/")
 
-    bench.keyboard.press("Escape")
-    expect(bench.locator("#id_q_find")).not_to_be_focused()
-    expect(bench.locator("#id_q_find")).to_have_value("backup encryption")
-    bench.wait_for_timeout(400)
-    expect(bench.locator("#results li").first).to_contain_text("4.2 Backups")
-    bench.keyboard.press("j")
-    bench.keyboard.press("Enter")
-    opened(bench, "4.2 Backups and archives")
+    assert asked == []
 
 
+@pytest.mark.slow
+def test_escape_leaves_the_search_field_with_its_words_and_what_they_found(clocked):
+    press(clocked, "/")
+    clocked.keyboard.type("backup encryption")
+    expect(clocked.locator("#results li").first).to_contain_text("4.2 Backups")
+
+    press(clocked, "Escape")
+    expect(clocked.locator("#id_q_find")).not_to_be_focused()
+    expect(clocked.locator("#id_q_find")).to_have_value("backup encryption")
+    clocked.clock.run_for(LONG)
+    settled(clocked)
+    expect(clocked.locator("#results [data-found-for='backup encryption'] li").first).to_contain_text("4.2 Backups")
+    press(clocked, "j", "Enter")
+    opened(clocked, "4.2 Backups and archives")
+
+
+@pytest.mark.slow
 def test_ctrl_enter_submits_from_a_warning_s_field_and_from_outside_of_fields(bench):
-    sent = []
-    bench.route("**/submit/", lambda route: (sent.append(route.request.method), route.fulfill(status=204)))
+    bench.route("**/submit/", lambda route: route.fulfill(status=204))
     find(bench, "break glass session", "3.6 Break-glass access")
-    bench.keyboard.press("e")
+    press(bench, "e")
     question(bench).fill("How long may emergency access last?")
     bench.get_by_label("Expected answer").fill("At most eight hours, says the CISO.")
     blur(bench)
-    bench.keyboard.press("?")
+    saved(bench)
+    press(bench, "?")
     expect(bench.locator("#keys [data-send]")).to_contain_text("Submit")
     bench.get_by_role("button", name="Close").click()
     blur(bench)
-    bench.keyboard.press("Control+Enter")
-    becomes(bench, lambda: len(sent), 1)
+    with bench.expect_request("**/submit/") as first:
+        press(bench, "Control+Enter")
 
     bench.locator("#checks").evaluate(
         "node => { node.insertAdjacentHTML('afterend', '<textarea id=said form=bench data-why></textarea>') }"
     )
-    bench.locator("#said").press("Control+Enter")
-    becomes(bench, lambda: len(sent), 2)
+    with bench.expect_request("**/submit/") as second:
+        bench.locator("#said").press("Control+Enter")
+    assert [sent.value.method for sent in (first, second)] == ["POST", "POST"]
 
 
 def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
     find(bench, "backup encryption", "4.2 Backups and archives")
-    for key in ("m", "ArrowDown", "m"):
-        bench.keyboard.press(key)
+    press(bench, "m", "ArrowDown", "m")
     expect(bench.locator("#read mark")).to_have_count(1)
     find(bench, "supplier copies", "9.3 Supplier annex: storage")
-    bench.keyboard.press("e")
+    press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(2)
     expect(bench.locator("#expect")).to_contain_text("expected")
-    bench.keyboard.press("m")
-    bench.keyboard.press("m")
+    press(bench, "m", "m")
     expect(bench.locator("#chosen .expected").nth(1)).to_contain_text("1 span, 15 words")
+    settled(bench)
     bench.get_by_role("radio", name="All of them are needed").focus()
-    bench.keyboard.press("Space")
+    press(bench, "Space")
+    settled(bench)
     bench.get_by_role("button", name="Move up: 9.3 Supplier annex: storage").focus()
-    bench.keyboard.press("Enter")
+    press(bench, "Enter")
     expect(bench.locator("#chosen .expected").first).to_contain_text("9.3 Supplier annex")
     expect(bench.get_by_role("radio", name="All of them are needed")).to_be_checked()
-    bench.keyboard.press("w")
+    press(bench, "w")
     bench.keyboard.type("How are backups protected?")
     blur(bench)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+    saved(bench)
 
-    becomes(bench, held, [("SEC-9.3", 1), ("SEC-4.2", 1)])
+    assert held() == [("SEC-9.3", 1), ("SEC-4.2", 1)]
     assert Triple.objects.get().current.needs_all_blocks
 
     bench.get_by_role("button", name="Remove: 4.2 Backups and archives").focus()
-    bench.keyboard.press("Enter")
+    press(bench, "Enter")
     expect(bench.locator("#chosen .expected")).to_have_count(1)
     expect(bench.get_by_role("radio", name="All of them are needed")).to_have_count(0)
-    becomes(bench, held, [("SEC-9.3", 1)])
+    saved(bench)
+    assert held() == [("SEC-9.3", 1)]
 
 
+@pytest.mark.slow
 def test_the_selection_grows_by_sentences_and_by_words(bench):
     find(bench, "break glass session", "3.6 Break-glass access")
     bench.locator("#main").focus()
-    for key in ("m", "ArrowDown", "ArrowDown", "Shift+ArrowDown"):
-        bench.keyboard.press(key)
+    press(bench, "m", "ArrowDown", "ArrowDown", "Shift+ArrowDown")
     assert bench.evaluate("getSelection().toString()").endswith("did not approve the first.")
-    bench.keyboard.press("Shift+ArrowUp")
+    press(bench, "Shift+ArrowUp")
     assert bench.evaluate("getSelection().toString()") == "A session lasts at most eight hours."
-    bench.keyboard.press("Shift+ArrowRight")
+    press(bench, "Shift+ArrowRight")
     assert bench.evaluate("getSelection().toString().trim()") == "A session lasts at most eight hours. It"
 
-    bench.keyboard.press("m")
+    press(bench, "m")
 
     expect(bench.locator("#read mark")).to_have_text("A session lasts at most eight hours. It")
-    bench.keyboard.press("u")
+    press(bench, "u")
     expect(bench.locator("#read mark")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
     find(bench, "break glass session", "3.6 Break-glass access")
-    bench.keyboard.press("e")
+    press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(1)
+    settled(bench)
     bench.locator("#chosen summary").click()
     bench.get_by_label("Evidence as text").fill("Everything typed in a\nNever said")
     blur(bench)
@@ -360,19 +424,22 @@ def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
     expect(bench.locator("#chosen .error")).to_have_count(0)
 
 
-def test_a_triple_starts_from_a_query_that_is_found_on_the_bench(bench, team):
+def test_a_triple_starts_from_a_query_that_is_found_on_the_bench(clocked, team):
     make_query(team.project, outside_id="Q17", text="who rotates a root key")
-    bench.get_by_text("Start from an imported query").click()
-    bench.get_by_label("Search the queries").fill("rotates")
-    bench.get_by_role("link", name="Q17 who rotates a root key").click()
+    sent = autosaves(clocked)
+    clocked.get_by_text("Start from an imported query").click()
+    clocked.get_by_label("Search the queries").fill("rotates")
+    with turned(clocked):
+        clocked.get_by_role("link", name="Q17 who rotates a root key").click()
 
-    expect(question(bench)).to_have_value("who rotates a root key")
-    expect(bench.locator("#results li").first).to_contain_text("6.3 Rotation")
-    bench.wait_for_load_state("load")
-    bench.wait_for_timeout(3000)
-    assert not Triple.objects.exists()
-    question(bench).fill("Who rotates a root key?")
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+    expect(question(clocked)).to_have_value("who rotates a root key")
+    expect(clocked.locator("#results li").first).to_contain_text("6.3 Rotation")
+    clocked.clock.run_for(LONG)
+    settled(clocked)
+    assert sent == []
+    question(clocked).fill("Who rotates a root key?")
+    blur(clocked)
+    expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
     assert Triple.objects.get().query == Query.objects.get()
 
 
@@ -381,42 +448,45 @@ def test_a_block_leads_to_the_bench_with_it_expected(page, team, signed_in):
     block.current = block.versions.get()
     block.save()
     signed_in(team.jun)
-    page.goto(f"{team.home}/corpus/blocks/{block.pk}/")
-    page.get_by_role("link", name="Write a triple about this block").click()
+    go(page, f"{team.home}/corpus/blocks/{block.pk}/")
+    with turned(page):
+        page.get_by_role("link", name="Write a triple about this block").click()
 
     opened(page, "3.6 Break-glass access")
     expect(page.locator("#chosen .expected")).to_contain_text("3.6 Break-glass access")
 
 
+@pytest.mark.slow
 def test_the_bench_on_a_phone_writes_a_whole_triple(page, team, signed_in, axe_clean):
     page.set_viewport_size(looking.NARROW)
     signed_in(team.jun)
-    page.goto(f"{team.home}/triples/bench/?q=break+glass&block={team.block('SEC-3.6').pk}")
-    page.wait_for_load_state("load")
+    go(page, f"{team.home}/triples/bench/?q=break+glass&block={team.block('SEC-3.6').pk}")
     assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
     mark = page.get_by_role("button", name="Mark selection")
     mark.click()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowDown", "ArrowDown")
     mark.click()
     expect(page.locator("#read mark")).to_have_text("A session lasts at most eight hours.")
     question(page).fill("How long may emergency access last?")
     page.get_by_label("Expected answer").fill("At most eight hours.")
     expect(page.locator("#finish")).to_contain_text("Goes to two reviewers")
     axe_clean(page)
-    page.get_by_role("button", name="Submit").last.click()
+    with turned(page):
+        page.get_by_role("button", name="Submit").last.click()
 
     expect(page.locator("#notices")).to_contain_text("went to two reviewers")
     assert Triple.objects.get().state == State.IN_REVIEW
 
 
+@pytest.mark.slow
 def test_the_bench_with_several_blocks_is_clean_in_both_themes(bench, look_at, witness):
     find(bench, "backup encryption", "4.2 Backups and archives")
-    bench.keyboard.press("e")
+    press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(1)
     find(bench, "supplier copies", "9.3 Supplier annex: storage")
-    bench.keyboard.press("e")
+    press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(2)
+    settled(bench)
     for details in bench.locator("main details").all():
         details.locator("summary").click()
 

@@ -1,51 +1,52 @@
 """A lead asks who is favoured by what was judged, plans a round of what matters first, and takes negatives home."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
+from playwright.sync_api import expect
 
-from apps.accounts.models import Project
-from apps.dashboard.demo.actions import request_demo
-from apps.jobs.testing import run_jobs
 from apps.retrieval.models import Pool
-from tests.e2e import looking
-from tests.factories import make_user
+from tests.e2e import looking, world
+from tests.e2e.waiting import go, turned, worked
+from tests.e2e.worlds import shared
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
+small_world = shared(world.build)
 
-def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, signed_in, axe_clean):
-    lead = make_user("Petra Lomas", is_operator=True)
-    job = request_demo(host=lead, at=timezone.now())
-    run_jobs()
-    project = Project.objects.get(pk=job.project_id)
+
+def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, signed_in, axe_clean):
+    project = small_world.project
     version = project.evaluations.first().version
     pool = version.rounds.order_by("number").first().pool
-    signed_in(lead)
+    signed_in(small_world.lead)
 
-    page.goto(reverse("retrieval:pool", args=[project.slug, pool.pk]))
-    page.get_by_role("link", name="Bias").first.click()
+    go(page, reverse("retrieval:pool", args=[project.slug, pool.pk]))
+    with turned(page):
+        page.get_by_role("link", name="Bias").first.click()
     axe_clean(page)
     looking.look_at(page, "bias-reports")
-    page.get_by_role("button", name="Leave one out").click()
+    with turned(page):
+        page.get_by_role("button", name="Leave one out").click()
     page.get_by_text("waiting for a worker").wait_for()
-    run_jobs()
-    page.reload()
+    worked(page)
     page.get_by_role("heading", name="What nobody judged").wait_for()
     axe_clean(page)
     looking.look_at(page, "bias")
 
     page.get_by_role("spinbutton", name="Judge these first").fill("7")
-    page.get_by_role("button", name="Plan a round").click()
-    page.wait_for_url("**/judging/rounds/new/?pool=*")
+    with turned(page):
+        page.get_by_role("button", name="Plan a round").click()
+    expect(page).to_have_url(re.compile(r"/judging/rounds/new/\?pool="))
     chosen = Pool.objects.latest("pk")
     assert page.get_by_label("Pool", exact=False).first.input_value() == str(chosen.pk)
     assert 1 <= chosen.entry_count <= 7
 
-    page.goto(reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
-    page.get_by_role("link", name="Negatives to train on").click()
+    go(page, reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
+    with turned(page):
+        page.get_by_role("link", name="Negatives to train on").click()
     axe_clean(page)
     looking.look_at(page, "negatives")
     with page.expect_download() as download:

@@ -11,6 +11,8 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.e2e.test_triples import ACCESS, make_second_dispute
 from tests.e2e.triples_world import TEXTS, TITLES, Team, make_handbook
+from tests.e2e.waiting import go, press, settled, turned
+from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of
 from tests.review.factories import make_accepted, make_disputed, reload, reviewers_of
 from tests.triples.factories import make_snapshot
@@ -18,9 +20,7 @@ from tests.triples.factories import make_snapshot
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def team() -> Team:
-    return make_handbook()
+team = shared(make_handbook)
 
 
 @pytest.fixture
@@ -58,25 +58,27 @@ def stale(team) -> list[Triple]:
     return [reload(triple) for triple in made]
 
 
-def ready(page: Page, heading: str) -> None:
+def leads(page: Page, key: str, heading: str) -> None:
+    """The key leads to the page with this heading."""
+    with turned(page):
+        press(page, key)
     expect(page.locator("h1")).to_contain_text(heading)
-    page.wait_for_load_state("load")
 
 
-def at(page: Page, team: Team, triple: Triple, what: str = "triples") -> None:
-    page.goto(f"{team.home}/review/{what}/{triple.pk}/")
-    page.wait_for_load_state("load")
+def at(page: Page, team: Team, triple: Triple) -> None:
+    go(page, f"{team.home}/review/triples/{triple.pk}/")
 
 
 # The dispute ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_dispute_shows_the_wordings_side_by_side_on_v(page, team, signed_in, look_at, axe_clean, witness):
     triple = make_second_dispute(team)
     signed_in(team.jun)
     at(page, team, triple)
     look_at(page, "dispute")
-    page.keyboard.press("v")
+    press(page, "v")
 
     expect(page.locator("[data-pair]").first).to_be_visible()
     expect(page.locator("[data-pair] del").first).to_be_visible()
@@ -90,34 +92,38 @@ def test_a_triple_is_dropped_in_a_dialog_by_keys(page, team, signed_in, look_at,
     signed_in(team.jun)
     at(page, team, triple)
 
-    page.keyboard.press("d")
+    press(page, "d")
     expect(page.get_by_role("dialog", name="Drop T-")).to_be_visible()
     expect(page.get_by_label("Reason")).to_be_focused()
     axe_clean(page)
     look_at(page, "dispute-drop", full=False)
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.locator("#act-drop")).to_be_focused()
-    page.keyboard.press("d")
+    press(page, "d")
+    expect(page.get_by_label("Reason")).to_be_focused()
     page.keyboard.type("Nobody asks this.")
-    page.keyboard.press("Control+Enter")
+    with turned(page):
+        press(page, "Control+Enter")
 
     expect(page.locator("#notices")).to_contain_text("is dropped")
     assert reload(triple).state == State.DROPPED
 
 
+@pytest.mark.slow
 def test_every_form_has_the_focus_and_gives_it_back_on_esc(page, team, signed_in):
     triple = make_disputed(team.project, author=team.jun, snapshot=team.snapshot, **ACCESS)
     for person, key, name in ((reviewers_of(triple)[1], "w", "withdraw"), (lead_of(team.project), "a", "adjudicate")):
         signed_in(person)
         at(page, team, triple)
-        page.keyboard.press(key)
+        with turned(page):
+            press(page, key)
         expect(page.locator("[data-doing] input:focus")).to_have_count(1)
-        page.wait_for_load_state("load")
-        page.keyboard.press("Escape")
+        with turned(page):
+            press(page, "Escape")
         expect(page.locator("#doing")).to_have_count(0)
         expect(page.locator(f"#act-{name}")).to_be_focused()
-        page.wait_for_load_state("load")
-        page.keyboard.press("Escape")
+        with turned(page):
+            press(page, "Escape")
         expect(page).to_have_url(re.compile(r"/review/$"))
 
 
@@ -128,15 +134,15 @@ def test_a_lead_reads_both_verdicts_and_sends_it_to_two_others(page, team, signe
     expect(page.locator(".past")).to_contain_text("Confirmed by")
     expect(page.locator(".thread").first).to_contain_text("Either would do on its own.")
 
-    page.keyboard.press("a")
+    with turned(page):
+        press(page, "a")
     expect(page.locator("[data-doing] input:focus")).to_have_count(1)
-    page.wait_for_load_state("load")
     axe_clean(page)
     look_at(page, "dispute-adjudicate")
-    page.keyboard.press("2")
-    page.keyboard.press("n")
+    press(page, "2", "n")
     page.keyboard.type("The note is not what was asked.")
-    page.keyboard.press("Control+Enter")
+    with turned(page):
+        press(page, "Control+Enter")
 
     expect(page.locator("#notices")).to_contain_text("is in review")
     assert reload(triple).round == 3
@@ -150,44 +156,47 @@ def test_a_split_is_guided_by_keys_alone(page, team, signed_in, look_at, axe_cle
     triple = make_second_dispute(team)
     signed_in(team.jun)
     at(page, team, triple)
-    page.keyboard.press("s")
-    ready(page, "Split it into claims")
+    leads(page, "s", "Split it into claims")
     expect(page.locator("#question-1")).to_be_focused()
     expect(page.locator("#question-1")).to_have_value("How often is a customer’s root key rotated?")
     axe_clean(page)
     look_at(page, "split")
 
-    page.keyboard.press("Escape")
-    page.keyboard.press("a")
+    press(page, "Escape")
+    press(page, "a")
     expect(page.locator("#question-3")).to_be_focused()
     expect(page.locator("#question-2")).to_have_value("Who is told?")
     page.keyboard.type("How long are backups kept?")
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     page.keyboard.type("Seven years.")
     page.get_by_text("Another block").nth(2).press("Enter")
     page.get_by_label("Search a block for claim 3").press_sequentially("backup restore seven years")
-    expect(page.locator("#found-3 .hit").first).to_be_visible()
+    expect(page.locator("#found-3 .hit").first).to_contain_text("4.2 Backups")
+    settled(page)
     page.locator("#found-3 .hit").first.press("Enter")
     third = page.get_by_role("group", name="Evidence of claim 3")
     expect(third.get_by_text("Leave this block")).to_be_visible()
     third.get_by_label("Both names are kept", exact=False).press("Space")
     expect(page.locator("#checks-3")).to_contain_text("found in the evidence")
     look_at(page, "split-three")
-    page.locator("#answer-3").press("Control+Enter")
+    settled(page)
+    with turned(page):
+        page.locator("#answer-3").press("Control+Enter")
 
     expect(page.locator("#notices")).to_contain_text("is split into")
     assert Triple.objects.filter(parent=triple, state=State.DRAFT).count() == 3
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_a_refused_split_says_where_and_keeps_everything(page, team, signed_in, axe_clean):
     triple = make_second_dispute(team)
     signed_in(team.jun)
-    page.goto(f"{team.home}/review/triples/{triple.pk}/split/")
-    ready(page, "Split it into claims")
+    go(page, f"{team.home}/review/triples/{triple.pk}/split/")
     page.locator("#answer-2").fill("Words of my own.")
     page.locator("#question-1").fill("")
-    page.locator("#question-1").press("Control+Enter")
+    with turned(page):
+        page.locator("#question-1").press("Control+Enter")
 
     expect(page.get_by_role("alert")).to_contain_text("Claim 1 has no question of its own.")
     expect(page.locator("#question-1")).to_be_focused()
@@ -198,42 +207,36 @@ def test_a_refused_split_says_where_and_keeps_everything(page, team, signed_in, 
 # Stale triples -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_stale_triples_are_gone_through_by_keys(page, team, stale, signed_in, look_at, axe_clean, witness):
     signed_in(lead_of(team.project))
-    page.goto(f"{team.home}/review/stale/")
-    ready(page, "Stale triples")
+    go(page, f"{team.home}/review/stale/")
     axe_clean(page)
     look_at(page, "stale-list")
-    page.keyboard.press("Enter")
-
-    ready(page, ACCESS["question"])
+    leads(page, "Enter", ACCESS["question"])
     expect(page.locator(".compared mark")).to_have_count(2)
     axe_clean(page)
     look_at(page, "stale", full=False)
-    page.keyboard.press("p")
-
-    ready(page, "root key rotated")
+    leads(page, "p", "root key rotated")
     expect(page.get_by_role("button", name="Pin to the new text")).to_have_attribute("aria-disabled", "true")
     axe_clean(page)
     look_at(page, "stale-lost", full=False)
-    page.keyboard.press("s")
-
-    ready(page, "laptops")
+    leads(page, "s", "laptops")
     expect(page.locator(".compared")).to_contain_text("The newest snapshot does not hold this block.")
     look_at(page, "stale-gone", full=False)
-    page.keyboard.press("x")
+    press(page, "x")
     expect(page.get_by_role("dialog", name="Retire")).to_be_visible()
     axe_clean(page)
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
-
-    ready(page, "root key rotated")
-    page.keyboard.press("b")
+    press(page, "1")
+    leads(page, "Enter", "root key rotated")
+    with turned(page):
+        press(page, "b")
     expect(page.locator("#id_answer")).to_have_value("At least every twelve months.")
     assert [reload(triple).state for triple in stale] == [State.IN_REVIEW, State.ACCEPTED, State.RETIRED]
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_a_stale_triple_shows_both_texts_on_its_own_page(page, team, stale, signed_in, axe_clean, look_at):
     signed_in(team.jun)
     at(page, team, stale[0])

@@ -2,6 +2,7 @@
 
 import random
 from decimal import Decimal
+from unittest import mock
 
 import pytest
 from playwright.sync_api import expect
@@ -10,6 +11,8 @@ from apps.accounts.enums import Role
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import RegressionNote
 from tests.e2e import looking
+from tests.e2e.waiting import go, press, turned
+from tests.e2e.worlds import shared
 from tests.evaluation import factories as evaluation
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, make_member
@@ -44,10 +47,13 @@ BLOCKS = {
 }
 
 
-@pytest.fixture
-def scene(monkeypatch, transactional_db):
+def make_lucky_scene():
     """Sixty queries, three systems of differing luck."""
-    monkeypatch.setattr(evaluation, "BLOCKS", BLOCKS)
+    with mock.patch.object(evaluation, "BLOCKS", BLOCKS):
+        return _lucky_scene()
+
+
+def _lucky_scene():
     chance = random.Random(4)
     blocks = list(BLOCKS)
     qrels, runs = {}, {"bm25-3": {}, "rrf-7": {}, "tfidf-1": {}}
@@ -67,24 +73,29 @@ def scene(monkeypatch, transactional_db):
     return made
 
 
+scene = shared(make_lucky_scene)
+
+
 def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, witness, scene):
     signed_in(scene.lead)
     start = f"/p/{scene.project.slug}/evaluation/"
 
-    page.goto(start)
+    go(page, start)
     expect(page.get_by_role("heading", name="Scores on Handbook v1")).to_be_visible()
     looking.look_at(page, "evaluation-overview")
     looking.axe_clean(page)
 
-    page.get_by_role("link", name="rrf-7").click()
+    with turned(page):
+        page.get_by_role("link", name="rrf-7").click()
     expect(page.get_by_role("heading", name="Hybrid rrf-7 on Handbook v1")).to_be_visible()
     looking.look_at(page, "evaluation-one")
     looking.axe_clean(page)
 
-    page.goto(start)
+    go(page, start)
     page.get_by_label("Compare baseline").select_option(label="bm25-3")
     page.get_by_label("with candidate").select_option(label="rrf-7")
-    page.get_by_role("button", name="Compare").click()
+    with turned(page):
+        page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Hybrid")
     looking.look_at(page, "evaluation-compare")
     looking.axe_clean(page)
@@ -93,9 +104,8 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     expect(page.get_by_role("heading", name="Unjudged in the top ten")).to_be_visible()
     looking.look_at(page, "evaluation-query")
     looking.axe_clean(page)
-    page.keyboard.press("k")
-    stands_at(page, ", drop 1 of 2; 1 left to explain")
-    page.keyboard.press("j")
+    leads(page, "k", ", drop 1 of 2; 1 left to explain")
+    leads(page, "j", ", drop 2 of 2; 1 left to explain")
     explained_beside_its_rankings(page)
     assert [note.decision for note in RegressionNote.objects.order_by("pk")] == ["accept", "grades_wrong"]
     assert witness.drain() == []
@@ -103,7 +113,7 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
 
 def test_the_form_of_a_gate_asks_for_what_its_kind_uses(page, signed_in, witness, scene):
     signed_in(scene.lead)
-    page.goto(f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
+    go(page, f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
     baseline, on, queries = (page.locator(f"[name={name}]") for name in ("baseline", "on", "slice"))
 
     expect(on).to_be_visible()
@@ -118,63 +128,72 @@ def test_the_form_of_a_gate_asks_for_what_its_kind_uses(page, signed_in, witness
     assert witness.drain() == []
 
 
-def stands_at(page, words):
-    """The next page has come, with the scripts that know its keys."""
+def leads(page, key, words):
+    """The key leads to the page that says these words."""
+    with turned(page):
+        press(page, key)
     expect(page.get_by_text(words)).to_be_visible()
-    page.wait_for_load_state("load")
 
 
 def explained_by_key(page):
     """The first drop accepted, which asks for words; then the second one has the focus, where enter looks at it."""
-    page.keyboard.press("a")
+    press(page, "a")
     expect(page.get_by_text("Why is it accepted? Then enter.")).to_be_visible()
     page.keyboard.type("A rare word.")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("status").filter(has_text="explained")).to_contain_text("1 of")
     expect(page.get_by_role("button", name="Accept", pressed=True)).to_have_count(1)
     expect(page.get_by_role("row").filter(has=page.locator(":focus")).get_by_role("textbox")).to_have_value("")
-    page.keyboard.press("Enter")
+    with turned(page):
+        press(page, "Enter")
 
 
 def explained_beside_its_rankings(page):
     """The second and last drop's grades called wrong beside its rankings, which leads back to the table."""
-    stands_at(page, ", drop 2 of 2; 1 left to explain")
-    page.keyboard.press("w")
+    with turned(page):
+        press(page, "w")
     expect(page.get_by_text("2 of 2 explained")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, witness, scene):
     signed_in(scene.lead)
     start = f"/p/{scene.project.slug}/evaluation/"
     for number, tag in enumerate(scene.runs):
         write_ledger(run=scene.runs[tag], cost=Decimal(number + 1), tried="Longer blocks", actor=scene.lead, at=AT)
 
-    page.goto(start)
+    go(page, start)
     for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality against cost on Handbook v1")):
-        page.get_by_label("Runs", exact=True).get_by_role("link", name=name).click()
+        with turned(page):
+            page.get_by_label("Runs", exact=True).get_by_role("link", name=name).click()
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         looking.look_at(page, f"evaluation-{name.lower()}")
         looking.axe_clean(page)
 
-    page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
-    page.get_by_role("link", name="Write the line of rrf-7").click()
+    with turned(page):
+        page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
+    with turned(page):
+        page.get_by_role("link", name="Write the line of rrf-7").click()
     page.get_by_label("What came of it").fill("Kept: better where it matters.")
     looking.look_at(page, "evaluation-ledger-note")
     looking.axe_clean(page)
-    page.get_by_role("button", name="Write").click()
+    with turned(page):
+        page.get_by_role("button", name="Write").click()
     expect(page.get_by_text("Kept: better where it matters.")).to_be_visible()
     looking.look_at(page, "evaluation-ledger")
     looking.axe_clean(page)
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_a_viewer_reads_in_the_dark_and_is_told_what_is_sealed(page, signed_in, witness, scene):
     score(scene, "rrf-7", measures="AP", split="test")
     signed_in(make_member(scene.project, Role.VIEWER))
     looking.theme(page, "dark")
 
-    page.goto(f"/p/{scene.project.slug}/evaluation/?split=test")
-    page.get_by_role("link", name="rrf-7").click()
+    go(page, f"/p/{scene.project.slug}/evaluation/?split=test")
+    with turned(page):
+        page.get_by_role("link", name="rrf-7").click()
 
     expect(page.get_by_text("The test split is sealed")).to_be_visible()
     looking.axe_clean(page)

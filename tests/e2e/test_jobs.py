@@ -10,6 +10,7 @@ from apps.jobs.context import JobContext
 from apps.jobs.execution import claim
 from apps.jobs.models import Job
 from apps.jobs.testing import run_jobs
+from tests.e2e.waiting import go, settled, turned
 from tests.factories import AT, lead_of, make_project
 from tests.jobs.factories import make_job
 
@@ -29,7 +30,8 @@ def _lead_and_worker(signed_in, project):
 
 def test_a_job_is_watched_until_its_end(page, project, axe_clean, witness):
     job = make_job("test.chunks", project=project, actor=lead_of(project), parts=4)
-    page.goto(f"/p/{project.slug}/jobs/{job.pk}/")
+    page.clock.install()
+    go(page, f"/p/{project.slug}/jobs/{job.pk}/")
     expect(page.get_by_text("waiting for a worker")).to_be_visible()
     axe_clean(page)
 
@@ -46,28 +48,33 @@ def test_a_job_is_watched_until_its_end(page, project, axe_clean, witness):
     expect(page.get_by_role("button", name="Cancel this job")).to_have_count(0)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_timeout(1_500)
+    page.clock.run_for(60_000)
+    settled(page)
     assert asked == []
 
 
 def test_a_failed_job_is_run_again_and_history_tells_it(page, project, axe_clean, witness):
     make_job("test.fails", project=project, actor=lead_of(project))
     run_jobs()
-    page.goto(f"/p/{project.slug}/jobs/")
+    go(page, f"/p/{project.slug}/jobs/")
     axe_clean(page)
-    page.get_by_role("link", name="Fails for good").click()
+    with turned(page):
+        page.get_by_role("link", name="Fails for good").click()
     expect(page.get_by_text("The file holds nothing.")).to_be_visible()
     axe_clean(page)
 
-    page.get_by_role("button", name="Run it again").click()
+    with turned(page):
+        page.get_by_role("button", name="Run it again").click()
 
     expect(page.get_by_text("waiting for a worker")).to_be_visible()
-    page.get_by_role("button", name="Cancel this job").click()
+    with turned(page):
+        page.get_by_role("button", name="Cancel this job").click()
     expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
 
-    page.goto(f"/p/{project.slug}/audit/")
+    go(page, f"/p/{project.slug}/audit/")
     axe_clean(page)
     page.get_by_label("Action").select_option("job.retried")
-    page.get_by_role("button", name="Show").click()
+    with turned(page):
+        page.get_by_role("button", name="Show").click()
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text("failed")

@@ -12,6 +12,8 @@ from apps.judging.actions import adjudicate, claim_seats, close_round, publish_g
 from apps.judging.models import Adjudication, Seat
 from apps.judging.selectors import adjudicable, entry_in
 from apps.retrieval.models import Pool
+from tests.e2e.waiting import go, turned
+from tests.e2e.worlds import shared
 from tests.factories import lead_of
 from tests.judging.factories import give, people_of
 from tests.judging.world import GRADES, make_world
@@ -25,13 +27,10 @@ EXAMPLE = {
 }
 
 
-@pytest.fixture
-def round_():
+def make_two_days():
     """Two days of work by three people: some pairs a grade apart, some far; one person has left with pairs in hand."""
-    round_ = make_world(blocks=6, annotators=3, overlap=1.0, judges=3)
     now = timezone.now()
-    round_.opened_at = now - timedelta(days=2)
-    round_.save(update_fields=["opened_at"])
+    round_ = make_world(blocks=6, annotators=3, overlap=1.0, judges=3, at=now - timedelta(days=2))
     mara, sef, tobias = people_of(round_)
     for turn, person in enumerate((mara, sef, tobias)):
         at = now - timedelta(hours=30 - 10 * turn)
@@ -45,6 +44,9 @@ def round_():
     lead = lead_of(round_.project)
     people.set_roles(project=round_.project, user=tobias, roles=[], actor=lead, at=now)
     return round_
+
+
+round_ = shared(make_two_days)
 
 
 def decide_all(round_):
@@ -68,9 +70,10 @@ def publish_next(round_):
 
 
 def open_page(page, round_, path=""):
-    page.goto(f"/p/{round_.project.slug}/judging/{path}")
+    go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
+@pytest.mark.slow
 def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
     page, signed_in, look_at, axe_clean, witness, round_
 ):
@@ -80,24 +83,28 @@ def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
     axe_clean(page)
     look_at(page, "judging-board")
 
-    page.get_by_role("button", name="Give back").click()
+    with turned(page):
+        page.get_by_role("button", name="Give back").click()
     expect(page.get_by_text("are free for others again")).to_be_visible()
     assert not Seat.objects.filter(state="leased").exists()
 
     open_page(page, round_, f"rounds/{round_.pk}/adjudicate/")
     axe_clean(page)
     look_at(page, "judging-queue-rule")
-    page.get_by_role("link", name="Settle near grades by a rule").click()
+    with turned(page):
+        page.get_by_role("link", name="Settle near grades by a rule").click()
     axe_clean(page)
     look_at(page, "judging-settle")
     n = page.locator("tbody tr").count()
     page.get_by_label("What made them differ").select_option("ambiguity")
-    page.get_by_role("button", name="Settle").click()
+    with turned(page):
+        page.get_by_role("button", name="Settle").click()
     expect(page.get_by_text("settled by the rule, each on the record")).to_be_visible()
     assert Adjudication.objects.count() == n
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
     page, signed_in, look_at, axe_clean, witness, round_
 ):
@@ -106,11 +113,13 @@ def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
     open_page(page, round_, "guideline/")
     axe_clean(page)
     look_at(page, "judging-guideline-touched")
-    page.get_by_role("link", name="See what changed").click()
+    with turned(page):
+        page.get_by_role("link", name="See what changed").click()
     axe_clean(page)
     look_at(page, "judging-guideline-changes")
 
-    page.get_by_role("button", name="Judge these again").click()
+    with turned(page):
+        page.get_by_role("button", name="Judge these again").click()
     expect(page.get_by_role("heading", name="New round")).to_be_visible()
     expect(page.get_by_label("Pool", exact=True)).to_have_value(
         str(Pool.objects.get(plan__again_under=guideline.number).pk)
@@ -135,12 +144,14 @@ def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, a
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, look_at, axe_clean, round_):
     decide_all(round_)
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=timezone.now())
     signed_in(people_of(round_)[0])
     open_page(page, round_)
-    page.get_by_role("link", name="My judging").click()
+    with turned(page):
+        page.get_by_role("link", name="My judging").click()
 
     expect(page.get_by_role("heading", name="Where a decision went another way")).to_be_visible()
     axe_clean(page)

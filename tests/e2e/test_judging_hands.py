@@ -8,6 +8,8 @@ from apps.judging.models import Judgement
 from apps.judging.selectors import live_judgements
 from tests.e2e import looking
 from tests.e2e.keyboard import Keyboard
+from tests.e2e.waiting import go, ready, turned
+from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of
 from tests.judging.factories import people_of
 from tests.judging.world import grade_some, make_world
@@ -19,9 +21,7 @@ FEW_WORDS = 5
 LIT = "CSS.highlights.get('query-words')?.size ?? 0"
 
 
-@pytest.fixture
-def round_():
-    return make_world()
+round_ = shared(make_world)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def desk(page, round_, mara, signed_in):
     signed_in(mara)
 
     def open_at(view="pair"):
-        page.goto(f"{screen_of(round_)}?view={view}")
+        go(page, f"{screen_of(round_)}?view={view}")
         return page
 
     return open_at
@@ -61,43 +61,57 @@ def text_of(round_, seat) -> str:
     return round_.seats.get(pk=seat).entry.version.text
 
 
-def test_a_phone_story(browser, live_server, round_, mara):
-    phone = browser.new_context(base_url=live_server.url, viewport=looking.NARROW, has_touch=True, is_mobile=True)
+def next_after(page, tap) -> int:
+    """The pair shown before; another one has come. A finger's click follows its touch, so that is waited for."""
+    before = seat_shown(page)
+    tap()
+    expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(before))
+    return before
+
+
+def no_key_is_lit(page) -> None:
+    """A finger leaves its hover on the key it touched last: the next pair must not look graded."""
+    grounds = page.locator(".deck-main .press").evaluate_all("all => all.map(k => getComputedStyle(k).backgroundColor)")
+    assert len(set(grounds)) == 1
+
+
+def test_a_phone_story(new_context, live_server, round_, mara):
+    phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
     looking.sign_in(phone, live_server.url, mara)
     page = phone.new_page()
     witness = looking.Witness(page)
-    page.goto(f"/p/{round_.project.slug}/judging/")
-    page.get_by_role("link", name="Start").tap()
+    go(page, f"/p/{round_.project.slug}/judging/")
+    with turned(page):
+        page.get_by_role("link", name="Start").tap()
     looking.clean_in_both_themes(page)
     keys_are_under_the_thumb(page)
 
-    first = seat_shown(page)
-    page.get_by_role("button", name="Answers part").tap()
-    second = seat_shown(page)
+    first = next_after(page, page.get_by_role("button", name="Answers part").tap)
+    no_key_is_lit(page)
     page.get_by_role("button", name="Note").tap()
     page.locator("#note").fill("The mode is missing.")
-    page.get_by_role("button", name="Related").tap()
-    third = seat_shown(page)
+    second = next_after(page, page.get_by_role("button", name="Related").tap)
     page.get_by_text("Can’t judge").tap()
-    page.get_by_role("button", name="Missing context").tap()
+    third = next_after(page, page.get_by_role("button", name="Missing context").tap)
     page.get_by_role("button", name="Guideline").tap()
     expect(page.get_by_role("complementary", name="Guideline")).to_be_visible()
     page.get_by_role("button", name="Hide").tap()
-    page.get_by_role("link", name="Undo").tap()
+    expect(page.get_by_role("complementary", name="Guideline")).to_be_hidden()
+    next_after(page, page.get_by_role("link", name="Undo").tap)
     assert seat_shown(page) == third
-    page.get_by_role("button", name="Answers all").tap()
-    page.get_by_role("link", name="All of a query").tap()
-    page.locator(".of-query-one .pick").nth(1).tap()
+    next_after(page, page.get_by_role("button", name="Answers all").tap)
+    sent(page)
+    with turned(page):
+        page.get_by_role("link", name="All of a query").tap()
+    next_after(page, page.locator(".of-query-one .pick").nth(1).tap)
     keys_are_under_the_thumb(page)
     looking.axe_clean(page)
-    last = seat_shown(page)
-    page.get_by_role("button", name="Not relevant").tap()
+    last = next_after(page, page.get_by_role("button", name="Not relevant").tap)
     sent(page)
 
     assert live(round_) == {first: 2, second: 1, third: 3, last: 0}
     assert live_judgements(round_).get(seat=second).note == "The mode is missing."
     assert witness.drain() == []
-    phone.close()
 
 
 def keys_are_under_the_thumb(page) -> None:
@@ -116,7 +130,7 @@ def test_a_story_by_keyboard_alone(context, live_server, round_, mara):
     hands = Keyboard(context, live_server.url)
     hands.sit_down(mara, f"/p/{round_.project.slug}/judging/")
     hands.tab_to(hands.page.get_by_role("link", name="Start"))
-    hands.press("Enter")
+    hands.turn("Enter")
     hands.reads("Which cipher" if "Which" in hands.page.locator("h1").inner_text() else "How long")
     hands.look_over()
 
@@ -131,7 +145,7 @@ def test_a_story_by_keyboard_alone(context, live_server, round_, mara):
     assert seat_shown(hands.page) == second
     hands.press("u")
     assert seat_shown(hands.page) == first
-    hands.press("3", "v")
+    hands.turn("3", "v")
     expect(hands.page.locator(".of-query-one").first).to_be_visible()
     hands.look_over()
     hands.press("j", "ArrowDown", "k")
@@ -158,6 +172,7 @@ def select_a_few_words(hands) -> str:
     return words
 
 
+@pytest.mark.slow
 def test_twenty_grades_without_a_connection_arrive_once_each(desk, context, round_):
     page = desk()
     expect(page.locator("[data-ahead]")).to_have_text("19 pairs")
@@ -177,6 +192,7 @@ def test_twenty_grades_without_a_connection_arrive_once_each(desk, context, roun
     expect(page.get_by_text("could not be sent")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
     grade_some(round_, mara, 8)
     given = [row.seat_id for row in Judgement.objects.order_by("given_at", "pk")]
@@ -184,6 +200,7 @@ def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
     page.keyboard.press("1")
     sent(page)
     page.reload()
+    ready(page)
     own = Judgement.objects.latest("pk").seat_id
     reached = []
     for _ in range(9):
@@ -240,6 +257,7 @@ def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at,
     expect(page.locator(".of-query-one .grade:not(.none)")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
     page = desk("query")
     query = page.locator("h1.question").inner_text()
@@ -252,6 +270,7 @@ def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
     assert Judgement.objects.count() == 12
 
 
+@pytest.mark.slow
 def test_own_keys_hold_on_the_buttons_in_the_overlay_and_under_the_hands(desk, round_, mara):
     choose_keys(person=mara, keys={"grade_2": "d", "undo": "z", "whole": "ö", "cant_judge": "2"}, digits_are_free=True)
     page = desk()
@@ -282,22 +301,26 @@ def test_own_keys_hold_on_the_buttons_in_the_overlay_and_under_the_hands(desk, r
     assert live(round_)[before] == 2
 
 
+@pytest.mark.slow
 def test_keys_are_chosen_by_pressing_them(desk, page, round_, look_at, axe_clean):
     desk()
-    page.get_by_role("link", name="Your keys").click()
-    page.wait_for_load_state("load")
+    with turned(page):
+        page.get_by_role("link", name="Your keys").click()
     page.get_by_label("Undo").press("x")
-    page.get_by_role("button", name="Keep these keys").click()
+    with turned(page):
+        page.get_by_role("button", name="Keep these keys").click()
     expect(page.get_by_text("“x” is “Can’t judge” already.")).to_be_visible()
     axe_clean(page)
     look_at(page, "judging-keys")
     page.get_by_label("Undo").press("b")
-    page.get_by_role("button", name="Keep these keys").click()
+    with turned(page):
+        page.get_by_role("button", name="Keep these keys").click()
     expect(page.get_by_text("Your keys are kept.")).to_be_visible()
-    page.goto(screen_of(round_))
+    go(page, screen_of(round_))
     expect(page.locator("[data-undo] .key")).to_have_text("b")
 
 
+@pytest.mark.slow
 def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, mara):
     page = desk()
     while page.evaluate(LIT) == 0:
@@ -305,6 +328,7 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
     page.keyboard.press("l")
     assert page.evaluate(LIT) == 0
     page.reload()
+    ready(page)
     assert page.evaluate(LIT) == 0
     expect(page.get_by_role("button", name="Lit words")).to_have_attribute("aria-pressed", "false")
 
@@ -313,6 +337,7 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
     round_.project.policies["lit_terms"] = False
     round_.project.save()
     page.reload()
+    ready(page)
     assert page.evaluate(LIT) == 0
     expect(page.get_by_role("button", name="Lit words")).to_have_count(0)
 
@@ -320,7 +345,7 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
 def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, round_):
     page = desk()
     other = context.new_page()
-    other.goto(screen_of(round_))
+    go(other, screen_of(round_))
     seat = seat_shown(page)
     assert seat_shown(other) == seat
 
@@ -331,24 +356,22 @@ def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, rou
     assert live(round_) == {seat: 3}
 
 
-def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(
-    desk, browser, live_server, context, round_, mara
-):
+def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(desk, new_context, live_server, round_, mara):
     page = desk()
     seat = seat_shown(page)
-    machine = browser.new_context(base_url=live_server.url)
+    machine = new_context()
     looking.sign_in(machine, live_server.url, mara)
     elsewhere = machine.new_page()
-    elsewhere.goto(screen_of(round_))
+    go(elsewhere, screen_of(round_))
     elsewhere.keyboard.press("3")
     sent(elsewhere)
-    machine.close()
     page.keyboard.press("1")
 
     expect(page.get_by_text("grade 1 was not taken: You said grade 3 of this pair already")).to_be_visible()
     assert live(round_) == {seat: 3}
 
 
+@pytest.mark.slow
 def test_unsent_grades_of_a_round_that_closed_are_told_on_its_last_page(desk, context, round_):
     page = desk()
     page.route("**/judgements/", lambda route: route.abort())
@@ -356,7 +379,7 @@ def test_unsent_grades_of_a_round_that_closed_are_told_on_its_last_page(desk, co
     expect(page.locator("[data-unsent]")).to_have_text("1 unsent")
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
     page.unroute("**/judgements/")
-    page.goto(screen_of(round_))
+    go(page, screen_of(round_))
 
     expect(page.get_by_text("grade 2 was not taken: This round is closed.")).to_be_visible()
     assert not Judgement.objects.exists()

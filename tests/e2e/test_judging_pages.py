@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats
 from apps.judging.models import Adjudication
+from tests.e2e.waiting import go, press, settled, turned
+from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, people_of
 from tests.judging.world import grade_some, make_world
@@ -15,8 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NOTES = ("Only the mode is missing, and the asker can look it up.", "Names the cipher but not for stored backups.")
 
 
-@pytest.fixture
-def round_():
+def make_judged():
     """Judged by two people who differ on some pairs; a third one has not begun."""
     round_ = make_world(blocks=6, annotators=3, overlap=0.5)
     for turn, person in enumerate(people_of(round_)[:2]):
@@ -27,6 +28,9 @@ def round_():
     return round_
 
 
+round_ = shared(make_judged)
+
+
 @pytest.fixture
 def lead(page, round_, signed_in):
     signed_in(lead_of(round_.project))
@@ -34,9 +38,10 @@ def lead(page, round_, signed_in):
 
 
 def open_page(page, round_, path=""):
-    page.goto(f"/p/{round_.project.slug}/judging/{path}")
+    go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "path"),
     [
@@ -60,6 +65,7 @@ def test_look(lead, round_, look_at, axe_clean, witness, name, path):
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_look_as_an_annotator(page, signed_in, look_at, axe_clean):
     fresh = make_world(blocks=6)
     grade_some(fresh, people_of(fresh)[0], 4)
@@ -73,15 +79,13 @@ def test_look_as_an_annotator(page, signed_in, look_at, axe_clean):
 
 def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
     open_page(lead, round_, f"rounds/{round_.pk}/adjudicate/")
-    lead.keyboard.press("Enter")
+    with turned(lead):
+        press(lead, "Enter")
     expect(lead.get_by_role("heading", name="What the judges said")).to_be_visible()
-    lead.keyboard.press("1")
-    lead.keyboard.press("r")
-    lead.keyboard.press("n")
+    press(lead, "1", "r", "n")
     lead.keyboard.type("Related at most: 0 1 2 3 x.")
-    address = lead.url
-    lead.keyboard.press("Control+Enter")
-    lead.wait_for_url(lambda url: url != address)
+    with turned(lead):
+        press(lead, "Control+Enter")
 
     decision = Adjudication.objects.get()
     assert (decision.grade, decision.error_type, decision.reason) == (1, "slip", "Related at most: 0 1 2 3 x.")
@@ -90,9 +94,13 @@ def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
 def test_the_plan_is_counted_while_it_is_made(lead, round_):
     make_member(round_.project, Role.ANNOTATOR, name="Ines Vale")
     open_page(lead, round_, "rounds/new/")
+    expect(lead.locator("#plan")).to_contain_text("Nothing is left to judge")
+
+    lead.get_by_label("Judge again what has a grade").check()
     expect(lead.locator("#plan")).to_contain_text("judgements14")
 
     lead.get_by_role("spinbutton", name="Overlap percent").fill("100")
     expect(lead.locator("#plan")).to_contain_text("judgements24")
+    settled(lead)
     lead.get_by_label("Judges on an overlapping pair").fill("5")
     expect(lead.locator("#plan")).to_contain_text("Nobody judges a pair twice.")

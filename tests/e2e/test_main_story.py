@@ -10,11 +10,11 @@ from apps.corpus.models import Block
 from apps.dashboard.demo import material
 from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
-from apps.jobs.testing import run_jobs
 from apps.judging import selectors
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.retrieval.models import Pool
 from apps.triples.models import Triple
+from tests.e2e.waiting import go, press, settled, turned, worked
 from tests.factories import lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,12 +39,10 @@ class Story:
         self._signed_in(user)
 
     def go(self, path: str) -> None:
-        answer = self.page.goto(f"{self.home}{path}")
-        assert answer is not None
-        assert answer.ok, f"{path}: {answer.status}"
+        go(self.page, f"{self.home}{path}")
 
     def press(self, name: str) -> None:
-        with self.page.expect_navigation():
+        with turned(self.page):
             self.page.get_by_role("button", name=name, exact=True).click()
 
     def corpus_file(self):
@@ -125,10 +123,11 @@ def pool_two_systems(story: Story) -> None:
     page.get_by_label("Name").fill("First pool")
     page.get_by_label("BM25").check()
     page.get_by_label("TF-IDF").check()
-    page.get_by_label("Depth").fill("4")
+    page.get_by_label("Depth").fill("3")
     expect(page.locator("#estimate")).to_contain_text("pairs")
+    settled(page)
     story.press("Build pool")
-    run_jobs()
+    worked(page)
 
     assert Pool.objects.get().state == "complete"
 
@@ -164,18 +163,15 @@ def settle_what_is_open(story: Story) -> None:
     open_pairs = len(selectors.adjudicable(round_, story.lead))
     assert open_pairs > 0
     story.go(f"/judging/rounds/{round_.pk}/adjudicate/")
-    page.keyboard.press("Enter")
+    with turned(page):
+        press(page, "Enter")
     for done in range(open_pairs):
         expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
-        page.wait_for_load_state()  # keys are heard once the scripts have run
-        for key in ("2", "r", "n"):
-            page.keyboard.press(key)
+        press(page, "2", "r", "n")
         page.keyboard.type("Part of the answer stands here.")
-        address = page.url
-        page.keyboard.press("Control+Enter")
-        page.wait_for_url(lambda url, before=address: url != before, wait_until="load")
+        with turned(page):
+            press(page, "Control+Enter")
         assert Adjudication.objects.count() == done + 1
-    page.wait_for_load_state("networkidle")
 
 
 def write_a_triple(story: Story) -> None:
@@ -184,8 +180,7 @@ def write_a_triple(story: Story) -> None:
     block = Block.objects.get(outside_id="SEC-3.6")
     story.go(f"/triples/bench/?block={block.pk}")
     page.locator("#main").focus()
-    for key in ("m", "ArrowDown", "m"):
-        page.keyboard.press(key)
+    press(page, "m", "ArrowDown", "m")
     expect(page.locator("#read mark")).to_have_count(1)
     page.locator("[name=question]").fill("When does somebody get access before its owner agrees?")
     page.locator("[name=answer]").fill("When waiting would do more harm than acting.")
@@ -193,7 +188,8 @@ def write_a_triple(story: Story) -> None:
     page.locator("[name=source]").select_option(label="Questionnaires")
     expect(page.locator("#finish")).to_contain_text("Goes to two reviewers")
     page.locator("[name=answer]").focus()
-    page.keyboard.press("Control+Enter")
+    with turned(page):
+        press(page, "Control+Enter")
 
     expect(page.locator("#notices")).to_contain_text("went to two reviewers")
 
@@ -203,10 +199,9 @@ def review_it_twice(story: Story) -> None:
     for person in story.reviewers:
         story.become(person)
         story.go("/review/next/")
-        page.keyboard.press("c")
-        address = page.url
-        page.keyboard.press("Enter")
-        page.wait_for_url(lambda url, before=address: url != before)
+        press(page, "c")
+        with turned(page):
+            press(page, "Enter")
         assert person.verdicts.exists()
 
     assert Triple.objects.get().state == "accepted"
@@ -230,9 +225,11 @@ def release_a_version(story: Story) -> None:
     page.get_by_label("Round 1", exact=False).check()
     story.press("Begin draft")
     page.get_by_role("button", name="Freeze").click()
-    page.get_by_role("dialog").get_by_role("button", name="Freeze v1").click()
+    with turned(page):
+        page.get_by_role("dialog").get_by_role("button", name="Freeze v1").click()
     page.get_by_role("button", name="Release").first.click()
-    page.get_by_role("dialog").get_by_role("button", name="Release v1").click()
+    with turned(page):
+        page.get_by_role("dialog").get_by_role("button", name="Release v1").click()
     expect(page.locator("main")).to_contain_text("released")
 
     version = Version.objects.get()
@@ -249,7 +246,7 @@ def score_and_compare(story: Story) -> None:
         box.check()
     page.locator("form:has([name=runs]) [name=split]").select_option(label="dev and test together")
     story.press("Score")
-    run_jobs()
+    worked(page)
     assert Evaluation.objects.filter(scored_at__isnull=False).count() == 2
     baseline, candidate = Evaluation.objects.order_by("pk")
     story.go(f"/evaluation/compare/{baseline.pk}/{candidate.pk}/")

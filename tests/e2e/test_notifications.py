@@ -7,6 +7,7 @@ from apps.accounts.enums import Role
 from apps.jobs import sweeping
 from apps.jobs.models import MailChoice
 from tests.e2e.keyboard import Keyboard
+from tests.e2e.waiting import go
 from tests.factories import make_member
 from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reviewers_of
 from tests.triples.factories import make_team
@@ -39,8 +40,7 @@ def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, p
     keyboard.sit_down(ann, f"/p/{project.slug}/")
     bar = page.get_by_role("link", name="2 unread notifications")
     keyboard.tab_to(bar)
-    with page.expect_navigation():
-        keyboard.press("Enter")
+    keyboard.turn("Enter")
     expect(page.get_by_role("heading", name="Unread")).to_be_visible()
     expect(page.locator("[data-item]")).to_have_count(2)
     look_at(page, "notifications")
@@ -48,14 +48,12 @@ def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, p
 
     keyboard.press("j", "j", "k")
     expect(page.locator("[data-item]").first).to_be_focused()
-    with page.expect_navigation():
-        keyboard.press("Enter")
+    keyboard.turn("Enter")
     expect(page).to_have_url(f"{live_server.url}/p/{project.slug}/review/triples/{ann.triples.get(number=2).pk}/")
     expect(page.get_by_role("link", name="1 unread notifications")).to_be_visible()
 
-    page.goto(f"/p/{project.slug}/notifications/")
-    with page.expect_navigation():
-        keyboard.press("a")
+    go(page, f"/p/{project.slug}/notifications/")
+    keyboard.turn("a")
     expect(page.get_by_role("heading", name="Unread")).to_have_count(0)
     expect(page.get_by_role("link", name="unread notifications")).to_have_count(0)
     look_at(page, "notifications-read")
@@ -63,6 +61,7 @@ def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, p
     assert keyboard.pointers == []
 
 
+@pytest.mark.slow
 def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look_at):
     keyboard = Keyboard(context, live_server.url)
     page = keyboard.page
@@ -76,14 +75,14 @@ def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look
     keyboard.tab_to(page.get_by_label("From"))
     keyboard.type("7")
     keyboard.tab_to(page.get_by_role("button", name="Save"))
-    with page.expect_navigation():
-        keyboard.press("Enter")
+    keyboard.turn("Enter")
 
     expect(page.get_by_text("Your choice is saved.")).to_be_visible()
     choice = MailChoice.objects.get(person=ann)
     assert (choice.how, choice.from_hour, choice.to_hour, choice.weekdays_only) == ("at_once", 7, 17, True)
 
 
+@pytest.mark.slow
 def test_a_list_of_nothing_says_what_will_stand_there(context, live_server, project, look_at):
     keyboard = Keyboard(context, live_server.url)
     keyboard.sit_down(make_member(project, Role.ANNOTATOR, name="New Person"), f"/p/{project.slug}/notifications/")

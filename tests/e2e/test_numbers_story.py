@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.jobs.testing import run_jobs
 from tests.e2e import looking
+from tests.e2e.waiting import go, settled, turned, worked
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -74,10 +74,11 @@ def readable(page: Page) -> None:
 
 def compared(page: Page, scene) -> str:
     """From the leaderboard to the comparison of both runs; its verdict."""
-    page.goto(f"/p/{scene.project.slug}/evaluation/")
+    go(page, f"/p/{scene.project.slug}/evaluation/")
     page.get_by_label("Compare baseline").select_option(label="bm25-1")
     page.get_by_label("with candidate").select_option(label="rrf-2")
-    page.get_by_role("button", name="Compare").click()
+    with turned(page):
+        page.get_by_role("button", name="Compare").click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text("Hybrid is better than BM25 by")
     expect(heading).to_contain_text("after Holm over 3; 2 regressions, none explained.")
@@ -91,10 +92,12 @@ def explained(page: Page) -> None:
     for query, why in (("Q03", "The old page was merged."), ("Q07", "A rare word.")):
         page.get_by_label(f"What happened to {query}").fill(why)
         page.get_by_role("form", name=f"Decision on {query}").get_by_role("button", name="Accept").click()
+        settled(page)
         expect(page.get_by_label(f"What happened to {query}")).to_have_value(why)
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 regressions, all explained.")
     page.get_by_role("button", name="Close comparison").click()
-    page.get_by_role("dialog").get_by_role("button", name="Close it").click()
+    with turned(page):
+        page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     expect(page.get_by_text("Closed by nDCG@10. The verdict is on record.")).to_be_visible()
 
 
@@ -115,17 +118,18 @@ def report_opened(page: Page, folder) -> None:
 
 def gate_made(page: Page, scene) -> None:
     """A gate on the new system, green at once since it was scored before."""
-    page.goto(f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
+    go(page, f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
     page.get_by_label("Name").fill("Good enough")
     page.get_by_label("System").select_option(label="Hybrid")
     page.get_by_label("Figure").fill("nDCG@10")
     page.get_by_label("Is to be").select_option(label="at least the bound")
     page.get_by_role("spinbutton", name="Bound").fill("0.6")
     page.get_by_label("Side", exact=True).select_option(label="dev split")
-    page.get_by_role("button", name="Make gate").click()
+    with turned(page):
+        page.get_by_role("button", name="Make gate").click()
     expect(page.get_by_role("heading", name="Good enough")).to_be_visible()
-    run_jobs()
-    page.goto(f"/p/{scene.project.slug}/evaluation/gates/")
+    worked(page)
+    go(page, f"/p/{scene.project.slug}/evaluation/gates/")
     expect(page.get_by_role("row", name="Good enough")).to_contain_text("passed")
     looking.axe_clean(page)
 
@@ -138,7 +142,7 @@ def test_two_runs_are_compared_explained_gated_and_reported(page, signed_in, wit
     looking.look_at(page, "numbers-comparison")
     comparison = page.url
     gate_made(page, scene)
-    page.goto(comparison)
+    go(page, comparison)
     report_opened(page, tmp_path)
 
     assert witness.drain() == []

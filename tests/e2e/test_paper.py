@@ -5,10 +5,11 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from tests.agreement.factories import make_noisy_round
+from tests.e2e.waiting import go
 from tests.evaluation.factories import make_scene, score
 from tests.factories import lead_of, make_project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 PORTRAIT, LANDSCAPE = 718, 1046  # px of A4 between the margins that browsers leave
 LYING_LETTER = b"/MediaBox [0 0 792 612]"
 
@@ -19,7 +20,7 @@ def cut(page: Page, width: int, addresses: list[str]) -> list[str]:
     page.emulate_media(media="print", reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": 1000})
     for address in addresses:
-        page.goto(address)
+        go(page, address)
         needed = page.evaluate("document.documentElement.scrollWidth")
         if needed > width:
             found.append(f"{address}: {needed} px on {width}")

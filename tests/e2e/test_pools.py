@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from apps.jobs.testing import run_jobs
 from apps.retrieval.models import Pool
 from tests.e2e.looking import NARROW, WIDE, look_at
+from tests.e2e.waiting import go, settled, turned, worked
 from tests.factories import lead_of, make_project
 from tests.judging.factories import judge_all, make_guideline, make_round, people_of
 from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
@@ -27,7 +27,7 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
         import_lines(project, snapshot, trec(rows, tag), system=tag)
     signed_in(lead_of(project))
 
-    page.goto(f"/p/{project.slug}/runs/pools/new/")
+    go(page, f"/p/{project.slug}/runs/pools/new/")
     expect(page.get_by_label("Budget")).to_be_hidden()
     page.get_by_label(re.compile("lexical")).check()
     page.get_by_label(re.compile("dense")).check()
@@ -36,21 +36,23 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     page.get_by_label("Counted").select_option("all")
     page.get_by_label("Random blocks").fill("10")
     expect(page.locator("#estimate")).to_contain_text("180 pairs at most")
+    settled(page)
     axe_clean(page)
     fits_a_phone(page)
     look_at(page, "pool-new")
-    page.get_by_role("button", name="Build pool").click()
-    run_jobs()
+    with turned(page):
+        page.get_by_role("button", name="Build pool").click()
+    worked(page)
 
     pool = Pool.objects.get(project=project)
-    page.goto(f"/p/{project.slug}/runs/pools/{pool.pk}/")
+    go(page, f"/p/{project.slug}/runs/pools/{pool.pk}/")
     expect(page.get_by_text("A budget of 60 pairs in all, by a bandit, from the top 20 of 2 runs")).to_be_visible()
     make_guideline(project)
     round_ = make_round(project, pool=pool, annotators=1, overlap=0)
     judge_all(round_, people_of(round_)[0], lambda seat: int(seat.entry.version.block.outside_id < "b025") * 2)
-    page.get_by_role("button", name="Estimate").click()
-    run_jobs()
-    page.reload()
+    with turned(page):
+        page.get_by_role("button", name="Estimate").click()
+    worked(page)
     missed = page.locator("#missing")
     expect(missed).to_contain_text("Recall of the pool")
     expect(missed).to_contain_text("120 judged of 120 random blocks")
@@ -58,16 +60,18 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     fits_a_phone(page)
     look_at(page, "pool-missing")
 
-    page.get_by_role("link", name="Grow").click()
+    with turned(page):
+        page.get_by_role("link", name="Grow").click()
     page.get_by_label("Pairs to add").fill("24")
     axe_clean(page)
     look_at(page, "pool-grow")
-    page.get_by_role("button", name="Grow pool").click()
-    run_jobs()
+    with turned(page):
+        page.get_by_role("button", name="Grow pool").click()
+    worked(page)
     pool.refresh_from_db()
     assert (pool.state, pool.entry_count >= 60 + 24 + 100) == ("complete", True)
 
-    page.goto(f"/p/{project.slug}/runs/pools/{pool.pk}/provenance/")
+    go(page, f"/p/{project.slug}/runs/pools/{pool.pk}/provenance/")
     expect(page.get_by_role("cell", name="random").first).to_be_visible()
     look_at(page, "pool-provenance")
     assert witness.drain() == []

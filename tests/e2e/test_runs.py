@@ -5,19 +5,18 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from apps.jobs.testing import run_jobs
 from apps.retrieval.models import Run
-from tests.e2e import looking
+from tests.e2e.waiting import go, settled, turned, worked
+from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
-from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
+from tests.retrieval.factories import make_queries, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TOPICS = ["keys", "doors", "audits", "badges", "visitors", "backups"]
 
 
-@pytest.fixture
-def project():
+def make_room():
     project = make_project("Tarnwick Handbook")
     texts = {
         f"blk-{n:03}": f"The rule about {TOPICS[n % 6]} and {TOPICS[n * 7 % 5]} in part {n} of the handbook."
@@ -26,6 +25,9 @@ def project():
     make_snapshot(project, texts)
     make_queries(project, {f"Q{n:02}": f"what is the rule about {TOPICS[n % 6]} in part {n}" for n in range(12)})
     return project
+
+
+project = shared(make_room)
 
 
 @pytest.fixture
@@ -38,71 +40,57 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_who_found_wh
 ):
     file = tmp_path / "theirs.run"
     file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "blk-006", 1.5), ("Q01", "blk-039", 1.0)])))
-    page.goto(f"/p/{project.slug}/runs/")
-    page.get_by_role("link", name="Describe a system").click()
-    page.get_by_role("button", name="Make system").click()
+    go(page, f"/p/{project.slug}/runs/")
+    with turned(page):
+        page.get_by_role("link", name="Describe a system").click()
+    with turned(page):
+        page.get_by_role("button", name="Make system").click()
     expect(page.get_by_role("heading", name="BM25", exact=True)).to_be_visible()
 
-    page.goto(f"/p/{project.slug}/runs/upload/")
+    go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
-    page.get_by_role("button", name="Take it in").click()
+    with turned(page):
+        page.get_by_role("button", name="Look at it").click()
+    with turned(page):
+        page.get_by_role("button", name="Take it in").click()
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()
 
-    page.goto(f"/p/{project.slug}/runs/pools/new/")
+    go(page, f"/p/{project.slug}/runs/pools/new/")
     page.get_by_label("BM25").check()
     expect(page.locator("#estimate")).to_contain_text("240 pairs at most")
     page.get_by_label("theirs").check()
     page.get_by_label("Depth").fill("5")
     expect(page.locator("#estimate")).to_contain_text("63 pairs at most")
-    page.get_by_role("button", name="Build pool").click()
+    settled(page)
+    with turned(page):
+        page.get_by_role("button", name="Build pool").click()
     expect(page.get_by_text("waiting for a worker")).to_be_visible()
 
-    run_jobs()
+    worked(page)
 
     expect(page.get_by_role("heading", name=re.compile(r"^\d+ pairs$"))).to_be_visible()
-    page.get_by_role("link", name="Provenance").click()
+    with turned(page):
+        page.get_by_role("link", name="Provenance").click()
     expect(page.get_by_role("cell", name="blk-001")).to_be_visible()
     assert Run.objects.count() == 2
     assert witness.drain() == []
 
 
-def test_every_page_of_this_room_is_accessible(page, project, lead, axe_clean):
-    base = f"/p/{project.slug}/runs/"
-    page.goto(base)
-    axe_clean(page)
-    system = make_system(project)
-    run = make_run(project, project.corpora.get().snapshots.get(), system)
-    pool = make_pool(project, run.snapshot, depth=5)
-    import_lines(project, run.snapshot, trec([("Q00", "blk-001", 2.0)]))
-    paths = [
-        "",
-        "all/",
-        "systems/new/",
-        "systems/new/?kind=tfidf",
-        f"systems/{system.pk}/",
-        f"run/{run.pk}/",
-        "upload/",
-    ]
-    paths += ["pools/new/", f"pools/{pool.pk}/", f"pools/{pool.pk}/grow/", f"pools/{pool.pk}/provenance/"]
-
-    for path in paths:
-        page.goto(base + path)
-        looking.clean_in_both_themes(page)
-
-
+@pytest.mark.slow
 def test_the_preview_of_a_faulty_run_is_accessible_and_asks_before_it_skips(page, project, lead, axe_clean, tmp_path):
     file = tmp_path / "theirs.run"
     file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "ghost", 1.5)])))
-    page.goto(f"/p/{project.slug}/runs/upload/")
+    go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    with turned(page):
+        page.get_by_role("button", name="Look at it").click()
     expect(page.get_by_text("'ghost' is no block of this snapshot.")).to_be_visible()
     axe_clean(page)
 
     page.get_by_role("button", name="Take it in").click()
     assert not Run.objects.exists()
     page.get_by_label("Leave out 1 row").check()
-    page.get_by_role("button", name="Take it in").click()
+    with turned(page):
+        page.get_by_role("button", name="Take it in").click()
 
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()

@@ -6,58 +6,61 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
+from tests.e2e import looking
+from tests.e2e.waiting import go, press, ready, turned
+from tests.e2e.worlds import shared
 from tests.factories import PASSWORD, lead_of, make_member, make_project
 from tests.judging.factories import make_round, people_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def project():
+def make_handbook_team():
     project = make_project("Tarnwick Handbook")
     make_member(project, Role.ANNOTATOR, name="Mara Quill")
     return project
 
 
+project = shared(make_handbook_team)
+
+
 @pytest.fixture
 def people(page, project, signed_in):
     signed_in(lead_of(project))
-    page.goto(f"/p/{project.slug}/people/")
+    go(page, f"/p/{project.slug}/people/")
     return page
 
 
 def test_a_person_signs_in_and_out_by_keyboard(page, project):
     lead = lead_of(project)
-    page.goto("/")
+    go(page, "/")
     page.get_by_label("E-mail").fill(lead.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
+    with turned(page):
+        page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="Projects")).to_be_visible()
 
     page.locator("summary", has_text=lead.name).click()
-    page.get_by_role("button", name="Sign out").click()
+    with turned(page):
+        page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_theme_is_remembered_and_stands_before_the_first_paint(people):
+def test_the_theme_is_remembered_and_the_question_mark_lists_the_keys(people):
     people.get_by_role("button", name="Switch between light and dark").click()
 
-    assert people.locator("html").get_attribute("data-theme") == "dark"
+    expect(people.locator("html")).to_have_attribute("data-theme", "dark")
     people.reload()
     assert people.locator("html").get_attribute("data-theme") == "dark"
 
-
-def test_the_question_mark_lists_the_keys_and_escape_leaves(people):
-    people.keyboard.press("?")
+    press(people, "?")
     dialog = people.get_by_role("dialog", name="Keys of this page")
 
     expect(dialog).to_be_visible()
-    people.keyboard.press("Escape")
+    press(people, "Escape")
     expect(dialog).to_be_hidden()
 
-
-def test_keys_rest_inside_text_fields_and_with_modifiers(people):
     field = people.get_by_label("E-mail")
     field.focus()
     people.keyboard.type("?")
@@ -73,7 +76,8 @@ def test_roles_change_in_a_dialog_that_the_browser_opens_itself(people, project)
     people.get_by_role("button", name="Change roles of Mara Quill").click()
     dialog = people.get_by_role("dialog", name="Roles of Mara Quill")
     dialog.get_by_label(re.compile("^Reviewer")).check()
-    dialog.get_by_role("button", name="Save roles").click()
+    with turned(people):
+        dialog.get_by_role("button", name="Save roles").click()
 
     expect(people.get_by_role("status")).to_contain_text("Mara Quill is now annotator, reviewer.")
 
@@ -81,15 +85,19 @@ def test_roles_change_in_a_dialog_that_the_browser_opens_itself(people, project)
 def test_the_letter_of_a_waiting_row_opens_it_and_j_walks_there(page, signed_in):
     round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
     signed_in(people_of(round_)[0])
-    page.goto(f"/p/{round_.project.slug}/")
+    go(page, f"/p/{round_.project.slug}/")
 
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.get_by_role("link", name="Grade pairs")).to_be_focused()
-    page.keyboard.press("g")
+    with turned(page):
+        press(page, "g")
     expect(page).to_have_url(re.compile(f"/judging/rounds/{round_.pk}/judge/"))
 
 
-def test_focus_is_always_a_ring(people):
+def test_focus_is_always_a_ring_and_the_skip_link_comes_first(people):
+    skip = people.get_by_role("link", name="Skip to the content")
+    people.keyboard.press("Tab")
+    expect(skip).to_be_focused()
     for _ in range(12):
         people.keyboard.press("Tab")
         ring = people.evaluate(
@@ -101,22 +109,16 @@ def test_focus_is_always_a_ring(people):
         assert ring[0] == "solid", ring
         assert ring[1] >= 2, ring
 
-
-def test_the_skip_link_comes_first_and_leads_to_the_content(people):
-    people.keyboard.press("Tab")
-    expect(people.get_by_role("link", name="Skip to the content")).to_be_focused()
-
+    skip.focus()
     people.keyboard.press("Enter")
     expect(people.locator("main")).to_be_focused()
 
 
-def test_targets_are_44_px_where_fingers_point(browser, live_server, project):
-    from tests.e2e import looking
-
-    context = browser.new_context(base_url=live_server.url, viewport=looking.NARROW, has_touch=True, is_mobile=True)
+def test_targets_are_44_px_where_fingers_point(new_context, live_server, project):
+    context = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
     looking.sign_in(context, live_server.url, lead_of(project))
     page = context.new_page()
-    page.goto(f"/p/{project.slug}/people/")
+    go(page, f"/p/{project.slug}/people/")
 
     small = page.evaluate(
         """() => [...document.querySelectorAll("button, summary, .button, nav a, input:not([type=hidden])")]
@@ -125,18 +127,14 @@ def test_targets_are_44_px_where_fingers_point(browser, live_server, project):
             .filter(([, height]) => height < 43.5)"""
     )
 
-    context.close()
     assert small == []
 
 
-def test_the_menu_of_a_phone_shows_the_page_that_is_open(people, project):
-    people.set_viewport_size({"width": 390, "height": 844})
-    people.goto(f"/p/{project.slug}/runs/")
+def test_a_phone_shows_the_open_page_in_its_menu_and_scrolls_nothing_sideways(people, project):
+    people.set_viewport_size(looking.NARROW)
+    people.reload()
+    ready(people)
+    assert people.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
+    go(people, f"/p/{project.slug}/runs/")
 
     expect(people.get_by_role("navigation", name="Project").get_by_role("link", name="Runs")).to_be_in_viewport(ratio=1)
-
-
-def test_nothing_scrolls_sideways_on_a_phone(people):
-    people.set_viewport_size({"width": 390, "height": 844})
-
-    assert people.evaluate("document.documentElement.scrollWidth") <= 390

@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.evaluation.models import StabilityReport
-from apps.jobs.testing import run_jobs
 from tests.e2e import looking
+from tests.e2e.waiting import go, turned, worked
 from tests.evaluation import factories as evaluation
 from tests.evaluation.factories import make_scene, score
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 BLOCKS = {f"b{n:02}": f"Text of block {n}." for n in range(14)}
 CLEAN = [f"Q{n:02}" for n in range(1, 13)]
 KINDS = {"t": "typos", "l": "lower case", "s": "telegraphic"}
@@ -53,22 +53,26 @@ def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, 
     signed_in(scene.lead)
     start = f"/p/{scene.project.slug}/evaluation/"
 
-    page.goto(start)
-    page.get_by_role("link", name="Stability").click()
-    page.get_by_role("button", name="Score under everybody’s grades").click()
+    go(page, start)
+    with turned(page):
+        page.get_by_role("link", name="Stability").click()
+    with turned(page):
+        page.get_by_role("button", name="Score under everybody’s grades").click()
     expect(page.get_by_role("heading", name="On the way")).to_be_visible()
-    run_jobs()
-    page.goto(f"{start}stability/{StabilityReport.objects.get().pk}/")
+    worked(page)
+    go(page, f"{start}stability/{StabilityReport.objects.get().pk}/")
     expect(page.get_by_role("heading", name="The order under each annotator’s grades")).to_be_visible()
     expect(page.get_by_role("row", name="Sef Arden").first).to_be_visible()
     looking.look_at(page, "stability")
     looking.axe_clean(page)
 
-    page.goto(start)
-    page.get_by_role("link", name="bm25-3").first.click()
+    go(page, start)
+    with turned(page):
+        page.get_by_role("link", name="bm25-3").first.click()
     expect(page.get_by_role("heading", name="Clean against degraded wording")).to_be_visible()
     expect(page.get_by_role("row", name="typos").first).to_be_visible()
-    page.get_by_role("link", name="Wording").click()
+    with turned(page):
+        page.get_by_role("link", name="Wording").click()
     expect(page.get_by_text("judged@10 100 %").first).to_be_visible()
     looking.look_at(page, "evaluation-wording")
     looking.clean_in_both_themes(page)

@@ -5,8 +5,8 @@ from django.test import override_settings
 from playwright.sync_api import expect
 
 from apps.common.addresses import parse_openings
-from apps.jobs.testing import run_jobs
 from tests.e2e.looking import NARROW, axe_clean, look_at
+from tests.e2e.waiting import go, settled, turned, worked
 from tests.elsewhere import SECRET, TEXTS, running
 from tests.factories import lead_of, make_project
 from tests.retrieval.factories import make_queries, make_snapshot
@@ -28,20 +28,24 @@ def project():
     return project
 
 
+@pytest.mark.slow
 def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in, witness):
     signed_in(lead_of(project))
-    page.goto(f"/p/{project.slug}/settings/")
-    page.get_by_role("main").get_by_role("link", name="Secrets").click()
+    go(page, f"/p/{project.slug}/settings/")
+    with turned(page):
+        page.get_by_role("main").get_by_role("link", name="Secrets").click()
     page.get_by_label("Name").fill("search-key")
     page.get_by_label("Value").fill(SECRET)
-    page.get_by_role("button", name="Keep").click()
+    with turned(page):
+        page.get_by_role("button", name="Keep").click()
     expect(page.get_by_text("search-key is kept")).to_be_visible()
     assert SECRET not in page.content()
     axe_clean(page)
     look_at(page, "secrets")
 
-    page.goto(f"/p/{project.slug}/runs/systems/new/")
-    page.get_by_role("link", name="Elsewhere").click()
+    go(page, f"/p/{project.slug}/runs/systems/new/")
+    with turned(page):
+        page.get_by_role("link", name="Elsewhere").click()
     page.get_by_label("Address").fill(f"http://127.0.0.1:{port}/locked")
     page.get_by_label("Body").fill('{"q": {{query}}}')
     page.get_by_label("Ids at").fill("hits[*].doc.id")
@@ -63,18 +67,21 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
     page.get_by_role("button", name="Try it").click()
     expect(page.locator("#trial")).to_contain_text("every id is a block of this snapshot")
     look_at(page, "system-elsewhere")
-    page.get_by_role("button", name="Make system").click()
+    settled(page)
+    with turned(page):
+        page.get_by_role("button", name="Make system").click()
 
     expect(page.get_by_text("with the secret search-key, as a Bearer token")).to_be_visible()
     axe_clean(page)
     look_at(page, "system-elsewhere-made")
-    page.get_by_role("button", name="Run", exact=True).click()
-    run_jobs()
-    page.reload()
+    with turned(page):
+        page.get_by_role("button", name="Run", exact=True).click()
+    worked(page)
     expect(page.get_by_text("complete").first).to_be_visible()
     assert witness.drain() == []
 
 
+@pytest.mark.slow
 def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed_in, witness):
     from tests.retrieval.factories import make_run
     from tests.retrieval.test_asking import http, make_remote_system
@@ -83,10 +90,10 @@ def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed
     run = make_run(project, project.corpora.get().snapshots.get(), system)
     signed_in(lead_of(project))
 
-    page.goto(f"/p/{project.slug}/runs/systems/{system.pk}/pace/")
+    go(page, f"/p/{project.slug}/runs/systems/{system.pk}/pace/")
     axe_clean(page)
     look_at(page, "pace")
-    page.goto(f"/p/{project.slug}/runs/run/{run.pk}/")
+    go(page, f"/p/{project.slug}/runs/run/{run.pk}/")
     page.get_by_text("The first 6").click()
     expect(page.get_by_role("cell", name="nowhere").first).to_be_visible()
     page.set_viewport_size(NARROW)

@@ -13,6 +13,8 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.triples_world import TEXTS, TITLES, Team, make_handbook
+from tests.e2e.waiting import settled
+from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of
 from tests.review.factories import make_accepted, reload, reviewers_of
 from tests.triples.factories import make_snapshot, make_wording
@@ -23,9 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ASKED = "How long does emergency access stay open?"
 
 
-@pytest.fixture
-def team() -> Team:
-    return make_handbook()
+team = shared(make_handbook)
 
 
 @pytest.fixture
@@ -40,20 +40,26 @@ def write_and_submit(keys: Keyboard, team: Team, answer: str = "At most eight ho
     keys.sit_down(team.jun, f"{team.home}/triples/bench/")
     keys.press("/")
     keys.type("break glass session")
+    expect(keys.page.locator("[data-found-for='break glass session']")).to_be_visible()
     keys.reads("3.6 Break-glass access", ".results li")
     keys.press("Escape", "j", "Enter")
     keys.reads("3.6 Break-glass access", "#read .docpath")
     keys.tab_to(keys.page.locator("#read [data-doc]"))
     keys.press("m", "ArrowDown", "ArrowDown", "m")
     keys.reads("A session lasts at most eight hours.", "#read mark")
+    settled(keys.page)
     keys.look_over()
     keys.write_into(keys.page.locator("#id_question"), ASKED)
     keys.press("Tab")
     keys.type(answer)
     keys.reads("Goes to two reviewers", "#finish")
-    keys.press("Control+Enter")
+    keys.turn("Control+Enter")
     keys.reads("went to two reviewers, round 1", "#notices")
-    return Triple.objects.latest("pk")
+    triple = Triple.objects.latest("pk")
+    block = triple.current.expected_blocks.get()
+    assert block.version.block == team.block("SEC-3.6")
+    assert [block.version.text[start:end] for start, end in block.spans] == ["A session lasts at most eight hours."]
+    return triple
 
 
 def answer(keys: Keyboard, team: Team, reviewer: User, *pressed: str, why: str = "", asks: str = ASKED) -> None:
@@ -65,7 +71,7 @@ def answer(keys: Keyboard, team: Team, reviewer: User, *pressed: str, why: str =
         keys.type(why)
         keys.press("Escape")
     keys.look_over()
-    keys.press("Enter")
+    keys.turn("Enter")
     expect(keys.page.locator(".toast")).to_be_visible()
 
 
@@ -75,6 +81,7 @@ def open_triple(keys: Keyboard, team: Team, person: User, triple: Triple) -> Non
     keys.look_over()
 
 
+@pytest.mark.slow
 def test_two_reviewers_confirm_and_it_is_accepted(keys, team):
     triple = write_and_submit(keys, team)
     for reviewer in reviewers_of(triple):
@@ -91,11 +98,11 @@ def test_a_flag_is_answered_by_a_revision_and_both_confirm_it(keys, team):
     answer(keys, team, flagger, "f", "5", "e", why="It also closes when the incident ends.")
 
     open_triple(keys, team, team.jun, triple)
-    keys.press("r")
+    keys.turn("r")
     keys.reads("At most eight hours", "#id_answer")
     keys.write_into(keys.page.locator("#id_answer"), "At most eight hours; it cannot go on longer.")
     keys.reads("Opens a new round", "#finish")
-    keys.press("Control+Enter")
+    keys.turn("Control+Enter")
     keys.reads("round 2", "#notices")
     for reviewer in (confirmer, flagger):
         answer(keys, team, reviewer, "c")
@@ -103,6 +110,7 @@ def test_a_flag_is_answered_by_a_revision_and_both_confirm_it(keys, team):
     assert (reload(triple).state, reload(triple).resolution) == (State.ACCEPTED, "revised")
 
 
+@pytest.mark.slow
 def test_a_synonym_is_no_fault_and_the_flag_is_withdrawn(keys, team):
     triple = write_and_submit(keys, team, "No longer than eight hours.")
     confirmer, flagger = reviewers_of(triple)
@@ -110,15 +118,16 @@ def test_a_synonym_is_no_fault_and_the_flag_is_withdrawn(keys, team):
     answer(keys, team, flagger, "f", "3", "w", why="It says “at most”.")
 
     open_triple(keys, team, flagger, triple)
-    keys.press("w")
+    keys.turn("w")
     keys.reads("Withdraw the flag", "#doing h2")
     keys.tab_to(keys.page.locator("#doing button"))
-    keys.press("Enter")
+    keys.turn("Enter")
     keys.reads("is accepted", "#notices")
 
     assert (reload(triple).state, reload(triple).resolution) == (State.ACCEPTED, "policy:synonym")
 
 
+@pytest.mark.slow
 def test_both_flag_it_and_it_is_dropped_and_logged(keys, team):
     triple = write_and_submit(keys, team)
     one, other = reviewers_of(triple)
@@ -130,6 +139,7 @@ def test_both_flag_it_and_it_is_dropped_and_logged(keys, team):
     assert reload(triple).state == State.DROPPED
 
 
+@pytest.mark.slow
 def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
     triple = write_and_submit(keys, team, "At most eight hours, and it cannot be extended.")
     confirmer, flagger = reviewers_of(triple)
@@ -137,7 +147,7 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
     answer(keys, team, flagger, "f", "4", "e", why="Two facts, and the mark holds one.")
 
     open_triple(keys, team, team.jun, triple)
-    keys.press("s")
+    keys.turn("s")
     keys.reads("Split it into claims")
     keys.look_over()
     asks = ("How long may break-glass access last?", "Can break-glass access be extended?")
@@ -151,8 +161,9 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
     keys.tab_to(second.get_by_label("It closes by itself", exact=False).first)
     keys.press("Space")
     keys.reads("The answer holds no figures to compare.", "#checks-2")
+    settled(keys.page)
     keys.tab_to(keys.page.locator("#answer-2"))
-    keys.press("Control+Enter")
+    keys.turn("Control+Enter")
     keys.reads("is split into", "#notices")
 
     children = list(Triple.objects.filter(parent=triple).order_by("number"))
@@ -161,7 +172,7 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
         expect(keys.page.locator("#id_question")).to_have_value(asked)
         keys.look_over()
         keys.tab_to(keys.page.locator("#id_answer"))
-        keys.press("Control+Enter")
+        keys.turn("Control+Enter")
         keys.reads("went to two reviewers", "#notices")
         for reviewer in reviewers_of(child):
             answer(keys, team, reviewer, "c", asks=asked)
@@ -173,6 +184,7 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
         expect(keys.page.get_by_role("link", name=child.label).first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_stale_triple_is_pinned_to_the_new_text_and_reviewed_again(keys, team):
     triple = make_accepted(
         team.project,
@@ -190,11 +202,11 @@ def test_a_stale_triple_is_pinned_to_the_new_text_and_reviewed_again(keys, team)
 
     keys.sit_down(team.jun, f"{team.home}/review/stale/")
     keys.look_over()
-    keys.press("Enter")
+    keys.turn("Enter")
     keys.reads(ASKED)
     expect(keys.page.locator("ins").first).to_contain_text("ends on its own")
     keys.look_over()
-    keys.press("p")
+    keys.turn("p")
     keys.reads("pinned to the new text", "#notices")
     assert reload(triple).state == State.IN_REVIEW
     for reviewer in reviewers_of(triple):
@@ -204,6 +216,7 @@ def test_a_stale_triple_is_pinned_to_the_new_text_and_reviewed_again(keys, team)
     assert reload(triple).revision.snapshot == newer
 
 
+@pytest.mark.slow
 def test_a_candidate_that_a_machine_wrote_is_adopted(keys, team):
     triple = start_draft(
         project=team.project,
@@ -217,7 +230,7 @@ def test_a_candidate_that_a_machine_wrote_is_adopted(keys, team):
     keys.sit_down(team.jun, reverse("triples:candidate", args=[team.project.slug, triple.pk]))
     keys.reads(ASKED)
     keys.look_over()
-    keys.press("a")
+    keys.turn("a")
     expect(keys.page.locator("#id_question")).to_have_value(ASKED)
 
     assert (reload(triple).adopted_by, reload(triple).author) == (team.jun, team.jun)

@@ -10,6 +10,8 @@ from apps.judging.actions import adjudicate
 from apps.judging.models import Round
 from apps.queries.models import Query
 from tests.agreement.factories import make_noisy_round, make_reviewed
+from tests.e2e.waiting import go, press, turned
+from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_source
 from tests.judging.factories import make_pool
@@ -29,6 +31,9 @@ def make_busy_project() -> tuple[Project, Round]:
     return project, round_
 
 
+busy = shared(make_busy_project)
+
+
 def settle(project: Project, round_: Round) -> None:
     lead = lead_of(project)
     for pair in judging.adjudicable(round_, lead):
@@ -36,64 +41,79 @@ def settle(project: Project, round_: Round) -> None:
         adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
 
 
-def test_agreement_is_readable_by_everybody(page, signed_in, axe_clean, look_at, witness):
-    project, _ = make_busy_project()
+@pytest.mark.slow
+def test_agreement_is_readable_by_everybody(page, busy, signed_in, axe_clean, look_at, witness):
+    project, _ = busy
     signed_in(lead_of(project))
 
-    page.goto(reverse("agreement:overview", args=[project.slug]))
+    go(page, reverse("agreement:overview", args=[project.slug]))
     axe_clean(page)
     look_at(page, "agreement")
-    page.get_by_role("link", name="Mara Quist and Tobias Engel").click()
+    with turned(page):
+        page.get_by_role("link", name="Mara Quist and Tobias Engel").click()
     page.get_by_role("heading", name="Who gave what").wait_for()
     axe_clean(page)
     look_at(page, "agreement-pair")
-    page.get_by_role("link", name="Mara Quist 1, Tobias Engel 1").click()
+    with turned(page):
+        page.get_by_role("link", name="Mara Quist 1, Tobias Engel 1").click()
     page.get_by_text("Mara Quist gave 1; Tobias Engel gave 1").wait_for()
     axe_clean(page)
     look_at(page, "agreement-items")
 
 
-def test_agreement_leads_to_what_to_tighten(page, signed_in, axe_clean, look_at, witness):
-    project, _ = make_busy_project()
+@pytest.mark.slow
+def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, look_at, witness):
+    project, _ = busy
     signed_in(lead_of(project))
 
-    page.goto(reverse("agreement:where", args=[project.slug]))
+    go(page, reverse("agreement:where", args=[project.slug]))
     for way in ("Query", "Week", "Grade boundary"):
-        page.get_by_label("Broken down by").get_by_role("link", name=way).click()
+        with turned(page):
+            page.get_by_label("Broken down by").get_by_role("link", name=way).click()
         axe_clean(page)
-    page.get_by_role("link", name="What to tighten").click()
+    with turned(page):
+        page.get_by_role("link", name="What to tighten").click()
     page.get_by_role("heading", name="Queries that cost most").wait_for()
     axe_clean(page)
     look_at(page, "agreement-tighten")
-    page.get_by_label("Agreement").get_by_role("link", name="Annotators").click()
-    page.get_by_role("link", name="Diagnose with a label model").click()
+    with turned(page):
+        page.get_by_label("Agreement").get_by_role("link", name="Annotators").click()
+    with turned(page):
+        page.get_by_role("link", name="Diagnose with a label model").click()
     page.get_by_role("heading", name="Label model").wait_for()
     axe_clean(page)
-    page.get_by_role("link", name="Mara Quist").first.click()
+    with turned(page):
+        page.get_by_role("link", name="Mara Quist").first.click()
     page.get_by_role("heading", name="Over the weeks").wait_for()
     axe_clean(page)
     look_at(page, "agreement-person")
-    page.get_by_label("Agreement").get_by_role("link", name="Tighten").click()
-    page.get_by_role("link", name="Write the next version").click()
+    with turned(page):
+        page.get_by_label("Agreement").get_by_role("link", name="Tighten").click()
+    with turned(page):
+        page.get_by_role("link", name="Write the next version").click()
     page.get_by_role("heading", name="Guideline, version 2").wait_for()
 
     assert witness.drain() == []
 
 
-def test_a_version_from_draft_to_release(page, signed_in, axe_clean, look_at, witness):
-    project, round_ = make_busy_project()
+@pytest.mark.slow
+def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_at, witness):
+    project, round_ = busy
     signed_in(lead_of(project))
 
-    page.goto(reverse("goldsets:list", args=[project.slug]))
+    go(page, reverse("goldsets:list", args=[project.slug]))
     axe_clean(page)
     look_at(page, "versions-empty")
-    page.get_by_role("link", name="New gold set").click()
+    with turned(page):
+        page.get_by_role("link", name="New gold set").click()
     page.get_by_label("Name").fill("Handbook")
-    page.get_by_role("button", name="Make gold set").click()
+    with turned(page):
+        page.get_by_role("button", name="Make gold set").click()
     page.get_by_label(round_.name).check()
     axe_clean(page)
     look_at(page, "version-form")
-    page.get_by_role("button", name="Begin draft").click()
+    with turned(page):
+        page.get_by_role("button", name="Begin draft").click()
     page.get_by_role("heading", name="What stops the freeze").wait_for()
     axe_clean(page)
     look_at(page, "version-draft")
@@ -101,23 +121,25 @@ def test_a_version_from_draft_to_release(page, signed_in, axe_clean, look_at, wi
     settle(project, round_)
     page.reload()
     page.get_by_role("heading", name="Ready to freeze").wait_for()
-    page.keyboard.press("f")
+    press(page, "f")
     page.get_by_role("dialog").get_by_text("A frozen version is never changed or deleted.").wait_for()
     axe_clean(page)
-    with page.expect_navigation():
-        page.keyboard.press("Control+Enter")
-    page.keyboard.press("r")
+    with turned(page):
+        press(page, "Control+Enter")
+    press(page, "r")
     page.get_by_role("dialog").get_by_text("A release is never taken back.").wait_for()
     axe_clean(page)
-    page.get_by_role("button", name="Release v1").click()
+    with turned(page):
+        page.get_by_role("button", name="Release v1").click()
     page.get_by_text("v1 is released.").wait_for()
     axe_clean(page)
     look_at(page, "version")
-    page.get_by_role("link", name="Look at test").click()
+    with turned(page):
+        page.get_by_role("link", name="Look at test").click()
     page.get_by_text("This look is on the record.").wait_for()
     axe_clean(page)
     look_at(page, "version-items")
-    page.goto(reverse("goldsets:list", args=[project.slug]))
+    go(page, reverse("goldsets:list", args=[project.slug]))
     axe_clean(page)
     look_at(page, "versions")
 
@@ -130,7 +152,7 @@ def test_a_download_arrives_as_a_file(page, signed_in):
 
     version = make_version("released", make_bench())
     signed_in(lead_of(version.gold_set.project))
-    page.goto(reverse("goldsets:version", args=[version.gold_set.project.slug, version.gold_set.slug, 1]))
+    go(page, reverse("goldsets:version", args=[version.gold_set.project.slug, version.gold_set.slug, 1]))
 
     with page.expect_download() as download:
         page.get_by_role("link", name="TREC, dev and test").click()

@@ -1,0 +1,51 @@
+"""The review screen when an answer is refused: the error stands beside the reasons, over none of them."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.e2e import looking
+from tests.review.factories import make_in_review, reviewers_of
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SIZES = [(1440, 900), (1280, 720), (1024, 768), (390, 844)]
+
+# Choices and the field for words of which another thing covers a part, wherever they are scrolled to.
+COVERED = """() => [...document.querySelectorAll(".aside .choice, .aside .field, .aside .notice")].filter((part) => {
+  part.scrollIntoView({ block: "nearest" });
+  const { left, right, top, bottom } = part.getBoundingClientRect();
+  const places = [[(left + right) / 2, top + 3], [(left + right) / 2, bottom - 3]];
+  return !places.every(([x, y]) => part.contains(document.elementFromPoint(x, y)));
+}).map((part) => part.textContent.trim().slice(0, 40))"""
+OUT_OF_SIGHT = """() => {
+  const aside = document.querySelector(".aside").getBoundingClientRect();
+  return [...document.querySelectorAll(".aside .choice, .aside .field, .aside .notice")]
+    .filter((part) => part.getBoundingClientRect().bottom > aside.bottom)
+    .map((part) => part.textContent.trim().slice(0, 40));
+}"""
+
+
+def test_a_refused_flag_says_why_and_hides_no_reason(page, signed_in):
+    project = make_team()
+    triple = make_in_review(project)
+    signed_in(reviewers_of(triple)[0])
+    page.goto(reverse("review:screen", args=[project.slug, triple.pk]))
+
+    page.keyboard.press("f")
+    page.keyboard.press("6")
+    page.keyboard.press("q")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+    expect(page.get_by_label("Other", exact=False).first).to_be_checked()
+    looking.look_at(page, "review-refused", full=False)
+    covered = {}
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        covered[width] = page.evaluate(COVERED)
+        if width >= 1280:
+            page.evaluate("document.querySelector('.aside').scrollTop = 0")
+            covered[f"{width} unscrolled"] = page.evaluate(OUT_OF_SIGHT)
+    assert [f"{size}: {part}" for size, parts in covered.items() for part in parts] == []

@@ -1,0 +1,83 @@
+"""Two acts that overlap on PostgreSQL, in an order that the test chooses and not the machine."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.common.errors import Refusal
+
+PATIENCE = 30
+
+
+class Act:
+    """A call in a thread with a connection of its own; its result, or the refusal it met."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call = call
+        self.pid: int | None = None
+        self.is_begun = threading.Event()
+        self.is_over = threading.Event()
+        self.result: Any = None
+        self.fault: BaseException | None = None
+        self.thread = threading.Thread(target=self._run)
+
+    def start(self) -> None:
+        self.thread.start()
+        assert self.is_begun.wait(PATIENCE), "the act has no connection"
+
+    def finish(self) -> Any:
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive(), "the act never ended"
+        if self.fault:
+            raise self.fault
+        return self.result
+
+    def _run(self) -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                self.pid = cursor.fetchone()[0]
+            self.is_begun.set()
+            self.result = self.call()
+        except Refusal as refusal:
+            self.result = refusal
+        except BaseException as fault:
+            self.fault = fault
+        finally:
+            self.is_over.set()
+            connection.close()
+
+
+def overlapping(first: Callable[[], object], second: Callable[[], object]) -> tuple[Any, Any]:
+    """Let `second` begin when `first` has done everything but commit; what each returned, or its refusal.
+
+    `first` commits once `second` waits for one of its locks, or has ended without waiting.
+    """
+    is_done, may_commit = threading.Event(), threading.Event()
+
+    def up_to_the_commit() -> object:
+        with transaction.atomic():
+            result = first()
+            is_done.set()
+            assert may_commit.wait(PATIENCE), "nobody let the first act commit"
+        return result
+
+    one, two = Act(up_to_the_commit), Act(second)
+    one.start()
+    try:
+        while not is_done.wait(0.005):
+            assert not one.is_over.is_set(), f"the first act ended early: {one.fault or one.result!r}"
+        two.start()
+        while not two.is_over.wait(0.005) and not _waits_for(two, one):
+            pass
+    finally:
+        may_commit.set()
+    return one.finish(), two.finish()
+
+
+def _waits_for(waiter: Act, holder: Act) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s = ANY(pg_blocking_pids(%s))", [holder.pid, waiter.pid])
+        return bool(cursor.fetchone()[0])

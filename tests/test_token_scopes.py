@@ -1,0 +1,123 @@
+"""What a token may do: at every endpoint of a project and by every method, what its scope says and nothing else."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.urls import resolve
+from django.utils import timezone
+
+from apps.accounts.actions import create_token
+from apps.accounts.enums import Scope
+from apps.accounts.models import Project, User
+from tests import database
+from tests.asking import Asker, without_words
+from tests.endpoints import ENDPOINTS
+from tests.test_matrix import ROUTES
+from tests.world import ROLE_HOLDERS, World, build_world, sign_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+OF_PROJECTS = sorted(name for name, route in ROUTES.items() if route.startswith("api/") and "<slug:slug>" in route)
+METHODS = ("get", "head", "post")
+# Reading them is a part of the work that the scope is for: claims of one's own, and what one may be told of others.
+READ_BY_THOSE_WHO_WRITE = {Scope.JUDGING_WRITE, Scope.REVIEW_WRITE, Scope.RUNS_WRITE, Scope.TRIPLES_WRITE}
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
+
+
+def headers_of(project: Project, standing: str, *scopes: str) -> dict[str, str]:
+    """What a machine sends that holds a token of that person with those scopes."""
+    person = User.objects.get(email=ROLE_HOLDERS[standing])
+    token = {"name": f"Scopes of {standing}", "at": timezone.now(), "lasts": timedelta(days=1)}
+    _, secret = create_token(project=project, user=person, scopes=scopes, **token)
+    return {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+
+
+def asked_of(name: str) -> dict[str, str]:
+    """By method, the scope that an endpoint says a token needs."""
+    url = "/" + re.sub(r"<(\w+:)?\w+>", "1", ROUTES[name])
+    return dict(resolve(url).func.view_class.scopes)
+
+
+def needed(name: str, method: str) -> str:
+    return asked_of(name)["GET" if method == "head" else method.upper()]
+
+
+def allowed(name: str, method: str) -> frozenset[str]:
+    row = ENDPOINTS[name]
+    return (row.post if method == "post" else row.get) or frozenset()
+
+
+@pytest.mark.parametrize("name", OF_PROJECTS)
+def test_a_token_needs_the_scope_of_the_method_and_that_one_is_enough(world, name):
+    asker, url, wrong = Asker(), world.url(name, ROUTES[name]), {}
+
+    with without_words():
+        for method in METHODS:
+            standing = next((one for one in ROLE_HOLDERS if one in allowed(name, method)), None)
+            if standing is None:
+                continue
+            scope = needed(name, method)
+            lacking = headers_of(world.project, standing, *(set(Scope.values) - {scope}))
+            enough = headers_of(world.project, standing, scope)
+            if (status := asker.status(method, url, **lacking)) != 403:
+                wrong[f"{method} with every scope but {scope}"] = status
+            if (status := asker.status(method, url, **enough)) in {401, 403}:
+                wrong[f"{method} with {scope} alone"] = status
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", OF_PROJECTS)
+def test_a_token_does_no_more_than_its_owner_may(world, name):
+    asker, url, wrong = Asker(), world.url(name, ROUTES[name]), {}
+
+    with without_words():
+        for standing in ROLE_HOLDERS:
+            everything = headers_of(world.project, standing, *Scope.values)
+            for method in METHODS:
+                status = asker.status(method, url, **everything)
+                row = ENDPOINTS[name]
+                exists = (row.post if method == "post" else row.get) is not None
+                if standing not in allowed(name, method) and status != (403 if exists else 405):
+                    wrong[f"{method} as {standing}"] = status
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", OF_PROJECTS)
+def test_a_token_of_another_project_finds_nothing(world, name):
+    asker, url = Asker(), world.url(name, ROUTES[name])
+
+    with without_words():
+        theirs = headers_of(world.other, "lead", *Scope.values)
+        answers = {method: asker.status(method, url, **theirs) for method in METHODS}
+
+    assert answers == dict.fromkeys(METHODS, 404)
+
+
+def test_what_writes_asks_for_a_scope_that_writes():
+    for name in OF_PROJECTS:
+        for method, scope in asked_of(name).items():
+            assert scope in Scope.values, name
+            if scope == Scope.NOTIFICATIONS:
+                continue  # one's own, read and ticked off
+            writes = scope.endswith(":write")
+            assert writes if method == "POST" else not writes or scope in READ_BY_THOSE_WHO_WRITE, name
+
+
+def test_a_token_opens_no_page(world):
+    headers = headers_of(world.project, "lead", *Scope.values)
+    pages = [name for name, route in ROUTES.items() if "<slug:slug>" in route and not route.startswith("api/")]
+
+    with without_words():
+        answers = {name: Asker().status("get", world.url(name, ROUTES[name]), **headers) for name in sorted(pages)}
+
+    assert {name for name, status in answers.items() if status not in {302, 405}} <= {"badges:badge"}
