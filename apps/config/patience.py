@@ -20,7 +20,7 @@ def wait_as_a_web_server() -> None:
         options = database["OPTIONS"]
         if "patience" in options:
             options.update(patience=seconds, timeout=WEB_LOOK_SECONDS, crowd=WEB_CROWD)
-        elif database["ENGINE"] == "django.db.backends.postgresql":
+        elif database["ENGINE"] == "apps.common.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()
 
@@ -31,7 +31,8 @@ def wait_as_a_worker() -> None:
     It forks, too, and a pool of connections does not survive that. Its few connections need none.
     """
     for database in connections.settings.values():
-        database["OPTIONS"].pop("pool", None)
+        if database["OPTIONS"].pop("pool", None):
+            database["CONN_HEALTH_CHECKS"] = True
         if "patience" in database["OPTIONS"]:
             database["OPTIONS"]["patience"] = WORKER_SECONDS
 

@@ -171,6 +171,8 @@ def _database() -> dict:
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
     elif config["ENGINE"] == "django.db.backends.postgresql":
         pool = int(os.environ.get("KARAT_DB_POOL", "12"))
+        config["ENGINE"] = "apps.common.postgresql"
+        config["CONN_HEALTH_CHECKS"] = not pool  # our own backend checks what comes out of the pool
         config["CONN_MAX_AGE"] = 0
         options: Any = config.get("OPTIONS", {})
         config["OPTIONS"] = {**options, "pool": _pool(pool)} if pool else options

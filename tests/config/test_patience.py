@@ -19,8 +19,9 @@ def databases(tmp_path, monkeypatch):
     mine = {
         "sqlite": {"ENGINE": "apps.common.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 20}},
         "postgresql": {
-            "ENGINE": "django.db.backends.postgresql",
+            "ENGINE": "apps.common.postgresql",
             "NAME": "karat",
+            "CONN_HEALTH_CHECKS": False,
             "OPTIONS": {"pool": {"max_size": 4}, "options": "-c search_path=karat"},
         },
     }
@@ -41,11 +42,12 @@ def test_a_web_server_gives_up_within_seconds(databases):
     assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 
-def test_a_worker_waits_and_has_no_pool(databases):
+def test_a_worker_waits_and_has_no_pool_that_checks_its_connections(databases):
     patience.wait_as_a_worker()
 
     assert databases["sqlite"]["OPTIONS"]["patience"] == 600
     assert "pool" not in databases["postgresql"]["OPTIONS"]
+    assert databases["postgresql"]["CONN_HEALTH_CHECKS"]
 
 
 def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases):

@@ -3,8 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
 
+from tests.common.test_postgresql import drop_connections
 from tests.config.serving.servers import Server, request, running_server
 from tests.jobs.workers import database_url
 
@@ -18,16 +18,6 @@ def ask_together(server: Server) -> set[bytes]:
     with ThreadPoolExecutor(TOGETHER) as people:
         answers = list(people.map(server.ask, [READS] * TOGETHER))
     return {answer.split(b"\r\n", 1)[0] for answer in answers}
-
-
-def drop_connections() -> int:
-    """End every session of other processes at this database."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-        return cursor.fetchone()[0]
 
 
 def test_no_request_fails_after_the_database_dropped_its_connections(tmp_path):
