@@ -4,11 +4,12 @@ Each operation belongs in a migration of the app that owns the table. The produc
 only tests of what happens without them drop and restore them (see `drop_all` and `restore_all`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
 
 from apps.common import replacing
 from apps.common.replacing import PREFIX
@@ -70,7 +71,19 @@ class Guard:
         ]
 
 
-class InstallGuards(migrations.RunPython):
+class _Statements(Operation):
+    """Something done to tables that needs no models: for `RunPython` Django draws all those of that moment anew."""
+
+    reduces_to_sql = False
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        pass
+
+    def describe(self) -> str:
+        return "Guards in the database"
+
+
+class InstallGuards(_Statements):
     """The migration operation for a list of guards; reversible.
 
     On SQLite a guard on deletion brings those on replacement (see `replacing`), made from the keys that the table has
@@ -79,20 +92,19 @@ class InstallGuards(migrations.RunPython):
 
     def __init__(self, guards: Sequence[Guard]) -> None:
         self.guards = list(guards)
-        super().__init__(self._install, self._remove)
 
     def deconstruct(self):
         return (type(self).__name__, [self.guards], {})
 
-    def _install(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        for guard in self.guards:
-            for statement in guard.create_sql(schema_editor.connection.vendor):
-                schema_editor.execute(statement)
-        _guard_replacement(schema_editor, [guard.table for guard in self.guards])
+    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        self._execute(schema_editor, Guard.create_sql)
 
-    def _remove(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        self._execute(schema_editor, Guard.drop_sql)
+
+    def _execute(self, schema_editor: BaseDatabaseSchemaEditor, sql: Callable[[Guard, str], list[str]]) -> None:
         for guard in self.guards:
-            for statement in guard.drop_sql(schema_editor.connection.vendor):
+            for statement in sql(guard, schema_editor.connection.vendor):
                 schema_editor.execute(statement)
         _guard_replacement(schema_editor, [guard.table for guard in self.guards])
 
@@ -100,22 +112,26 @@ class InstallGuards(migrations.RunPython):
 class LiftGuards(InstallGuards):
     """The other way round: takes guards away, so that a later migration of the same upgrade can put better ones."""
 
-    def __init__(self, guards: Sequence[Guard]) -> None:
-        super().__init__(guards)
-        self.code, self.reverse_code = self._remove, self._install
+    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        self._execute(schema_editor, Guard.drop_sql)
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        self._execute(schema_editor, Guard.create_sql)
 
 
-class GuardReplacement(migrations.RunPython):
+class GuardReplacement(_Statements):
     """The migration operation that makes the guards on replacement of some tables anew. Undone, they stay."""
 
     def __init__(self, tables: Sequence[str]) -> None:
         self.tables = list(tables)
-        super().__init__(self._install, self._install)
 
     def deconstruct(self):
         return (type(self).__name__, [self.tables], {})
 
-    def _install(self, apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        _guard_replacement(schema_editor, self.tables)
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
         _guard_replacement(schema_editor, self.tables)
 
 

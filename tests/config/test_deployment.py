@@ -49,13 +49,22 @@ def test_the_image_does_not_run_as_root():
     assert [line for line in lines if line.startswith("USER")] == ["USER karat"]
 
 
-def run_with(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
+def run_with(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess:
     base = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    command = [sys.executable, "-m", "django", *arguments]
-    settings = {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "PYTHONPATH": str(REPO)}
+    here = {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "PYTHONPATH": str(REPO)}
     return subprocess.run(
-        command, env=base | settings | environment, capture_output=True, text=True, cwd=REPO, check=False
+        [sys.executable, *command], env=base | here | environment, capture_output=True, text=True, cwd=REPO, check=False
     )
+
+
+def deployment_checks(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess:
+    return run_with(environment, "-m", "django", "check", "--deploy", *options)
+
+
+def settings_of(environment: dict[str, str], *names: str) -> subprocess.CompletedProcess:
+    """Reads the settings in a process of their own, without the apps, and prints some of them."""
+    wanted = ", ".join(f"settings.{name}" for name in names)
+    return run_with(environment, "-c", f"from apps.config import settings; print({wanted})")
 
 
 PRODUCTION = {
@@ -66,18 +75,14 @@ PRODUCTION = {
 
 
 def test_deployment_checks_pass_under_production_settings(tmp_path):
-    done = run_with(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)}, "check", "--deploy", "--fail-level", "WARNING")
+    done = deployment_checks(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)}, "--fail-level", "WARNING")
 
     assert done.returncode == 0, done.stderr
 
 
 def hsts(tmp_path, **environment: str) -> list[str]:
-    script = (
-        "from django.conf import settings as s;"
-        "print(s.SECURE_HSTS_SECONDS, s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD)"
-    )
-    done = run_with(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)} | environment, "shell", "-v", "0", "-c", script)
-    return done.stdout.split()
+    names = ("SECURE_HSTS_SECONDS", "SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
+    return settings_of(PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)} | environment, *names).stdout.split()
 
 
 def test_other_hosts_of_the_domain_are_bound_to_https_by_choice_only(tmp_path):
@@ -98,7 +103,7 @@ def test_other_hosts_of_the_domain_are_bound_to_https_by_choice_only(tmp_path):
 def test_deployment_checks_warn_in_words(tmp_path, environment, words):
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path)} | environment
 
-    done = run_with(environment, "check", "--deploy", "--fail-level", "WARNING")
+    done = deployment_checks(environment, "--fail-level", "WARNING")
 
     assert done.returncode == 1
     assert words in done.stderr
@@ -108,22 +113,23 @@ def test_deployment_checks_warn_in_words(tmp_path, environment, words):
 def test_https_without_a_proxy_is_mentioned(tmp_path, behind, told):
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_BEHIND_PROXY": behind}
 
-    done = run_with(environment, "check", "--deploy")
+    done = deployment_checks(environment)
 
     assert ("KARAT_HTTPS is on and KARAT_BEHIND_PROXY is off." in done.stderr) == told
 
 
 def test_a_number_of_proxies_that_is_none_is_refused(tmp_path):
-    done = run_with({"KARAT_PROXY_HOPS": "0", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+    done = settings_of({"KARAT_PROXY_HOPS": "0", "KARAT_DATA_DIR": str(tmp_path)})
 
     assert "KARAT_PROXY_HOPS=0 is no number of proxies. One in front is 1." in done.stderr
 
 
 def test_what_the_address_of_the_database_says_of_its_connection_is_kept(tmp_path):
     url = "postgres://u:p@db.example.org/karat?sslmode=verify-full"
-    script = "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS']['sslmode'])"
 
-    done = run_with({"DATABASE_URL": url, "KARAT_DATA_DIR": str(tmp_path)}, "shell", "-v", "0", "-c", script)
+    done = settings_of(
+        {"DATABASE_URL": url, "KARAT_DATA_DIR": str(tmp_path)}, "DATABASES['default']['OPTIONS']['sslmode']"
+    )
 
     assert done.stdout.strip() == "verify-full"
 
@@ -135,7 +141,7 @@ def test_what_the_address_of_the_database_says_of_its_connection_is_kept(tmp_pat
 def test_a_missing_value_is_named_with_its_cure(tmp_path, missing, cure):
     environment = {key: value for key, value in PRODUCTION.items() if key != missing}
 
-    done = run_with(environment | {"KARAT_DATA_DIR": str(tmp_path)}, "check")
+    done = settings_of(environment | {"KARAT_DATA_DIR": str(tmp_path)})
 
     assert done.returncode != 0
     assert f"{missing} is missing" in done.stderr
@@ -154,15 +160,13 @@ def test_a_missing_value_is_named_with_its_cure(tmp_path, missing, cure):
     ],
 )
 def test_links_in_mails_begin_with_the_address_people_type(tmp_path, environment, url):
-    script = "from apps.config import settings; print(settings.PUBLIC_URL)"
-
-    done = run_with(environment | {"KARAT_DATA_DIR": str(tmp_path)}, "shell", "-v", "0", "-c", script)
+    done = settings_of(environment | {"KARAT_DATA_DIR": str(tmp_path)}, "PUBLIC_URL")
 
     assert done.stdout.strip() == url
 
 
 def test_an_address_without_a_scheme_is_refused(tmp_path):
-    done = run_with({"KARAT_URL": "karat.example.org", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+    done = settings_of({"KARAT_URL": "karat.example.org", "KARAT_DATA_DIR": str(tmp_path)})
 
     assert "KARAT_URL='karat.example.org' is no address. Write it as https://karat.example.org." in done.stderr
 
@@ -170,7 +174,7 @@ def test_an_address_without_a_scheme_is_refused(tmp_path):
 def test_a_well_known_key_is_refused(tmp_path):
     environment = PRODUCTION | {"SECRET_KEY": "django-insecure-" + "x" * 40, "KARAT_DATA_DIR": str(tmp_path)}
 
-    done = run_with(environment, "check")
+    done = settings_of(environment)
 
     assert "short or well known" in done.stderr
 
@@ -179,7 +183,7 @@ def test_two_fresh_installs_have_different_keys(tmp_path):
     keys = []
     for name in ("one", "two"):
         data_dir = tmp_path / name
-        run_with({"KARAT_DATA_DIR": str(data_dir)}, "check")
+        settings_of({"KARAT_DATA_DIR": str(data_dir)})
         path = data_dir / "secret-key"
         keys.append(path.read_text())
         assert path.stat().st_mode & 0o777 == 0o600
@@ -188,16 +192,19 @@ def test_two_fresh_installs_have_different_keys(tmp_path):
 
 
 def test_an_unknown_database_is_refused_by_name(tmp_path):
-    done = run_with({"DATABASE_URL": "mysql://u@h/d", "KARAT_DATA_DIR": str(tmp_path)}, "check")
+    done = settings_of({"DATABASE_URL": "mysql://u@h/d", "KARAT_DATA_DIR": str(tmp_path)})
 
     assert "sqlite:///… and postgres://…" in done.stderr
 
 
 def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path):
-    script = "from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
+    script = (
+        "import django; django.setup();"
+        "from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
+    )
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_ALLOWED_HOSTS": "*"}
 
-    done = run_with(environment, "shell", "-v", "0", "-c", script)
+    done = run_with(environment, "-c", script)
 
     assert done.stdout.splitlines() == [
         "KARAT_HTTPS is on and KARAT_BEHIND_PROXY is off."
