@@ -72,8 +72,18 @@ def test_the_set_holds_past_triples_of_both_outcomes_that_neither_wrote():
     assert {item.revision.author_id for item in items} == {made.author.pk}
 
 
-def test_the_same_seed_draws_the_same_set_and_another_seed_another():
-    made = make_calibration(items=2, confirmed=8, flagged=8)
+@pytest.fixture(scope="module")
+def _long_past(module_rows):
+    return make_calibration(items=2, confirmed=12, flagged=12)
+
+
+@pytest.fixture
+def long_past(db, _long_past):
+    return deepcopy(_long_past)
+
+
+def test_the_same_seed_draws_the_same_set_and_another_seed_another(long_past):
+    made = long_past
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
 
     def drawn(seed):
@@ -83,8 +93,8 @@ def test_the_same_seed_draws_the_same_set_and_another_seed_another():
     assert len({tuple(drawn(seed)) for seed in "abcdef"}) > 1
 
 
-def test_older_rounds_come_first():
-    made = make_calibration(items=2, confirmed=12, flagged=12)
+def test_older_rounds_come_first(long_past):
+    made = long_past
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
 
     drawn = choose_set(made.project, *fresh, wanted=2, seed="a").revisions
@@ -180,7 +190,7 @@ def test_both_are_told_and_the_event_is_written(made):
     told = Notification.objects.filter(project=made.project, kind="calibration")
 
     assert {row.person for row in told} == {made.subject, made.partner}
-    event = Event.objects.get(action="calibration.open")
+    event = Event.objects.get(project=made.project, action="calibration.open")
     assert (event.actor, event.object_label) == (made.lead, "C-001")
 
 
@@ -203,8 +213,18 @@ def make_signalling():
     return project, one, two, author
 
 
-def test_the_rule_opens_one_calibration_for_whom_it_fires():
-    project, steady, harsh, _ = make_signalling()
+@pytest.fixture(scope="module")
+def _signalling(module_rows):
+    return make_signalling()
+
+
+@pytest.fixture
+def signalling(db, _signalling):
+    return deepcopy(_signalling)
+
+
+def test_the_rule_opens_one_calibration_for_whom_it_fires(signalling):
+    project, steady, harsh, _ = signalling
 
     made = check_project(project=project, actor=None, at=AT).opened
 
@@ -218,8 +238,8 @@ def test_the_rule_opens_one_calibration_for_whom_it_fires():
     )
 
 
-def test_the_rule_opens_once_per_person_side_and_period():
-    project, *_ = make_signalling()
+def test_the_rule_opens_once_per_person_side_and_period(signalling):
+    project, *_ = signalling
     check_project(project=project, actor=None, at=AT)
 
     open_calibrations(AT)
@@ -230,8 +250,8 @@ def test_the_rule_opens_once_per_person_side_and_period():
     assert Calibration.objects.filter(project=project).count() == 1
 
 
-def test_who_cannot_be_calibrated_is_named_with_the_reason():
-    project, _, _, author = make_signalling()
+def test_who_cannot_be_calibrated_is_named_with_the_reason(signalling):
+    project, _, _, author = signalling
 
     checked = check_project(project=project, actor=lead_of(project), at=AT)
 
@@ -415,9 +435,10 @@ def test_answers_items_messages_and_closed_ones_are_never_changed(made):
     refuses("UPDATE agreement_calibrationitem SET number = 9", "never changed")
     refuses("DELETE FROM agreement_calibrationitem", "never deleted")
     refuses("UPDATE agreement_calibrationmessage SET text = 'x'", "never changed")
-    refuses(f"UPDATE agreement_calibration SET partner_id = {made.lead.pk}", "is fixed")
+    this = f"WHERE id = {made.calibration.pk}"
+    refuses(f"UPDATE agreement_calibration SET partner_id = {made.lead.pk} {this}", "is fixed")
     close(made, made.lead)
-    refuses("UPDATE agreement_calibration SET note = 'another'", "is fixed")
+    refuses(f"UPDATE agreement_calibration SET note = 'another' {this}", "is fixed")
     refuses("DELETE FROM agreement_calibration", "cannot be deleted")
 
 

@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -9,6 +11,16 @@ from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _team(module_rows):
+    return make_team()
+
+
+@pytest.fixture
+def team(db, _team):
+    return deepcopy(_team)
 
 
 def overview(client, project, **query) -> str:
@@ -32,8 +44,8 @@ def test_empty_page_says_what_is_missing(client):
     assert "No triple has two answers yet" in page
 
 
-def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client):
-    project = make_team()
+def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client, team):
+    project = team
     client.force_login(lead_of(project))
 
     page = overview(client, project)
@@ -46,8 +58,8 @@ def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client):
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_nobody_else_sees_a_name_or_the_matrix(client, role):
-    project = make_team()
+def test_nobody_else_sees_a_name_or_the_matrix(client, team, role):
+    project = team
     close_round(round_id=project.rounds.get().pk, actor=lead_of(project), at=AT)
     client.force_login(make_member(project, role, name="Newcomer"))
 
@@ -100,8 +112,8 @@ def test_undefined_is_a_sentence(client):
     )
 
 
-def test_matrix_of_two_people_adds_up(client):
-    project = make_team()
+def test_matrix_of_two_people_adds_up(client, team):
+    project = team
     client.force_login(lead_of(project))
 
     page = client.get(pair_url(project)).content.decode()
@@ -110,8 +122,9 @@ def test_matrix_of_two_people_adds_up(client):
     assert f"{NAMES[0]} and {NAMES[1]}" in page
 
 
-def test_matrix_of_strangers_is_not_there(client):
-    project, other = make_team(), make_team()
+def test_matrix_of_strangers_is_not_there(client, team):
+    project, other = team, make_project()
+    make_noisy_round(other, queries=2)
     client.force_login(lead_of(project))
     elsewhere = selectors.grade_agreement(other).pairs[0]
     mine = selectors.grade_agreement(project).pairs[0]
@@ -147,8 +160,8 @@ def test_page_costs_the_same_number_of_queries(client, django_assert_num_queries
         overview(client, project)
 
 
-def test_api_names_nobody(client):
-    project = make_team()
+def test_api_names_nobody(client, team):
+    project = team
     client.force_login(lead_of(project))
 
     answer = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()

@@ -77,11 +77,11 @@ def test_five_weeks_of_blind_duplicates_are_drawn_with_their_n(round_):
 
 
 def test_two_weeks_are_too_few():
-    assert as_lead(judge_over_weeks(weeks=2), weeks=2) is None
+    assert as_lead(judge_over_weeks(weeks=2, queries=12), weeks=2) is None
 
 
 def test_without_duplicates_there_is_no_drift():
-    assert as_lead(judge_over_weeks(again=0.0)) is None
+    assert as_lead(judge_over_weeks(again=0.0, queries=12)) is None
 
 
 def test_weeks_long_past_are_not_told(round_):
