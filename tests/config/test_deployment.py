@@ -199,8 +199,7 @@ def test_an_unknown_database_is_refused_by_name(tmp_path):
 
 def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path):
     script = (
-        "import django; django.setup();"
-        "from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
+        "import django; django.setup();from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
     )
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_ALLOWED_HOSTS": "*"}
 
