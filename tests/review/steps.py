@@ -92,16 +92,14 @@ class Steps:
         self.turn += 1
         type(self).taken += 1
         self.touched.clear()
-        live = list(
-            Triple.objects.filter(project=self.project)
-            .exclude(state__in=[State.SPLIT, State.RETIRED, State.WITHDRAWN])
-            .select_related("project", "author", "current")
-            .order_by("number")
-        )
+        ended = [State.SPLIT, State.RETIRED, State.WITHDRAWN]
+        triples = Triple.objects.filter(project=self.project)
+        live = list(triples.exclude(state__in=ended).order_by("number").values_list("pk", flat=True))
         if len(live) < FEWEST_LIVE or act >= 92:
             name = AROUND[0] if len(live) < FEWEST_LIVE else AROUND[how % len(AROUND)]
             return self.count(name, getattr(self, name)(pick, who))
-        triple = live[pick % len(live)] if pick < 90 else Triple.objects.order_by("-number")[pick % 5 % len(live)]
+        whole = triples.select_related("project", "author", "current")
+        triple = whole.get(pk=live[pick % len(live)]) if pick < 90 else whole.order_by("-number")[pick % 5 % len(live)]
         names = SUGGESTED[State(triple.state)] if act < 80 else ANYTHING
         name = names[how % len(names)]
         return self.count(name, getattr(self, name)(triple, who))
