@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from celery.platforms import SecurityWarning
+from django.urls import get_resolver
 from gunicorn.app.base import BaseApplication
 
 from apps.config.celery import app
@@ -48,6 +49,7 @@ class Web(BaseApplication):
 
 
 def serve_web(application: Any, fileno: int) -> None:
+    _ = get_resolver().url_patterns  # all views, once and before the processes part: no first request waits for them
     Web(application, fileno).run()
 
 
