@@ -486,7 +486,9 @@ def test_the_bench_with_several_blocks_is_clean_in_both_themes(bench, look_at, w
     find(bench, "supplier copies", "9.3 Supplier annex: storage")
     press(bench, "e")
     expect(bench.locator("#chosen .expected")).to_have_count(2)
+    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     settled(bench)
+    expect(bench.locator("[data-start]")).to_have_count(0)  # the first save takes away what a triple starts from
     for details in bench.locator("main details").all():
         details.locator("summary").click()
 
