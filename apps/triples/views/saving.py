@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -24,11 +25,10 @@ from apps.triples.selectors import (
     triple_for,
 )
 from apps.triples.views import WRITERS
-from apps.triples.views.writing import STARTED, snapshot_or_404, started_draft
-
-MOST_STARTED = 20
+from apps.triples.views.writing import remember_started, snapshot_or_404, started_draft, started_meanwhile
 
 
+@transaction.atomic
 def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[Bench, Triple | None]:
     """Save what the bench posted, as a new draft or into the open revision.
 
@@ -36,7 +36,7 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
     still holds all that was posted and says what is wrong. A new draft that was posted before, whose answer got lost
     or whose button was pressed twice, is saved into what it became then.
     """
-    pk = pk or started_draft(request)
+    pk = pk or started_meanwhile(request, project)
     triple = triple_for(member_of(request), pk) if pk else None
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot)
@@ -52,14 +52,8 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
         page.notice = conflict.sentence
         return page, None
     if triple is None:
-        _remember(request, form.cleaned_data["started"], saved)
+        remember_started(request, form.cleaned_data["started"], saved)
     return page, saved
-
-
-def _remember(request: HttpRequest, key: str, triple: Triple) -> None:
-    if key:
-        known = list(request.session.get(STARTED, {}).items())[1 - MOST_STARTED :]
-        request.session[STARTED] = dict(known) | {key: triple.pk}
 
 
 def _writable(request: HttpRequest, triple: Triple) -> Revision:

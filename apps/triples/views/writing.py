@@ -11,6 +11,7 @@ from apps.triples.models import Triple
 from apps.triples.selectors import newest_snapshot, writing_snapshot
 
 STARTED = "bench-started"
+MOST_STARTED = 20
 
 
 def snapshot_for(request: HttpRequest, project: Project, triple: Triple | None = None) -> Snapshot | None:
@@ -39,3 +40,23 @@ def query_of(project: Project, text: str) -> Query | None:
 def started_draft(request: HttpRequest) -> int | None:
     """The draft that this bench became by an earlier post, as this session remembers it."""
     return request.session.get(STARTED, {}).get(request.POST.get("started", ""))
+
+
+def started_meanwhile(request: HttpRequest, project: Project) -> int | None:
+    """The same, with what a post that was under way beside this one has become.
+
+    Call it in a transaction: until its end no other new draft of the project is started. A page that is loaded again
+    sends its words once more while the server may still be at work on the first time.
+    """
+    if request.session.session_key:
+        Project.objects.select_for_update().get(pk=project.pk)
+        request.session[STARTED] = type(request.session)(request.session.session_key).get(STARTED, {})
+    return started_draft(request)
+
+
+def remember_started(request: HttpRequest, key: str, triple: Triple) -> None:
+    """Kept before the transaction ends, for `started_meanwhile`."""
+    if key:
+        known = list(request.session.get(STARTED, {}).items())[1 - MOST_STARTED :]
+        request.session[STARTED] = dict(known) | {key: triple.pk}
+        request.session.save()

@@ -1,5 +1,6 @@
 """The bench: several expected blocks, saving in the background, and what a draft starts from."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from apps.jobs.models import Notification
 from apps.triples.actions import copy_wording
 from apps.triples.models import Triple
 from tests.factories import AT, make_member
+from tests.judging.test_many_hands import in_threads
 from tests.queries.factories import make_query
 from tests.review.factories import make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, rows, url
@@ -206,6 +208,19 @@ def test_a_save_that_comes_again_has_its_effect_once(client, project, author):
     assert Triple.objects.count() == 1
     assert (first["label"], first["version"]) == (again["label"], again["version"])
     assert pressed.status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_saves_of_one_new_bench_that_arrive_together_start_one_draft(client, project, author):
+    sent = fields(project, started="a-key")
+    tabs = [deepcopy(client) for _ in range(4)]
+    labels = []
+
+    failures = in_threads(lambda tab: labels.append(tab.post(url("autosave_new", project), sent).json()["label"]), tabs)
+
+    assert failures == []
+    assert labels == ["T-0001"] * 4
+    assert Triple.objects.count() == 1
 
 
 def test_a_key_of_another_person_opens_nothing(client, project, author):
