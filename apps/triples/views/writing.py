@@ -48,7 +48,7 @@ def started_meanwhile(request: HttpRequest, project: Project) -> int | None:
     Call it in a transaction: until its end no other new draft of the project is started. A page that is loaded again
     sends its words once more while the server may still be at work on the first time.
     """
-    if request.session.session_key:
+    if request.POST.get("started") and request.session.session_key:
         Project.objects.select_for_update().get(pk=project.pk)
         request.session[STARTED] = type(request.session)(request.session.session_key).get(STARTED, {})
     return started_draft(request)
