@@ -124,6 +124,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left)
         config.stash[LEFT_OUT] = len(left)
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 LEFT_OUT = pytest.StashKey[int]()

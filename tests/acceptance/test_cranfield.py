@@ -83,6 +83,7 @@ def test_judgements_need_their_columns_and_their_scale_said(project, cranfield):
     assert len(found) == len(truth_of(cranfield)) == 1612
 
 
+@pytest.mark.long
 def test_the_main_job_on_cranfield(project, cranfield, tmp_path):
     truth = truth_of(cranfield)
     annotators = [make_member(project, Role.ANNOTATOR) for _ in range(3)]

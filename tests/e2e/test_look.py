@@ -186,6 +186,7 @@ def crawler(page, live_server, witness):
     return Crawler(page, live_server, witness)
 
 
+@pytest.mark.long
 def test_every_page_of_a_lead_is_clean_and_none_is_forgotten(small_world, crawler, signed_in):
     signed_in(small_world.lead)
 

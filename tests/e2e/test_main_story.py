@@ -63,6 +63,7 @@ def story(page, signed_in, tmp_path) -> Story:
     return Story(page, signed_in, tmp_path)
 
 
+@pytest.mark.long
 def test_from_the_first_file_to_scored_runs(story, witness):
     import_and_freeze(story)
     import_queries(story)

@@ -30,6 +30,7 @@ def claims() -> int:
     return Event.objects.filter(action__in=["job.started", "job.taken_over"]).count()
 
 
+@pytest.mark.long
 def test_forty_jobs_take_effect_exactly_once_through_eight_kills(workers):
     chance = random.Random(SEED)
     jobs = [

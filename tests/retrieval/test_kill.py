@@ -61,6 +61,7 @@ def contents(pool):
     return sorted((query, version, [(systems[run], rank) for run, rank in found]) for query, version, found in rows)
 
 
+@pytest.mark.long
 def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
     chance = random.Random(SEED)
     for number in range(SYSTEMS):

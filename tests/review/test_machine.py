@@ -66,6 +66,7 @@ WANTED = 2_000
 
 
 # Lots are drawn by ids, and PostgreSQL gives no id twice: only on SQLite does the same walk go the same way again.
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.django_db

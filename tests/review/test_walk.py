@@ -203,6 +203,7 @@ def counted(project: Project, people: dict[str, User]) -> Counter:
     return +seen
 
 
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.django_db
