@@ -72,28 +72,28 @@ NOT_IN_THE_DEMO = {
 LINKS = "() => [...document.querySelectorAll('a[href]')].map((a) => a.href)"
 
 
-# Once the page has been laid out and painted in its new size.
-PAINTED_WIDTH = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
-    () => done(document.documentElement.scrollWidth))))"""
-
-# The same page in a font whose letters are a tenth wider than those of this machine.
-WIDTH_IN_A_WIDE_FONT = """() => {
-  const wide = new CSSStyleSheet();
-  wide.replaceSync("* { letter-spacing: 0.055em !important; }");
-  document.adoptedStyleSheets = [wide];
-  const width = document.documentElement.scrollWidth;
+# How wide the page is in a window of this width, in its own font and in one whose letters are a tenth wider than those
+# of this machine; and what is wider than its box, cannot be reached by keyboard or told by name, or does not show that
+# more lies beyond. Asked for at once: there are some six hundred windows to look through.
+MEASURED = """async (width) => {
+  while (innerWidth !== width) await new Promise(requestAnimationFrame);
+  const page = document.documentElement;
+  const own = page.scrollWidth;
+  const scrolling = [...document.querySelectorAll(".scroll, .plot")]
+    .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1);
+  if (scrolling.length) for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);  // shadows
+  const mute = scrolling
+    .filter((box) => box.tabIndex !== 0 || !["region", "group"].includes(box.getAttribute("role"))
+      || !(box.getAttribute("aria-label") || box.getAttribute("aria-labelledby"))
+      || getComputedStyle(box).boxShadow === "none" && getComputedStyle(box).backgroundImage === "none")
+    .map((box) => box.outerHTML.slice(0, 90));
+  const font = new CSSStyleSheet();
+  font.replaceSync("* { letter-spacing: 0.055em !important; }");
+  document.adoptedStyleSheets = [font];
+  const wide = page.scrollWidth;
   document.adoptedStyleSheets = [];
-  return width;
+  return { own, wide, mute };
 }"""
-
-
-# What is wider than its box, cannot be reached by keyboard or told by name, or does not show that more lies beyond.
-MUTE_SCROLLERS = """() => [...document.querySelectorAll(".scroll, .plot")]
-  .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
-  .filter((box) => box.tabIndex !== 0 || !["region", "group"].includes(box.getAttribute("role"))
-    || !(box.getAttribute("aria-label") || box.getAttribute("aria-labelledby"))
-    || getComputedStyle(box).boxShadow === "none" && getComputedStyle(box).backgroundImage === "none")
-  .map((box) => box.outerHTML.slice(0, 90))"""
 
 
 class Crawler:
@@ -160,22 +160,16 @@ class Crawler:
         return [link.path + (f"?{link.query}" if link.query else "") for link in links if link.netloc == ours]
 
     def _look_in_all_widths(self, path: str) -> None:
-        looking.look_at(self.page, path.strip("/") or "root")
-        self._look_in_a_wide_font(path, looking.WIDE["width"])
-        for width in WIDTHS:
-            self.page.set_viewport_size({"width": width, "height": 844})
-            painted = self.page.evaluate(PAINTED_WIDTH)
-            if painted > width:
-                self.faults.append(f"{path}: scrolls sideways at {width} px, {painted} px")
-            else:
-                self._look_in_a_wide_font(path, width)
-            self.faults += [f"{path} at {width} px: mute {box}" for box in self.page.evaluate(MUTE_SCROLLERS)]
-
-    def _look_in_a_wide_font(self, path: str, width: int) -> None:
         """Pages bear any font: the next machine has others."""
-        wide = self.page.evaluate(WIDTH_IN_A_WIDE_FONT)
-        if wide > width:
-            self.faults.append(f"{path}: scrolls sideways at {width} px in a wide font, {wide} px")
+        looking.look_at(self.page, path.strip("/") or "root")
+        for width in (looking.WIDE["width"], *WIDTHS):
+            self.page.set_viewport_size({"width": width, "height": 844})
+            found = self.page.evaluate(MEASURED, width)
+            if found["own"] > width:
+                self.faults.append(f"{path}: scrolls sideways at {width} px, {found['own']} px")
+            elif found["wide"] > width:
+                self.faults.append(f"{path}: scrolls sideways at {width} px in a wide font, {found['wide']} px")
+            self.faults += [f"{path} at {width} px: mute {box}" for box in found["mute"]]
 
 
 small_world = shared(world.build)
