@@ -42,6 +42,29 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 
+# How wide the page is in a window of this width, in its own font and in one whose letters are a tenth wider than those
+# of this machine; and what is wider than its box, cannot be reached by keyboard or told by name, or does not show that
+# more lies beyond. Asked for at once: there are some six hundred windows to look through.
+MEASURED = """async (width) => {
+  while (innerWidth !== width) await new Promise(requestAnimationFrame);
+  const page = document.documentElement;
+  const own = page.scrollWidth;
+  const scrolling = [...document.querySelectorAll(".scroll, .plot")]
+    .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1);
+  if (scrolling.length) for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);  // shadows
+  const mute = scrolling
+    .filter((box) => box.tabIndex !== 0 || !["region", "group"].includes(box.getAttribute("role"))
+      || !(box.getAttribute("aria-label") || box.getAttribute("aria-labelledby"))
+      || getComputedStyle(box).boxShadow === "none" && getComputedStyle(box).backgroundImage === "none")
+    .map((box) => box.outerHTML.slice(0, 90));
+  const font = new CSSStyleSheet();
+  font.replaceSync("* { letter-spacing: 0.055em !important; }");
+  document.adoptedStyleSheets = [font];
+  const wide = page.scrollWidth;
+  document.adoptedStyleSheets = [];
+  return { own, wide, mute };
+}"""
+
 
 def sign_in(context: BrowserContext, live_server_url: str, user: User) -> None:
     """A session cookie for `user`, as the login page would set it."""
@@ -83,6 +106,18 @@ def clean_in_both_themes(page: Page) -> None:
 
 def theme(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+
+def faults_at_width(page: Page, width: int) -> list[str]:
+    """What a window so many CSS pixels wide does to the page, which bears any font: the next machine has others."""
+    page.set_viewport_size({"width": width, "height": 844})
+    found = page.evaluate(MEASURED, width)
+    faults = [f"at {width} px: mute {box}" for box in found["mute"]]
+    if found["own"] > width:
+        faults.append(f"scrolls sideways at {width} px: {found['own']} px")
+    elif found["wide"] > width:
+        faults.append(f"scrolls sideways at {width} px in a wide font: {found['wide']} px")
+    return faults
 
 
 def try_now(page: Page) -> None:

@@ -72,30 +72,6 @@ NOT_IN_THE_DEMO = {
 LINKS = "() => [...document.querySelectorAll('a[href]')].map((a) => a.href)"
 
 
-# How wide the page is in a window of this width, in its own font and in one whose letters are a tenth wider than those
-# of this machine; and what is wider than its box, cannot be reached by keyboard or told by name, or does not show that
-# more lies beyond. Asked for at once: there are some six hundred windows to look through.
-MEASURED = """async (width) => {
-  while (innerWidth !== width) await new Promise(requestAnimationFrame);
-  const page = document.documentElement;
-  const own = page.scrollWidth;
-  const scrolling = [...document.querySelectorAll(".scroll, .plot")]
-    .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1);
-  if (scrolling.length) for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);  // shadows
-  const mute = scrolling
-    .filter((box) => box.tabIndex !== 0 || !["region", "group"].includes(box.getAttribute("role"))
-      || !(box.getAttribute("aria-label") || box.getAttribute("aria-labelledby"))
-      || getComputedStyle(box).boxShadow === "none" && getComputedStyle(box).backgroundImage === "none")
-    .map((box) => box.outerHTML.slice(0, 90));
-  const font = new CSSStyleSheet();
-  font.replaceSync("* { letter-spacing: 0.055em !important; }");
-  document.adoptedStyleSheets = [font];
-  const wide = page.scrollWidth;
-  document.adoptedStyleSheets = [];
-  return { own, wide, mute };
-}"""
-
-
 class Crawler:
     """Follows the links of one person, `most` of each kind of page. Axe looks at the first of a kind, which costs more
     than all the rest: in both themes, or `in_light` only. Every page is opened, in all widths.
@@ -160,16 +136,9 @@ class Crawler:
         return [link.path + (f"?{link.query}" if link.query else "") for link in links if link.netloc == ours]
 
     def _look_in_all_widths(self, path: str) -> None:
-        """Pages bear any font: the next machine has others."""
         looking.look_at(self.page, path.strip("/") or "root")
         for width in (looking.WIDE["width"], *WIDTHS):
-            self.page.set_viewport_size({"width": width, "height": 844})
-            found = self.page.evaluate(MEASURED, width)
-            if found["own"] > width:
-                self.faults.append(f"{path}: scrolls sideways at {width} px, {found['own']} px")
-            elif found["wide"] > width:
-                self.faults.append(f"{path}: scrolls sideways at {width} px in a wide font, {found['wide']} px")
-            self.faults += [f"{path} at {width} px: mute {box}" for box in found["mute"]]
+            self.faults += [f"{path} {fault}" for fault in looking.faults_at_width(self.page, width)]
 
 
 small_world = shared(world.build)

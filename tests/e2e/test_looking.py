@@ -34,3 +34,25 @@ def test_faults_are_found_in_the_theme_that_has_them(page, body, faults):
     found = looking.faults_in_both_themes(page)
 
     assert [fault.split(": Element")[0] for fault in found] == faults
+
+
+NAMED = 'class="scroll" tabindex="0" role="region" aria-label="Figures" style="overflow: auto; box-shadow: 0 0 1px"'
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ('<div style="width: 300px">Fits</div>', ""),
+        ('<div style="width: 500px">Wide</div>', "scrolls sideways at 390 px"),
+        ('<p style="display: inline-block; width: max-content; font: 16px monospace">%s</p>' % ("x" * 38), "wide font"),
+        (f'<div {NAMED}><div style="width: 900px">Wide inside</div></div>', ""),
+        ('<div class="scroll" style="overflow: auto"><div style="width: 900px">Wide</div></div>', "at 390 px: mute"),
+    ],
+)
+def test_a_narrow_window_finds_what_is_too_wide_and_what_scrolls_without_a_name(page, body, fault):
+    page.set_content(PAGE % body)
+
+    found = looking.faults_at_width(page, 390)
+
+    assert len(found) == bool(fault)
+    assert fault in "".join(found)

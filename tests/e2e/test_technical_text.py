@@ -9,7 +9,6 @@ from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from apps.triples.actions import refresh_staleness
 from tests.e2e import looking
-from tests.e2e.test_look import PAINTED_WIDTH
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_pool, make_round, people_of
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reviewers_of
@@ -114,9 +113,7 @@ def test_every_screen_with_a_technical_text_is_clean(page, signed_in, witness):
         looking.look_at(page, f"technical-{name}", full=name not in ("judging", "all-of-query", "bench"))
         faults += [f"{name}: {fault}" for fault in looking.faults_in_both_themes(page) + witness.drain()]
         for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 844})
-            painted = page.evaluate(PAINTED_WIDTH)
-            faults += [f"{name} scrolls sideways at {width} px: {painted}"] if painted > width else []
+            faults += [f"{name} {fault}" for fault in looking.faults_at_width(page, width)]
         assert "```" not in page.locator(".doc").first.inner_text() if page.locator(".doc").count() else True
 
     assert "\n".join(faults) == ""
