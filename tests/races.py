@@ -1,7 +1,7 @@
-"""Two acts that overlap on PostgreSQL, in an order that the test chooses and not the machine."""
+"""Two acts that overlap on PostgreSQL, in an order that the test chooses and not the machine; and many at once."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import connection, transaction
@@ -81,3 +81,25 @@ def _waits_for(waiter: Act, holder: Act) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT %s = ANY(pg_blocking_pids(%s))", [holder.pid, waiter.pid])
         return bool(cursor.fetchone()[0])
+
+
+def in_threads(work: Callable[[Any], object], items: Iterable[Any]) -> list[str]:
+    """Run `work(item)` for every item at once, each on its own connection; return what went wrong."""
+    items, failures = list(items), []
+    barrier = threading.Barrier(len(items))
+
+    def run(item: Any) -> None:
+        try:
+            barrier.wait(PATIENCE)
+            work(item)
+        except Exception as failure:
+            failures.append(repr(failure))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(item,)) for item in items]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(4 * PATIENCE)
+    return failures

@@ -7,7 +7,7 @@ from apps.judging.actions import adjudicate, claim_seats
 from apps.judging.models import Seat
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, make_round, people_of
-from tests.judging.test_many_hands import in_threads
+from tests.races import in_threads
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 
 import pytest
-from django.db import connection
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
@@ -15,31 +14,11 @@ from apps.judging.models import Judgement, Seat
 from apps.judging.selectors import live_judgements
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_round, people_of
+from tests.races import in_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HANDS = 32
-
-
-def in_threads(work, items):
-    """Run `work(item)` for every item at once, each on its own connection; return what went wrong."""
-    failures, barrier = [], threading.Barrier(len(items))
-
-    def run(item):
-        try:
-            barrier.wait(30)
-            work(item)
-        except Exception as failure:
-            failures.append(repr(failure))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(item,)) for item in items]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    return failures
 
 
 def check_exact(round_, planned):

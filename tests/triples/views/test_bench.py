@@ -11,8 +11,8 @@ from apps.jobs.models import Notification
 from apps.triples.actions import copy_wording
 from apps.triples.models import Triple
 from tests.factories import AT, make_member
-from tests.judging.test_many_hands import in_threads
 from tests.queries.factories import make_query
+from tests.races import in_threads
 from tests.review.factories import make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, rows, url
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team, version_of
