@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
@@ -83,23 +84,44 @@ def _waits_for(waiter: Act, holder: Act) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def in_threads(work: Callable[[Any], object], items: Iterable[Any]) -> list[str]:
-    """Run `work(item)` for every item at once, each on its own connection; return what went wrong."""
-    items, failures = list(items), []
-    barrier = threading.Barrier(len(items))
+def at_once(*acts: Callable[[], object]) -> list[Any]:
+    """Do all in threads that are let go together, each on a connection of its own.
 
-    def run(item: Any) -> None:
+    What each returned, or the refusal it met, in the order of the acts; whatever else went wrong is raised, together.
+    """
+    gate = threading.Barrier(len(acts))
+    results: list[Any] = [None] * len(acts)
+    faults: list[Exception] = []
+
+    def run(place: int, act: Callable[[], object]) -> None:
         try:
-            barrier.wait(PATIENCE)
-            work(item)
-        except Exception as failure:
-            failures.append(repr(failure))
+            gate.wait(PATIENCE)
+            results[place] = act()
+        except Refusal as refusal:
+            results[place] = refusal
+        except Exception as fault:
+            faults.append(fault)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=run, args=(item,)) for item in items]
+    threads = [threading.Thread(target=run, args=each) for each in enumerate(acts)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(4 * PATIENCE)
-    return failures
+        assert not thread.is_alive(), f"an act never ended; so far: {results}"
+    if faults:
+        raise ExceptionGroup(f"beside {results}", faults)
+    return results
+
+
+def each_at_once(work: Callable[[Any], object], items: Iterable[Any]) -> list[Any]:
+    """Do `work(item)` for every item at once, and return what each came to; none may be refused."""
+    results = at_once(*(partial(work, item) for item in items))
+    assert not refusals(results)
+    return results
+
+
+def refusals(results: Iterable[object]) -> list[str]:
+    """The sentences of those that were refused."""
+    return [result.sentence for result in results if isinstance(result, Refusal)]

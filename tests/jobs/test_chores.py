@@ -11,7 +11,7 @@ from apps.jobs.models import Chore
 from apps.jobs.tasks import do_chore
 from apps.jobs.worker import Sweeper
 from tests.factories import AT
-from tests.jobs.test_races import at_once
+from tests.races import at_once
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

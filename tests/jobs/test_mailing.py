@@ -19,7 +19,7 @@ from apps.jobs.models import MailChoice, Notification, Outbox
 from apps.jobs.notifications import choose_mail, mark_all_read
 from tests.factories import lead_of, make_member, make_project, make_user
 from tests.jobs.test_notifications import tell
-from tests.jobs.test_races import at_once
+from tests.races import at_once
 
 pytestmark = pytest.mark.django_db
 

@@ -1,7 +1,6 @@
 """Two workers at one job, on two connections."""
 
 import threading
-from collections.abc import Callable
 
 import pytest
 from django.db import connection, transaction
@@ -14,30 +13,9 @@ from apps.jobs.models import Job
 from tests.factories import AT
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effect, effects
+from tests.races import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def at_once(*calls: Callable[[], object]) -> list[object]:
-    """Run the calls in threads that start together, each with a connection of its own."""
-    gate = threading.Barrier(len(calls))
-    answers: list[object] = [None] * len(calls)
-
-    def run(place: int, call: Callable[[], object]) -> None:
-        try:
-            gate.wait(10)
-            answers[place] = call()
-        except Exception as problem:
-            answers[place] = problem
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return answers
 
 
 def test_of_eight_workers_one_claims_the_job():

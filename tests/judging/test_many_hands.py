@@ -14,7 +14,7 @@ from apps.judging.models import Judgement, Seat
 from apps.judging.selectors import live_judgements
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_round, people_of
-from tests.races import in_threads
+from tests.races import each_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,7 +40,7 @@ def test_thirty_two_people_fill_every_seat_exactly_once():
             for seat in seats:
                 give(seat, person, random.randrange(4), key=f"{person.pk}-{seat.pk}")
 
-    assert in_threads(work, people_of(round_)) == []
+    each_at_once(work, people_of(round_))
     check_exact(round_, planned)
 
 
@@ -51,7 +51,7 @@ def test_thirty_two_people_want_the_last_seats_of_one_pair():
     def work(person):
         got.extend((seat.pk, person.pk) for seat in claim_seats(round_=round_, annotator=person, n=5, at=AT))
 
-    assert in_threads(work, people_of(round_)) == []
+    each_at_once(work, people_of(round_))
     assert len(got) == len({seat for seat, _ in got}) == len({person for _, person in got}) == 3
 
 
@@ -59,7 +59,7 @@ def test_one_person_in_many_tabs_never_gets_two_seats_of_a_pair():
     round_ = make_round(queries=2, blocks=4, annotators=2, overlap=1.0)
     mara = people_of(round_)[0]
 
-    assert in_threads(lambda _: claim_seats(round_=round_, annotator=mara, n=8, at=AT), range(8)) == []
+    each_at_once(lambda _: claim_seats(round_=round_, annotator=mara, n=8, at=AT), range(8))
 
     held = Seat.objects.filter(round=round_, annotator=mara).values_list("entry", flat=True)
     assert len(held) == len(set(held)) == 8
@@ -69,12 +69,10 @@ def test_one_grade_sent_many_times_at_once_is_one_judgement():
     round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
     mara = people_of(round_)[0]
     seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
-    answers = []
 
-    failures = in_threads(lambda _: answers.append(give(seat, mara, 3, key="k").pk), range(HANDS))
+    given = each_at_once(lambda _: give(seat, mara, 3, key="k"), range(HANDS))
 
-    assert failures == []
-    assert len(set(answers)) == Judgement.objects.count() == 1
+    assert len(set(given)) == Judgement.objects.count() == 1
 
 
 def test_everybody_sends_a_late_grade_for_one_pair():
@@ -88,7 +86,7 @@ def test_everybody_sends_a_late_grade_for_one_pair():
         except Refusal as refusal:
             refused.append(refusal.code)
 
-    assert in_threads(work, people_of(round_)) == []
+    each_at_once(work, people_of(round_))
     assert (len(taken), set(refused)) == (4, {"seat_lapsed"})
     check_exact(round_, [seat.entry_id] * 4)
 
@@ -123,7 +121,7 @@ def test_what_the_audit_says_was_given_is_what_is_stored_when_a_lead_closes_unde
         except Refusal as refusal:
             refusals.append(refusal.code)
 
-    assert in_threads(work, [lead, *people_of(round_)]) == []
+    each_at_once(work, [lead, *people_of(round_)])
 
     told = Event.objects.get(action="round.closed").after
     assert told["given"] == Judgement.objects.count() == live_judgements(round_).count()

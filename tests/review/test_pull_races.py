@@ -6,8 +6,8 @@ from apps.accounts.enums import Role
 from apps.review.actions import pull_seat
 from apps.review.models import ReviewSeat
 from tests.factories import AT, make_member
+from tests.races import at_once
 from tests.review.factories import make_in_review
-from tests.review.test_races import at_once
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db(transaction=True)

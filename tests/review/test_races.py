@@ -1,11 +1,9 @@
 """Two real connections at once: one outcome, on PostgreSQL and on SQLite (in a file, as in earnest)."""
 
 import itertools
-import threading
 from collections.abc import Callable
 
 import pytest
-from django.db import close_old_connections, connection
 
 from apps.accounts.actions import change_project, set_roles
 from apps.accounts.enums import Role
@@ -30,7 +28,7 @@ from apps.triples.models import Triple
 from apps.triples.selectors import newest_snapshot
 from apps.triples.workflow import edge_for
 from tests.factories import AT, lead_of, make_member
-from tests.races import overlapping
+from tests.races import at_once, overlapping
 from tests.review.factories import (
     answer,
     answer_both,
@@ -46,33 +44,6 @@ from tests.triples.factories import make_team, make_wording
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TIMES = 5  # how often each pair meets: whoever is faster differs
-
-
-def at_once(*acts: Callable[[], object]) -> list[object]:
-    """Run every act in a thread with a connection of its own, all let go together; results or refusals in order."""
-    gate = threading.Barrier(len(acts))
-    results: list[object] = [None] * len(acts)
-
-    def run(index: int, act: Callable[[], object]) -> None:
-        close_old_connections()
-        try:
-            gate.wait(timeout=10)
-            results[index] = act()
-        except Refusal as refusal:
-            results[index] = refusal
-        except BaseException as error:
-            results[index] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(index, act)) for index, act in enumerate(acts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    faults = [r for r in results if isinstance(r, BaseException) and not isinstance(r, Refusal)]
-    assert faults == []
-    return results
 
 
 def moves_of(triple: Triple) -> list[str]:
