@@ -305,7 +305,7 @@ def forms(world, django_db_blocker) -> tuple[dict[str, Form], dict[str, Form]]:
 
 ID = re.compile(r"\d+")
 # Numbers that are no ids of anything: counts, grades, days, and the token against forgery.
-NO_ID = {"csrfmiddlewaretoken", "key", "started"}
+NO_ID = {"csrfmiddlewaretoken", "key"}
 
 
 def foreign_ids(ours: Form, theirs: Form) -> Iterator[tuple[str, str]]:

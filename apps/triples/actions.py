@@ -18,7 +18,7 @@ from apps.triples.drafting import EMPTY, BlockChoice, Wording
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.execution import MARK_STALE
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors import expected_blocks, locked_triple, open_revision
+from apps.triples.selectors import draft_of_key, expected_blocks, locked_triple, open_revision
 from apps.triples.staleness import changed_in_window, compared, in_question, mark_changed, windows
 from apps.triples.workflow import move
 
@@ -29,6 +29,14 @@ class DraftRefused(Refusal):
 
 class EditConflict(Refusal):
     """Somebody, or the same person in another tab, saved in between."""
+
+
+class AlreadyStarted(Refusal):
+    """The new bench was saved before, and has become `triple`."""
+
+    def __init__(self, triple: Triple) -> None:
+        super().__init__(f"This bench is {triple.label} by now.", code="already_started")
+        self.triple = triple
 
 
 class RetireRefused(Refusal):
@@ -46,15 +54,19 @@ def start_draft(
     query: Query | None = None,
     parent: Triple | None = None,
     is_machine_written: bool = False,
+    idempotency_key: str = "",
 ) -> Triple:
     """A new draft: from a block (a wording that holds one), from a query (its words and metadata), or from nothing.
 
-    What comes out of a machine-written parent stays marked so; its author has adopted it by writing it.
+    What comes out of a machine-written parent stays marked so; its author has adopted it by writing it. A key starts
+    one draft of its author: raises AlreadyStarted, with that draft, when the key comes again.
     """
     if query is not None:
         wording = _from_query(wording, query)
     is_adopted = parent is not None and parent.is_machine_written
     Project.objects.select_for_update().get(pk=project.pk)
+    if started := draft_of_key(project, author, idempotency_key):
+        raise AlreadyStarted(started)
     last = Triple.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
     triple = Triple.objects.create(
         project=project,
@@ -65,6 +77,7 @@ def start_draft(
         parent=parent,
         is_machine_written=is_machine_written or is_adopted,
         adopted_by=author if is_adopted else None,
+        idempotency_key=idempotency_key or None,
         created_at=at,
         changed_at=at,
     )

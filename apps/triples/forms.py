@@ -102,7 +102,7 @@ class BenchForm(KaratForm):
     seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
     query = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
     corpus = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
-    started = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput())
+    key = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput())
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

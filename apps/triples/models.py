@@ -37,12 +37,20 @@ class Triple(models.Model):
     resolved_at = models.DateTimeField(null=True)
     retire_reason = models.CharField(max_length=24, choices=RetireReason.choices, blank=True)
     edit_version = models.PositiveIntegerField(default=0, help_text="Raised by each save of the draft.")
+    idempotency_key = models.CharField(  # noqa: DJ001 - a filled default would rebuild the table
+        max_length=64, null=True, help_text="Of the new bench that it was first saved from."
+    )
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField(help_text="When the state or the draft last moved.")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="triple_number_in_project"),
+            models.UniqueConstraint(
+                fields=["author", "idempotency_key"],
+                condition=Q(idempotency_key__isnull=False),
+                name="triple_key_once_per_author",
+            ),
             models.CheckConstraint(name="triple_state_is_known", condition=Q(state__in=State.values)),
             models.CheckConstraint(
                 name="triple_only_accepted_is_stale", condition=Q(is_stale=False) | Q(state=State.ACCEPTED)

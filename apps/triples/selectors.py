@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.curtains import covered_by_curtains
@@ -52,6 +52,13 @@ def triple_in(project: Project, pk: int) -> Triple:
     if triple is None:
         raise Http404("No such triple.")
     return triple
+
+
+def draft_of_key(project: Project, author: User, idempotency_key: str) -> Triple | None:
+    """What the new bench of this key became when its author first saved it; None when it was not saved."""
+    if not idempotency_key or "\0" in idempotency_key:  # PostgreSQL takes no NUL
+        return None
+    return triples_of(project).filter(author=author, idempotency_key=idempotency_key).first()
 
 
 def locked_triple(project: Project, pk: int) -> Triple:

@@ -9,7 +9,7 @@ const MOST_KEPT_ALIVE = 60_000;
 const BROUGHT_BACK = 1000;
 const TOKEN = "csrfmiddlewaretoken";
 const APART = new Set([TOKEN, "seen_version"]);
-const OF_THE_PAGE = new Set([...APART, "started", "query", "corpus"]);
+const OF_THE_PAGE = new Set([...APART, "key", "query", "corpus"]);
 
 /** The fields as the page came: words typed before this ran are changes like any other. */
 function asDrawn(form) {

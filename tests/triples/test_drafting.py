@@ -1,9 +1,16 @@
-"""What the checks say of a stored draft."""
+"""A draft that is started, and what the checks say of it."""
 
-from apps.triples.actions import copy_wording, save_draft
+import pytest
+from django.db import IntegrityError, transaction
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.triples.actions import AlreadyStarted, copy_wording, save_draft, start_draft
 from apps.triples.checks import WARN
 from apps.triples.drafting import BlockChoice, checks_of
-from tests.factories import AT
+from apps.triples.models import Triple
+from apps.triples.selectors import newest_snapshot
+from tests.factories import AT, lead_of, make_member
 from tests.triples.factories import make_draft, make_team, version_of
 
 
@@ -30,3 +37,29 @@ def test_an_answer_given_while_one_block_was_expected_counts_when_there_are_two(
 
     assert [check.answer for check in found if check.key == warning.key] == ["People ask like that."]
     assert [check.where for check in found if check.key == warning.key] == ["access"]
+
+
+def test_a_key_starts_one_draft_of_its_author(db):
+    project = make_team()
+    author, other = (make_member(project, Role.ANNOTATOR) for _ in range(2))
+
+    def start(person: User, key: str) -> Triple:
+        snapshot = newest_snapshot(project)
+        return start_draft(project=project, author=person, snapshot=snapshot, idempotency_key=key, at=AT)
+
+    first = start(author, "one")
+    with pytest.raises(AlreadyStarted) as again:
+        start(author, "one")
+
+    assert again.value.triple == first
+    others = [start(other, "one"), start(author, "two"), start(author, ""), start(author, "")]
+    assert [triple.number for triple in others] == [2, 3, 4, 5]
+
+
+def test_the_database_keeps_a_key_for_one_draft_of_a_person(db):
+    project = make_team()
+    first, second = (make_draft(project, author=lead_of(project)) for _ in range(2))
+    Triple.objects.filter(pk=first.pk).update(idempotency_key="one")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Triple.objects.filter(pk=second.pk).update(idempotency_key="one")

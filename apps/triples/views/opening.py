@@ -1,7 +1,7 @@
 """Opening the bench: empty, from a block or a query, or on a revision that is being written."""
 
-import secrets
 from typing import Any
+from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -45,7 +45,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     initial = {
         "seen_version": 0,
         "corpus": snapshot.corpus_id,
-        "started": secrets.token_urlsafe(12),
+        "key": uuid4().hex,
         "blocks": [Row(expected)] if expected else [],
     }
     form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else {}))

@@ -73,8 +73,7 @@ def chosen(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def checks(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
     """The checks on what the form holds now; nothing is saved."""
-    pk = pk or started_draft(request)
-    triple = triple_for(member_of(request), pk) if pk else None
+    triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(request.POST, project=project, snapshot=snapshot)
     page = Bench(project, member_of(request).user, snapshot, form, triple=triple)

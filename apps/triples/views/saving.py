@@ -25,7 +25,7 @@ from apps.triples.selectors import (
     triple_for,
 )
 from apps.triples.views import WRITERS
-from apps.triples.views.writing import remember_started, snapshot_or_404, started_draft, started_meanwhile
+from apps.triples.views.writing import snapshot_or_404, started_draft
 
 
 @transaction.atomic
@@ -36,8 +36,7 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
     still holds all that was posted and says what is wrong. A new draft that was posted before, whose answer got lost
     or whose button was pressed twice, is saved into what it became then.
     """
-    pk = pk or started_meanwhile(request, project)
-    triple = triple_for(member_of(request), pk) if pk else None
+    triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot)
     page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
@@ -47,13 +46,12 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
         page.notice = "Nothing was saved: a field needs another look."
         return page, None
     try:
-        saved = _store(request, page)
+        return page, _store(request, page)
+    except actions.AlreadyStarted as meanwhile:
+        return save_bench(request, project, meanwhile.triple.pk)
     except actions.EditConflict as conflict:
         page.notice = conflict.sentence
         return page, None
-    if triple is None:
-        remember_started(request, form.cleaned_data["started"], saved)
-    return page, saved
 
 
 def _writable(request: HttpRequest, triple: Triple) -> Revision:
@@ -84,6 +82,7 @@ def _store(request: HttpRequest, page: Bench) -> Triple:
         snapshot=page.snapshot,
         wording=page.form.wording(),
         query=query,
+        idempotency_key=data["key"],
         at=at,
     )
 
@@ -127,7 +126,7 @@ def autosave(request: HttpRequest, project: Project, pk: int | None = None) -> H
 def _is_blank(request: HttpRequest, project: Project) -> bool:
     """The form of a new draft in which nobody has written or chosen anything."""
     form = BenchForm(request.POST, project=project, snapshot=snapshot_or_404(request, project))
-    return form.is_valid() and form.wording()._replace(answers=()) == EMPTY and started_draft(request) is None
+    return form.is_valid() and form.wording()._replace(answers=()) == EMPTY and started_draft(request, project) is None
 
 
 def _saved(project: Project, triple: Triple) -> dict[str, Any]:

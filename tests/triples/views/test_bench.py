@@ -12,7 +12,7 @@ from apps.triples.actions import copy_wording
 from apps.triples.models import Triple
 from tests.factories import AT, make_member
 from tests.queries.factories import make_query
-from tests.races import in_threads
+from tests.races import each_at_once
 from tests.review.factories import make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, rows, url
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team, version_of
@@ -200,7 +200,7 @@ def test_a_background_save_of_an_old_version_is_a_conflict_in_a_sentence(client,
 
 
 def test_a_save_that_comes_again_has_its_effect_once(client, project, author):
-    sent = fields(project, started="a-key")
+    sent = fields(project, key="a-key")
     first = client.post(url("autosave_new", project), sent).json()
     again = client.post(url("autosave_new", project), sent).json()
     pressed = client.post(url("save_new", project), sent)
@@ -212,22 +212,20 @@ def test_a_save_that_comes_again_has_its_effect_once(client, project, author):
 
 @pytest.mark.django_db(transaction=True)
 def test_saves_of_one_new_bench_that_arrive_together_start_one_draft(client, project, author):
-    sent = fields(project, started="a-key")
+    sent = fields(project, key="a-key")
     tabs = [deepcopy(client) for _ in range(4)]
-    labels = []
 
-    failures = in_threads(lambda tab: labels.append(tab.post(url("autosave_new", project), sent).json()["label"]), tabs)
+    answers = each_at_once(lambda tab: tab.post(url("autosave_new", project), sent).json(), tabs)
 
-    assert failures == []
-    assert labels == ["T-0001"] * 4
+    assert [answer["label"] for answer in answers] == ["T-0001"] * 4
     assert Triple.objects.count() == 1
 
 
 def test_a_key_of_another_person_opens_nothing(client, project, author):
-    client.post(url("autosave_new", project), fields(project, started="a-key"))
+    client.post(url("autosave_new", project), fields(project, key="a-key"))
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    answer = client.post(url("autosave_new", project), fields(project, started="a-key"))
+    answer = client.post(url("autosave_new", project), fields(project, key="a-key"))
 
     assert answer.json()["label"] == "T-0002"
 
