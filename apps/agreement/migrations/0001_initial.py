@@ -36,6 +36,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='calibrations', to='accounts.project')),
                 ('subject', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='calibration_number_in_project'), models.UniqueConstraint(condition=models.Q(('period', ''), _negated=True), fields=('project', 'subject', 'side', 'period'), name='calibration_once_per_person_side_and_period'), models.UniqueConstraint(condition=models.Q(('state', 'closed'), _negated=True), fields=('project', 'subject', 'side'), name='calibration_one_at_a_time_per_person_and_side'), models.CheckConstraint(condition=models.Q(('subject', models.F('partner')), _negated=True), name='calibration_takes_two'), models.CheckConstraint(condition=models.Q(('side__in', ['author', 'reviewer'])), name='calibration_side_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('closed_by__isnull', False), ('state', 'closed'), models.Q(('note', ''), _negated=True)), models.Q(('closed_at', None), ('closed_by', None), ('note', ''), ('state__in', ['open', 'answered'])), _connector='OR'), name='calibration_closed_has_who_when_and_a_note'), models.CheckConstraint(condition=models.Q(models.Q(('answered_at', None), ('state', 'open')), models.Q(('answered_at__isnull', False), ('state', 'answered')), ('state', 'closed'), _connector='OR'), name='calibration_answered_has_a_time')],
+            },
         ),
         migrations.CreateModel(
             name='CalibrationItem',
@@ -45,6 +48,9 @@ class Migration(migrations.Migration):
                 ('calibration', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='agreement.calibration')),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='triples.revision')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('calibration', 'number'), name='calibration_item_number_once'), models.UniqueConstraint(fields=('calibration', 'revision'), name='calibration_item_once')],
+            },
         ),
         migrations.CreateModel(
             name='CalibrationMessage',
@@ -55,6 +61,9 @@ class Migration(migrations.Migration):
                 ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('calibration', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='messages', to='agreement.calibration')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='calibration_message_has_text')],
+            },
         ),
         migrations.CreateModel(
             name='CalibrationVerdict',
@@ -70,57 +79,8 @@ class Migration(migrations.Migration):
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('supersedes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='agreement.calibrationverdict')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='calibration_number_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.UniqueConstraint(condition=models.Q(('period', ''), _negated=True), fields=('project', 'subject', 'side', 'period'), name='calibration_once_per_person_side_and_period'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'closed'), _negated=True), fields=('project', 'subject', 'side'), name='calibration_one_at_a_time_per_person_and_side'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.CheckConstraint(condition=models.Q(('subject', models.F('partner')), _negated=True), name='calibration_takes_two'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.CheckConstraint(condition=models.Q(('side__in', ['author', 'reviewer'])), name='calibration_side_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('closed_by__isnull', False), ('state', 'closed'), models.Q(('note', ''), _negated=True)), models.Q(('closed_at', None), ('closed_by', None), ('note', ''), ('state__in', ['open', 'answered'])), _connector='OR'), name='calibration_closed_has_who_when_and_a_note'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibration',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('answered_at', None), ('state', 'open')), models.Q(('answered_at__isnull', False), ('state', 'answered')), ('state', 'closed'), _connector='OR'), name='calibration_answered_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationitem',
-            constraint=models.UniqueConstraint(fields=('calibration', 'number'), name='calibration_item_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationitem',
-            constraint=models.UniqueConstraint(fields=('calibration', 'revision'), name='calibration_item_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='calibration_message_has_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationverdict',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('item', 'person'), name='calibration_verdict_one_chain_per_item_and_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationverdict',
-            constraint=models.UniqueConstraint(fields=('person', 'idempotency_key'), name='calibration_verdict_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='calibrationverdict',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('category', ''), ('choice', 'confirm'), ('reasons', [])), models.Q(('choice', 'flag'), models.Q(('reasons', []), _negated=True)), _connector='OR'), name='calibration_flag_has_reasons_and_confirm_none'),
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('item', 'person'), name='calibration_verdict_one_chain_per_item_and_person'), models.UniqueConstraint(fields=('person', 'idempotency_key'), name='calibration_verdict_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('category', ''), ('choice', 'confirm'), ('reasons', [])), models.Q(('choice', 'flag'), models.Q(('reasons', []), _negated=True)), _connector='OR'), name='calibration_flag_has_reasons_and_confirm_none')],
+            },
         ),
     ]

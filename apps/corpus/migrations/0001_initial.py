@@ -39,6 +39,9 @@ class Migration(migrations.Migration):
                 ('redaction_reason', models.TextField(blank=True)),
                 ('block', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='corpus.block')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('block', 'digest'), name='block_version_digest_in_block'), models.CheckConstraint(condition=models.Q(models.Q(('page_end', None), ('page_start', None)), ('page_start__lte', models.F('page_end')), _connector='OR'), name='block_version_pages_in_order'), models.CheckConstraint(condition=models.Q(('redacted_at', None), models.Q(('text', ''), models.Q(('redaction_reason', ''), _negated=True)), _connector='OR'), name='block_version_redacted_has_no_text')],
+            },
         ),
         migrations.AddField(
             model_name='block',
@@ -58,6 +61,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'corpora',
+                'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='corpus_slug_in_project')],
             },
         ),
         migrations.AddField(
@@ -73,6 +77,9 @@ class Migration(migrations.Migration):
                 ('title', models.TextField(blank=True)),
                 ('corpus', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='corpus.corpus')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('corpus', 'outside_id'), name='document_id_in_corpus')],
+            },
         ),
         migrations.AddField(
             model_name='block',
@@ -92,6 +99,9 @@ class Migration(migrations.Migration):
                 ('corpus', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='snapshots', to='corpus.corpus')),
                 ('frozen_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('corpus', 'number'), name='snapshot_number_in_corpus'), models.UniqueConstraint(fields=('corpus', 'digest'), name='snapshot_digest_in_corpus')],
+            },
         ),
         migrations.CreateModel(
             name='SnapshotBlock',
@@ -102,45 +112,12 @@ class Migration(migrations.Migration):
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='corpus.snapshot')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.blockversion')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='blockversion',
-            constraint=models.UniqueConstraint(fields=('block', 'digest'), name='block_version_digest_in_block'),
-        ),
-        migrations.AddConstraint(
-            model_name='blockversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('page_end', None), ('page_start', None)), ('page_start__lte', models.F('page_end')), _connector='OR'), name='block_version_pages_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='blockversion',
-            constraint=models.CheckConstraint(condition=models.Q(('redacted_at', None), models.Q(('text', ''), models.Q(('redaction_reason', ''), _negated=True)), _connector='OR'), name='block_version_redacted_has_no_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='corpus',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='corpus_slug_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('corpus', 'outside_id'), name='document_id_in_corpus'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('snapshot', 'position'), name='snapshot_position'), models.UniqueConstraint(fields=('snapshot', 'block'), name='snapshot_block_once')],
+            },
         ),
         migrations.AddConstraint(
             model_name='block',
             constraint=models.UniqueConstraint(fields=('corpus', 'outside_id'), name='block_id_in_corpus'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('corpus', 'number'), name='snapshot_number_in_corpus'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('corpus', 'digest'), name='snapshot_digest_in_corpus'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshotblock',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'position'), name='snapshot_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshotblock',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'block'), name='snapshot_block_once'),
         ),
     ]

@@ -36,6 +36,9 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='retrieval.run')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='goldsets.version')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'version', 'split', 'measures_digest', 'seed'), name='evaluation_once')],
+            },
         ),
         migrations.CreateModel(
             name='RegressionNote',
@@ -50,6 +53,9 @@ class Migration(migrations.Migration):
                 ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.evaluation')),
                 ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('baseline', 'candidate', 'measure', 'query_id_text'), name='regression_note_once'), models.CheckConstraint(condition=models.Q(('decision__in', ['accept', 'fix', 'grades_wrong'])), name='regression_decision_is_known')],
+            },
         ),
         migrations.CreateModel(
             name='Score',
@@ -64,21 +70,8 @@ class Migration(migrations.Migration):
                 ('values', models.BinaryField()),
                 ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scores', to='evaluation.evaluation')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.UniqueConstraint(fields=('run', 'version', 'split', 'measures_digest', 'seed'), name='evaluation_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='regressionnote',
-            constraint=models.UniqueConstraint(fields=('baseline', 'candidate', 'measure', 'query_id_text'), name='regression_note_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='regressionnote',
-            constraint=models.CheckConstraint(condition=models.Q(('decision__in', ['accept', 'fix', 'grades_wrong'])), name='regression_decision_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='score',
-            constraint=models.UniqueConstraint(fields=('evaluation', 'measure'), name='score_once_per_measure'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('evaluation', 'measure'), name='score_once_per_measure')],
+            },
         ),
     ]

@@ -31,6 +31,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_sets', to='accounts.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='gold_set_slug_in_project')],
+            },
         ),
         migrations.CreateModel(
             name='Version',
@@ -55,6 +58,9 @@ class Migration(migrations.Migration):
                 ('rounds', models.ManyToManyField(related_name='+', to='judging.round')),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='corpus.snapshot')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('gold_set', 'number'), name='version_number_in_gold_set'), models.UniqueConstraint(condition=models.Q(('state', 'released')), fields=('gold_set',), name='version_one_released_per_gold_set'), models.CheckConstraint(condition=models.Q(models.Q(('digest', ''), ('frozen_at', None), ('released_at', None), ('state', 'draft')), models.Q(('frozen_at__isnull', False), ('released_at', None), ('state', 'frozen'), models.Q(('digest', ''), _negated=True)), models.Q(('frozen_at__isnull', False), ('released_at__isnull', False), ('state__in', ['released', 'superseded']), models.Q(('digest', ''), _negated=True)), _connector='OR'), name='version_state_fits_its_times'), models.CheckConstraint(condition=models.Q(('test_share__gte', 0), ('test_share__lte', 1)), name='version_test_share_is_a_share')],
+            },
         ),
         migrations.CreateModel(
             name='VersionQuery',
@@ -67,6 +73,9 @@ class Migration(migrations.Migration):
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='version_queries', to='queries.query')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='goldsets.version')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('version', 'outside_id'), name='version_query_once')],
+            },
         ),
         migrations.CreateModel(
             name='VersionGrade',
@@ -81,6 +90,9 @@ class Migration(migrations.Migration):
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='grades', to='goldsets.version')),
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='grades', to='goldsets.versionquery')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('query', 'block_version'), name='version_grade_once')],
+            },
         ),
         migrations.CreateModel(
             name='VersionTriple',
@@ -93,37 +105,8 @@ class Migration(migrations.Migration):
                 ('triple', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='version_triples', to='triples.triple')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='triples', to='goldsets.version')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='goldset',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='gold_set_slug_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('gold_set', 'number'), name='version_number_in_gold_set'),
-        ),
-        migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'released')), fields=('gold_set',), name='version_one_released_per_gold_set'),
-        ),
-        migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('digest', ''), ('frozen_at', None), ('released_at', None), ('state', 'draft')), models.Q(('frozen_at__isnull', False), ('released_at', None), ('state', 'frozen'), models.Q(('digest', ''), _negated=True)), models.Q(('frozen_at__isnull', False), ('released_at__isnull', False), ('state__in', ['released', 'superseded']), models.Q(('digest', ''), _negated=True)), _connector='OR'), name='version_state_fits_its_times'),
-        ),
-        migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('test_share__gte', 0), ('test_share__lte', 1)), name='version_test_share_is_a_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='versionquery',
-            constraint=models.UniqueConstraint(fields=('version', 'outside_id'), name='version_query_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='versiongrade',
-            constraint=models.UniqueConstraint(fields=('query', 'block_version'), name='version_grade_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='versiontriple',
-            constraint=models.UniqueConstraint(fields=('version', 'triple'), name='version_triple_once'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('version', 'triple'), name='version_triple_once')],
+            },
         ),
     ]

@@ -52,6 +52,10 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='accounts.project')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['state', 'id'], name='job_open'), models.Index(fields=['project', '-id'], name='job_newest_first')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='job_state_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ['cancelled', 'done', 'failed'])), models.Q(models.Q(('state__in', ['cancelled', 'done', 'failed']), _negated=True), ('finished_at', None)), _connector='OR'), name='job_finished_at_goes_with_an_end'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at', None)), _connector='OR'), name='job_lease_goes_with_running'), models.CheckConstraint(condition=models.Q(('attempt__lte', models.F('max_attempts'))), name='job_attempts_are_limited')],
+            },
         ),
         migrations.CreateModel(
             name='JobChunk',
@@ -61,6 +65,9 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveIntegerField()),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='chunks', to='jobs.job')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('job', 'key'), name='job_chunk_happens_once')],
+            },
         ),
         migrations.CreateModel(
             name='Outbox',
@@ -77,6 +84,10 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(blank=True)),
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.project')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['next_at'], name='outbox_due')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['mail'])), name='outbox_kind_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('state', 'sent')), models.Q(('sent_at', None), ('state__in', ['waiting', 'failed'])), _connector='OR'), name='outbox_sent_at_goes_with_sent')],
+            },
         ),
         migrations.CreateModel(
             name='Upload',
@@ -94,49 +105,8 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='accounts.project')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['state', 'id'], name='job_open'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['project', '-id'], name='job_newest_first'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='job_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ['cancelled', 'done', 'failed'])), models.Q(models.Q(('state__in', ['cancelled', 'done', 'failed']), _negated=True), ('finished_at', None)), _connector='OR'), name='job_finished_at_goes_with_an_end'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_expires_at', None)), _connector='OR'), name='job_lease_goes_with_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('attempt__lte', models.F('max_attempts'))), name='job_attempts_are_limited'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobchunk',
-            constraint=models.UniqueConstraint(fields=('job', 'key'), name='job_chunk_happens_once'),
-        ),
-        migrations.AddIndex(
-            model_name='outbox',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['next_at'], name='outbox_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='outbox',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['mail'])), name='outbox_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='outbox',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('state', 'sent')), models.Q(('sent_at', None), ('state__in', ['waiting', 'failed'])), _connector='OR'), name='outbox_sent_at_goes_with_sent'),
-        ),
-        migrations.AddConstraint(
-            model_name='upload',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['stored', 'used', 'discarded'])), name='upload_state_is_known'),
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['stored', 'used', 'discarded'])), name='upload_state_is_known')],
+            },
         ),
     ]

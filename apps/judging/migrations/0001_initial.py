@@ -28,6 +28,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='accounts.project')),
                 ('published_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='guideline_number_in_project')],
+            },
         ),
         migrations.CreateModel(
             name='Round',
@@ -50,6 +53,9 @@ class Migration(migrations.Migration):
                 ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='retrieval.pool')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='accounts.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='round_number_in_project'), models.CheckConstraint(condition=models.Q(('overlap_share__gte', 0), ('overlap_share__lte', 1)), name='round_overlap_is_a_share'), models.CheckConstraint(condition=models.Q(('judges__gte', 1)), name='round_asks_for_a_judge')],
+            },
         ),
         migrations.CreateModel(
             name='Adjudication',
@@ -64,6 +70,9 @@ class Migration(migrations.Migration):
                 ('supersedes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='judging.adjudication')),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='judging.round')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('round', 'entry'), name='adjudication_one_chain_per_pair'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='adjudication_has_a_reason')],
+            },
         ),
         migrations.CreateModel(
             name='RoundAnnotator',
@@ -73,6 +82,9 @@ class Migration(migrations.Migration):
                 ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotators', to='judging.round')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('round', 'annotator'), name='round_annotator_once')],
+            },
         ),
         migrations.CreateModel(
             name='Seat',
@@ -87,6 +99,10 @@ class Migration(migrations.Migration):
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='queries.query')),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='judging.round')),
             ],
+            options={
+                'indexes': [models.Index(fields=['round', 'state', 'query'], name='judging_seat_open'), models.Index(fields=['round', 'annotator', 'state'], name='judging_seat_mine')],
+                'constraints': [models.UniqueConstraint(fields=('round', 'entry', 'number'), name='judging_seat_number_once'), models.UniqueConstraint(condition=models.Q(('annotator__isnull', False)), fields=('round', 'entry', 'annotator', 'pass_number'), name='judging_one_seat_per_person_pair_and_pass'), models.CheckConstraint(condition=models.Q(models.Q(('annotator', None), ('lease_expires_at', None), ('state', 'open')), models.Q(('annotator__isnull', False), ('lease_expires_at__isnull', False), ('state', 'leased')), models.Q(('annotator__isnull', False), ('state', 'done')), _connector='OR'), name='judging_seat_state_fits_annotator')],
+            },
         ),
         migrations.CreateModel(
             name='Judgement',
@@ -108,73 +124,9 @@ class Migration(migrations.Migration):
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='judging.round')),
                 ('seat', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='judging.seat')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='guideline',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='guideline_number_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='round',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='round_number_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap_share__gte', 0), ('overlap_share__lte', 1)), name='round_overlap_is_a_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('judges__gte', 1)), name='round_asks_for_a_judge'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('round', 'entry'), name='adjudication_one_chain_per_pair'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='adjudication_has_a_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='roundannotator',
-            constraint=models.UniqueConstraint(fields=('round', 'annotator'), name='round_annotator_once'),
-        ),
-        migrations.AddIndex(
-            model_name='seat',
-            index=models.Index(fields=['round', 'state', 'query'], name='judging_seat_open'),
-        ),
-        migrations.AddIndex(
-            model_name='seat',
-            index=models.Index(fields=['round', 'annotator', 'state'], name='judging_seat_mine'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(fields=('round', 'entry', 'number'), name='judging_seat_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(condition=models.Q(('annotator__isnull', False)), fields=('round', 'entry', 'annotator', 'pass_number'), name='judging_one_seat_per_person_pair_and_pass'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('annotator', None), ('lease_expires_at', None), ('state', 'open')), models.Q(('annotator__isnull', False), ('lease_expires_at__isnull', False), ('state', 'leased')), models.Q(('annotator__isnull', False), ('state', 'done')), _connector='OR'), name='judging_seat_state_fits_annotator'),
-        ),
-        migrations.AddIndex(
-            model_name='judgement',
-            index=models.Index(fields=['round', 'entry'], name='judgement_of_pair'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('entry', 'annotator', 'pass_number', 'round'), name='judgement_one_chain_per_person_pair_and_pass'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('seat',), name='judgement_one_chain_per_seat'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(fields=('annotator', 'idempotency_key'), name='judgement_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cant_judge', ''), ('grade__isnull', False)), models.Q(('grade', None), models.Q(('cant_judge', ''), _negated=True)), _connector='OR'), name='judgement_is_a_grade_or_a_reason'),
+            options={
+                'indexes': [models.Index(fields=['round', 'entry'], name='judgement_of_pair')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('entry', 'annotator', 'pass_number', 'round'), name='judgement_one_chain_per_person_pair_and_pass'), models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('seat',), name='judgement_one_chain_per_seat'), models.UniqueConstraint(fields=('annotator', 'idempotency_key'), name='judgement_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('cant_judge', ''), ('grade__isnull', False)), models.Q(('grade', None), models.Q(('cant_judge', ''), _negated=True)), _connector='OR'), name='judgement_is_a_grade_or_a_reason')],
+            },
         ),
     ]

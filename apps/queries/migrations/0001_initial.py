@@ -26,6 +26,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sources', to='accounts.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'slug'), name='source_slug_in_project'), models.CheckConstraint(condition=models.Q(('kind__in', ['query_log', 'failure_case', 'adversarial', 'interview', 'public_rfp', 'customer', 'synthetic'])), name='source_kind_is_known'), models.CheckConstraint(condition=models.Q(('target_share', None), models.Q(('target_share__gte', 0), ('target_share__lte', 1)), _connector='OR'), name='source_target_is_a_share')],
+            },
         ),
         migrations.CreateModel(
             name='Query',
@@ -52,6 +55,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'queries',
+                'indexes': [models.Index(fields=['project', 'retired_at', 'outside_id'], name='queries_que_project_fc3975_idx')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'outside_id'), name='query_id_in_project'), models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='query_has_text')],
             },
         ),
         migrations.CreateModel(
@@ -69,37 +74,8 @@ class Migration(migrations.Migration):
                 ('revoked_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='permissions', to='queries.source')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='source_slug_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['query_log', 'failure_case', 'adversarial', 'interview', 'public_rfp', 'customer', 'synthetic'])), name='source_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(('target_share', None), models.Q(('target_share__gte', 0), ('target_share__lte', 1)), _connector='OR'), name='source_target_is_a_share'),
-        ),
-        migrations.AddIndex(
-            model_name='query',
-            index=models.Index(fields=['project', 'retired_at', 'outside_id'], name='queries_que_project_fc3975_idx'),
-        ),
-        migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('project', 'outside_id'), name='query_id_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='query',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='query_has_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='permission',
-            constraint=models.CheckConstraint(condition=models.Q(('scope__in', ['internal', 'public'])), name='permission_scope_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='permission',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('revoked_at', None), ('revoked_by', None)), models.Q(('revoked_at__isnull', False), ('revoked_by__isnull', False)), _connector='OR'), name='permission_revoked_by_goes_with_revoked_at'),
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('scope__in', ['internal', 'public'])), name='permission_scope_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('revoked_at', None), ('revoked_by', None)), models.Q(('revoked_at__isnull', False), ('revoked_by__isnull', False)), _connector='OR'), name='permission_revoked_by_goes_with_revoked_at')],
+            },
         ),
     ]

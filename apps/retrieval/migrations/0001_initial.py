@@ -37,6 +37,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pools', to='accounts.project')),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pools', to='corpus.snapshot')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='pool_name_in_project'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'complete', 'failed'])), name='pool_state_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'complete'), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='pool_complete_has_time')],
+            },
         ),
         migrations.CreateModel(
             name='PoolEntry',
@@ -49,6 +52,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'pool entries',
+                'constraints': [models.UniqueConstraint(fields=('pool', 'query', 'version'), name='pool_pair_once')],
             },
         ),
         migrations.CreateModel(
@@ -58,6 +62,9 @@ class Migration(migrations.Migration):
                 ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pool_queries', to='retrieval.pool')),
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='queries.query')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('pool', 'query'), name='pool_query_once')],
+            },
         ),
         migrations.CreateModel(
             name='Run',
@@ -80,6 +87,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='accounts.project')),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='corpus.snapshot')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'tag'), name='run_tag_in_project'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'complete', 'failed'])), name='run_state_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'complete'), _negated=True), models.Q(('completed_at__isnull', False), models.Q(('digest', ''), _negated=True)), _connector='OR'), name='run_complete_has_digest_and_time')],
+            },
         ),
         migrations.CreateModel(
             name='Ranking',
@@ -91,6 +101,9 @@ class Migration(migrations.Migration):
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='queries.query')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rankings', to='retrieval.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'query'), name='ranking_once_per_run_and_query')],
+            },
         ),
         migrations.CreateModel(
             name='PoolRun',
@@ -99,6 +112,9 @@ class Migration(migrations.Migration):
                 ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pool_runs', to='retrieval.pool')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pool_runs', to='retrieval.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('pool', 'run'), name='pool_run_once')],
+            },
         ),
         migrations.CreateModel(
             name='System',
@@ -112,62 +128,13 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='systems', to='accounts.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='system_name_in_project'), models.UniqueConstraint(fields=('project', 'digest'), name='system_digest_in_project'), models.CheckConstraint(condition=models.Q(('kind__in', ['bm25', 'tfidf', 'uploaded'])), name='system_kind_is_known')],
+            },
         ),
         migrations.AddField(
             model_name='run',
             name='system',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='retrieval.system'),
-        ),
-        migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='pool_name_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'complete', 'failed'])), name='pool_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'complete'), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='pool_complete_has_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='poolentry',
-            constraint=models.UniqueConstraint(fields=('pool', 'query', 'version'), name='pool_pair_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='poolquery',
-            constraint=models.UniqueConstraint(fields=('pool', 'query'), name='pool_query_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='ranking',
-            constraint=models.UniqueConstraint(fields=('run', 'query'), name='ranking_once_per_run_and_query'),
-        ),
-        migrations.AddConstraint(
-            model_name='poolrun',
-            constraint=models.UniqueConstraint(fields=('pool', 'run'), name='pool_run_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='system',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='system_name_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='system',
-            constraint=models.UniqueConstraint(fields=('project', 'digest'), name='system_digest_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='system',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['bm25', 'tfidf', 'uploaded'])), name='system_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('project', 'tag'), name='run_tag_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'complete', 'failed'])), name='run_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'complete'), _negated=True), models.Q(('completed_at__isnull', False), models.Q(('digest', ''), _negated=True)), _connector='OR'), name='run_complete_has_digest_and_time'),
         ),
     ]

@@ -25,6 +25,9 @@ class Migration(migrations.Migration):
                 ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='review_seats', to=settings.AUTH_USER_MODEL)),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='triples.revision')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('released_at', None)), fields=('revision', 'number'), name='review_seat_number_once'), models.UniqueConstraint(condition=models.Q(('released_at', None)), fields=('revision', 'reviewer'), name='review_seat_once_per_person'), models.CheckConstraint(condition=models.Q(('number__in', [1, 2])), name='review_seat_is_first_or_second')],
+            },
         ),
         migrations.CreateModel(
             name='Verdict',
@@ -41,6 +44,9 @@ class Migration(migrations.Migration):
                 ('seat', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='review.reviewseat')),
                 ('supersedes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='review.verdict')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('revision', 'reviewer'), name='verdict_one_chain_per_revision_and_reviewer'), models.UniqueConstraint(fields=('reviewer', 'idempotency_key'), name='verdict_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('category', ''), ('choice', 'confirm'), ('reasons', [])), models.Q(('choice', 'flag'), models.Q(('reasons', []), _negated=True)), _connector='OR'), name='verdict_flag_has_reasons_and_confirm_none')],
+            },
         ),
         migrations.CreateModel(
             name='DisputeMessage',
@@ -72,29 +78,5 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('kind', 'adjudicated'), _negated=True), models.Q(('decided_by__isnull', False), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='resolution_adjudicated_has_judge_and_reason')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='reviewseat',
-            constraint=models.UniqueConstraint(condition=models.Q(('released_at', None)), fields=('revision', 'number'), name='review_seat_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewseat',
-            constraint=models.UniqueConstraint(condition=models.Q(('released_at', None)), fields=('revision', 'reviewer'), name='review_seat_once_per_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewseat',
-            constraint=models.CheckConstraint(condition=models.Q(('number__in', [1, 2])), name='review_seat_is_first_or_second'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('revision', 'reviewer'), name='verdict_one_chain_per_revision_and_reviewer'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('reviewer', 'idempotency_key'), name='verdict_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('category', ''), ('choice', 'confirm'), ('reasons', [])), models.Q(('choice', 'flag'), models.Q(('reasons', []), _negated=True)), _connector='OR'), name='verdict_flag_has_reasons_and_confirm_none'),
         ),
     ]

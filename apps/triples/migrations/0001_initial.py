@@ -34,6 +34,9 @@ class Migration(migrations.Migration):
                 ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.snapshot')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('submitted_at', None), models.Q(models.Q(('question', ''), _negated=True), models.Q(('answer', ''), _negated=True), ('round__gte', 1)), _connector='OR'), name='revision_submitted_is_whole')],
+            },
         ),
         migrations.CreateModel(
             name='Triple',
@@ -62,6 +65,10 @@ class Migration(migrations.Migration):
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='triples', to='corpus.snapshot')),
                 ('source', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='triples', to='queries.source')),
             ],
+            options={
+                'indexes': [models.Index(fields=['project', 'state', 'changed_at'], name='triple_by_state')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='triple_number_in_project'), models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'in_review', 'accepted', 'disputed', 'dropped', 'split', 'retired', 'withdrawn'])), name='triple_state_is_known'), models.CheckConstraint(condition=models.Q(('is_stale', False), ('state', 'accepted'), _connector='OR'), name='triple_only_accepted_is_stale'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'accepted'), _negated=True), models.Q(models.Q(('resolution', ''), _negated=True), ('resolved_at__isnull', False)), _connector='OR'), name='triple_accepted_has_resolution'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'retired'), _negated=True), models.Q(('retire_reason', ''), _negated=True), _connector='OR'), name='triple_retired_has_a_reason')],
+            },
         ),
         migrations.AddField(
             model_name='revision',
@@ -81,36 +88,8 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('revision', 'version'), name='expected_block_once_per_revision')],
             },
         ),
-        migrations.AddIndex(
-            model_name='triple',
-            index=models.Index(fields=['project', 'state', 'changed_at'], name='triple_by_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='triple',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='triple_number_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='triple',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'in_review', 'accepted', 'disputed', 'dropped', 'split', 'retired', 'withdrawn'])), name='triple_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='triple',
-            constraint=models.CheckConstraint(condition=models.Q(('is_stale', False), ('state', 'accepted'), _connector='OR'), name='triple_only_accepted_is_stale'),
-        ),
-        migrations.AddConstraint(
-            model_name='triple',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'accepted'), _negated=True), models.Q(models.Q(('resolution', ''), _negated=True), ('resolved_at__isnull', False)), _connector='OR'), name='triple_accepted_has_resolution'),
-        ),
-        migrations.AddConstraint(
-            model_name='triple',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'retired'), _negated=True), models.Q(('retire_reason', ''), _negated=True), _connector='OR'), name='triple_retired_has_a_reason'),
-        ),
         migrations.AddConstraint(
             model_name='revision',
             constraint=models.UniqueConstraint(fields=('triple', 'number'), name='revision_number_in_triple'),
-        ),
-        migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.CheckConstraint(condition=models.Q(('submitted_at', None), models.Q(models.Q(('question', ''), _negated=True), models.Q(('answer', ''), _negated=True), ('round__gte', 1)), _connector='OR'), name='revision_submitted_is_whole'),
         ),
     ]
