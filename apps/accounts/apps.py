@@ -9,7 +9,6 @@ class AccountsConfig(AppConfig):
         from django.contrib.auth.models import update_last_login
         from django.contrib.auth.signals import user_logged_in
 
-        from apps.accounts import schema  # noqa: F401  registers the scheme by being imported
         from apps.accounts.signing_in import note_sign_in
 
         user_logged_in.disconnect(update_last_login, dispatch_uid="update_last_login")

@@ -3,6 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
+from apps.accounts import schema  # noqa: F401  registers the scheme by being imported
 from apps.dashboard import api
 
 app_name = "api"

@@ -1,9 +1,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection, transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, OuterRef, Q, QuerySet, Subquery
 from django.db.models import PositiveBigIntegerField as Whole
 
 from apps.accounts.models import User
@@ -200,7 +199,8 @@ def _is_one_of(chosen: QuerySet[Seat, Any]) -> Q | Func:
     if connection.vendor != "postgresql":
         return Q(pk__in=chosen)
     among: Any = {"template": "%(expressions)s)", "arg_joiner": " = ANY("}
-    return Func(F("pk"), ArraySubquery(chosen), output_field=BooleanField(), **among)
+    array = Subquery(chosen, template="ARRAY(%(subquery)s)")  # Django's own brings PostgreSQL's driver to SQLite
+    return Func(F("pk"), array, output_field=BooleanField(), **among)
 
 
 def _rank(own: OwnOrder) -> ExpressionWrapper:
