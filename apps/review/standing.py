@@ -19,7 +19,7 @@ def live_verdicts(revision: Revision) -> list[Verdict]:
     """The verdicts that count, by seat: a superseded one does not."""
     return list(
         Verdict.objects.filter(revision=revision, superseded_by=None)
-        .select_related("reviewer", "seat")
+        .select_related("reviewer")
         .order_by("seat__number")
     )
 
