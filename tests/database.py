@@ -6,6 +6,7 @@ decides how it looks; PostgreSQL's lives as long as the run and is copied by the
 """
 
 import fcntl
+import functools
 import hashlib
 import os
 import pickle
@@ -139,6 +140,7 @@ def _sqlite_template(cache: Path) -> Path:
     return path
 
 
+@functools.cache
 def _digest() -> str:
     """Names what the tables, their guards and the rows that migrating writes depend on."""
     digest = hashlib.sha256()

@@ -36,6 +36,7 @@ class Workers:
             "KARAT_JOB_LEASE": "2",
             "KARAT_JOB_SWEEP": "0.3",
             "KARAT_LOG_LEVEL": "ERROR",
+            "CELERY_SKIP_CHECKS": "1",  # the same ones each time, and most of a worker's start
         }
 
     def start(self, *, concurrency: int = 2) -> subprocess.Popen:
