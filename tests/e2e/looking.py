@@ -45,8 +45,12 @@ document.addEventListener("securitypolicyviolation", (event) => {
 # How wide the page is in a window of this width, in its own font and in one whose letters are a tenth wider than those
 # of this machine; and what is wider than its box, cannot be reached by keyboard or told by name, or does not show that
 # more lies beyond. Asked for at once: there are some six hundred windows to look through.
-MEASURED = """async (width) => {
-  while (innerWidth !== width) await new Promise(requestAnimationFrame);
+MEASURED = """async ([width, patience]) => {
+  const late = performance.now() + patience;
+  while (innerWidth !== width) {
+    if (performance.now() > late) throw new Error(`asked for ${width} px, the window has ${innerWidth}`);
+    await new Promise(requestAnimationFrame);
+  }
   const page = document.documentElement;
   const own = page.scrollWidth;
   const scrolling = [...document.querySelectorAll(".scroll, .plot")]
@@ -111,7 +115,7 @@ def theme(page: Page, scheme: str) -> None:
 def faults_at_width(page: Page, width: int) -> list[str]:
     """What a window so many CSS pixels wide does to the page, which bears any font: the next machine has others."""
     page.set_viewport_size({"width": width, "height": 844})
-    found = page.evaluate(MEASURED, width)
+    found = page.evaluate(MEASURED, [width, PATIENCE])
     faults = [f"at {width} px: mute {box}" for box in found["mute"]]
     if found["own"] > width:
         faults.append(f"scrolls sideways at {width} px: {found['own']} px")
