@@ -63,6 +63,9 @@ class Migration(migrations.Migration):
                 ('gold_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gates', to='goldsets.goldset')),
                 ('system', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gates', to='retrieval.system')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('gold_set', 'system', 'name'), name='gate_name_in_use_once'), models.CheckConstraint(condition=models.Q(('tier__in', ['smoke', 'full', 'deep'])), name='gate_tier_is_known')],
+            },
         ),
         migrations.CreateModel(
             name='GateResult',
@@ -76,6 +79,10 @@ class Migration(migrations.Migration):
                 ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gate_results', to='evaluation.evaluation')),
                 ('gate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='results', to='evaluation.gate')),
             ],
+            options={
+                'indexes': [models.Index(fields=['gate', '-id'], name='gate_result_newest_first')],
+                'constraints': [models.UniqueConstraint(fields=('gate', 'evaluation'), name='gate_result_once'), models.CheckConstraint(condition=models.Q(('state__in', ['passed', 'failed', 'unknown'])), name='gate_state_is_known')],
+            },
         ),
         migrations.CreateModel(
             name='RunNote',
@@ -90,6 +97,9 @@ class Migration(migrations.Migration):
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='ledger', to='retrieval.run')),
                 ('written_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('cost', None), ('cost__gte', 0), _connector='OR'), name='run_cost_is_not_negative')],
+            },
         ),
         migrations.CreateModel(
             name='StabilityReport',
@@ -107,6 +117,9 @@ class Migration(migrations.Migration):
                 ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stability_reports', to='goldsets.version')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('version', 'digest'), name='stability_report_once')],
+            },
         ),
         migrations.CreateModel(
             name='Badge',
@@ -137,34 +150,6 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('baseline', 'candidate', 'measure'), name='comparison_closed_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='gate',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('gold_set', 'system', 'name'), name='gate_name_in_use_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='gate',
-            constraint=models.CheckConstraint(condition=models.Q(('tier__in', ['smoke', 'full', 'deep'])), name='gate_tier_is_known'),
-        ),
-        migrations.AddIndex(
-            model_name='gateresult',
-            index=models.Index(fields=['gate', '-id'], name='gate_result_newest_first'),
-        ),
-        migrations.AddConstraint(
-            model_name='gateresult',
-            constraint=models.UniqueConstraint(fields=('gate', 'evaluation'), name='gate_result_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='gateresult',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['passed', 'failed', 'unknown'])), name='gate_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='runnote',
-            constraint=models.CheckConstraint(condition=models.Q(('cost', None), ('cost__gte', 0), _connector='OR'), name='run_cost_is_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='stabilityreport',
-            constraint=models.UniqueConstraint(fields=('version', 'digest'), name='stability_report_once'),
         ),
         InstallGuards(GUARDS),
     ]
