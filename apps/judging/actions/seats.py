@@ -32,15 +32,16 @@ def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list
     and before that only when nothing else is left. Leases that have lapsed go back first; what the person holds
     already is kept and extended. An empty list: nothing is left for this person now.
 
-    Each step is a transaction of its own that locks the person's row and leases seats of one query in one statement:
-    two tabs never get two seats of one pair, and two people never get one seat. It reads one query's seats through
-    an index, so its time does not depend on the pool.
+    Each step is a transaction that locks the person's row and leases the seats of a query in one statement: two tabs
+    never get two seats of one pair, and two people never get one seat. A query's seats are read through an index, so
+    the time does not depend on the pool. Where others are taking what this person was about to take, the next step
+    sees what they left.
     """
     return_lapsed(round_, annotator, at=at)
     wanted = min(n, MOST_SEATS)
     while True:
-        seats, is_more = _claim_step(round_, annotator, wanted, at)
-        if len(seats) >= wanted or not is_more:
+        seats, met_others = _claim_step(round_, annotator, wanted, at)
+        if not met_others:
             return seats
 
 
@@ -77,26 +78,42 @@ def in_order(seats: list[Seat], place: RoundAnnotator) -> list[Seat]:
 
 @transaction.atomic
 def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[list[Seat], bool]:
-    """Fill up with what is due and from the next query that has a pair for this person; False when there was none."""
+    """Fill up with what is due and from one query after another; True when others had their hands on the last one."""
     place = locked_place(round_.pk, annotator)
     if reason := rules.grading_refusal(place.round):
         raise SeatsRefused(reason, code="round_not_open")
     expires = at + timedelta(minutes=place.round.lease_minutes)
-    held_by(place).update(lease_expires_at=expires)
-    held = list(held_by(place))
-    if len(held) >= wanted:
-        return in_order(held, place), False
+    held = held_by(place).update(lease_expires_at=expires)
     queries = gate(place.round)
-    room = wanted - len(held)
-    taken = _lease_reserved(place, queries, room, expires, is_due=True)
-    query_id = _next_query(place, queries) if taken < room else None
-    if query_id is not None:
-        taken += _lease(place, query_id, room - taken, expires)
+    room = wanted - held
+    met_others = False
+    if room > 0:
+        room -= _lease_reserved(place, queries, room, expires, is_due=True)
+    if room > 0:
+        taken, met_others = _lease_from_queries(place, queries, room, expires)
+        room -= taken
+    if room > 0 and not met_others and queries is None:
+        _lease_reserved(place, queries, room, expires, is_due=False)
+    return in_order(list(held_by(place)), place), met_others
+
+
+def _lease_from_queries(
+    place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime
+) -> tuple[int, bool]:
+    """Lease up to `n` seats, query by query from the cursor on, and leave the cursor where they came from.
+
+    Returns how many they were, and whether it ended at a query whose free seats others had locked: they may be
+    taken or free once those are done, which this transaction would never see.
+    """
+    taken = 0
+    while taken < n and (query_id := _next_query(place, queries)) is not None:
+        leased = _lease(place, query_id, n - taken, expires)
+        taken += leased
         place.cursor = query_id
         place.save(update_fields=["cursor"])
-    elif queries is None and taken < room:
-        taken += _lease_reserved(place, queries, room - taken, expires, is_due=False)
-    return in_order(list(held_by(place)) if taken else held, place), query_id is not None
+        if not leased:
+            return taken, True
+    return taken, False
 
 
 def held_by(place: RoundAnnotator) -> QuerySet[Seat]:
