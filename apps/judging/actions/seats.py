@@ -102,18 +102,18 @@ def _lease_from_queries(
 ) -> tuple[int, bool]:
     """Lease up to `n` seats, query by query from the cursor on, and leave the cursor where they came from.
 
-    Returns how many they were, and whether it ended at a query whose free seats others had locked: they may be
-    taken or free once those are done, which this transaction would never see.
+    Returns how many they were, and whether it ended at a query whose free seats others had locked. The step ends
+    there rather than looks again, for two who meet would each hold on to what the other looks for.
     """
-    taken = 0
-    while taken < n and (query_id := _next_query(place, queries)) is not None:
+    taken, met_others = 0, False
+    while taken < n and not met_others and (query_id := _next_query(place, queries)) is not None:
         leased = _lease(place, query_id, n - taken, expires)
         taken += leased
+        met_others = not leased
         place.cursor = query_id
+    if taken or met_others:
         place.save(update_fields=["cursor"])
-        if not leased:
-            return taken, True
-    return taken, False
+    return taken, met_others
 
 
 def held_by(place: RoundAnnotator) -> QuerySet[Seat]:
