@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils.timezone import now
 
 from apps.accounts.actions import PeopleRefused
 from apps.accounts.models import Project, User
@@ -20,7 +21,9 @@ from apps.goldsets.models import Version
 from apps.jobs.clock import from_now
 from apps.jobs.models import Job
 from apps.jobs.testing import run_jobs
-from apps.judging.models import Judgement
+from apps.judging.actions import claim_seats
+from apps.judging.models import Judgement, Round
+from apps.judging.selectors import adjudicable
 from apps.queries.models import Query
 from apps.review.models import Verdict
 from apps.triples.models import Triple
@@ -153,6 +156,18 @@ def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     assert resolutions == {"consensus", "revised", "policy:synonym", "adjudicated"}
     assert set(states) == {"accepted", "disputed", "dropped", "in_review", "draft"}
     assert Triple.objects.filter(project=demo, is_stale=True).count() >= 4
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_who_loads_the_demo_finds_pairs_to_grade_on_g_and_pairs_to_decide(demo, client):
+    host = User.objects.get(is_operator=True)
+    client.force_login(host)
+    round_ = Round.objects.get(project=demo, state="open")
+
+    assert 'data-key="g"' in client.get(reverse("dashboard:home", args=[demo.slug])).text
+    assert len(claim_seats(round_=round_, annotator=host, n=10, at=now())) == 10
+    assert len(adjudicable(round_, host)) > 0
 
 
 @pytest.mark.once

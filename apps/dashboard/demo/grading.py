@@ -33,9 +33,12 @@ def first_round(stage: Stage) -> Round:
 
 
 def second_round(stage: Stage, pool: Pool, *, day: float) -> Round:
-    """Still open: half of it is graded, and the host may go on with it."""
+    """Still open: most of it is graded, and the host may go on with it.
+
+    Pairs of the first round are judged again. Without them the three would leave the host nothing to grade.
+    """
     annotators = {key: stage.people[key] for key in cast.ANNOTATORS}
-    plan = Plan(overlap=0.5, judges=2, seed=11)
+    plan = Plan(overlap=0.5, judges=2, seed=11, judge_again=True)
     people = [*annotators.values(), stage.host]
     round_ = _open(stage, pool, people, plan, "Hard queries", day=day)
     _grade_in_turns(stage, round_, annotators, day=day + 0.2, pause=0.6, most=45)
