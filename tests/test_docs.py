@@ -99,7 +99,9 @@ def test_the_readmes_score_prints_what_it_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     assert cli.main(shlex.split(command.removeprefix("$ karat "))) == 0
-    assert capsys.readouterr().out == printed
+    found = capsys.readouterr()
+    assert found.out == printed
+    assert f"`{found.err.strip()}`" in section
 
 
 def test_every_row_of_the_threats_names_tests_that_are_there():

@@ -5,6 +5,7 @@ from django.core.management import CommandError, call_command
 
 from apps.corpus.models import Block, Corpus, Snapshot
 from apps.queries.models import Query
+from tests.conftest import REPO
 from tests.corpus.factories import make_corpus
 from tests.factories import make_member, make_project
 from tests.queries.factories import make_source
@@ -65,6 +66,18 @@ def test_bad_input_is_told_by_line_with_code_2_and_nothing_is_made(capsys, block
         "Nothing was imported.",
     ]
     assert Corpus.objects.count() == 0
+
+
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/reference/files.md"])
+def test_a_refusal_reads_as_the_pages_show_it(page, capsys, tmp_path, monkeypatch):
+    first, second = {"block_id": "A", "text": "x"}, {"block_id": "B", "document_id": "D", "text": "y", "pages": "3"}
+    (tmp_path / "bad.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(CommandError) as caught:
+        import_corpus(capsys, make_project(), "bad.jsonl")
+
+    assert f"\n{caught.value}\n```" in (REPO / page).read_text()
 
 
 @pytest.mark.parametrize(
