@@ -33,7 +33,7 @@ from apps.agreement.coefficients import (
     krippendorff_alpha,
     pair_table,
 )
-from apps.evaluation.statistics.significance import differences
+from apps.metrics.statistics.significance import differences
 from benchmarks.coverage import AT_ONCE, Intervals, Line, Maker, of_mean, print_table
 
 ONE_GRADE = (0.9, 0.1)

@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from apps.agreement.coefficients import MISSING, category_counts, cohen_kappa, krippendorff_alpha, pair_table
-from apps.evaluation.statistics.resampling import people_intervals
-from apps.evaluation.statistics.significance import differences, sign_flip_p, summaries
+from apps.metrics.statistics.bootstrap import people_intervals
+from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 
 SIZES = (50, 100, 200)
 PEOPLE = (2, 3, 5, 8)

@@ -30,11 +30,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pytrec_eval
 
-from apps.evaluation import cli
-from apps.evaluation.columns import judged_columns, ranked_columns
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import parse_measures
-from apps.evaluation.scoring import RunScores, score_run
+from apps.cli.score import command as cli_command
+from apps.metrics.columns import judged_columns, ranked_columns
+from apps.metrics.measures import parse_measures
+from apps.metrics.scoring import RunScores, score_run
+from apps.metrics.vocabulary import Vocabulary
 
 MEASURES = parse_measures("nDCG@10 AP RR P@10 Recall@100")
 THEIRS = ["ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100"]
@@ -82,7 +82,7 @@ def write_files(folder: Path, qrels: dict, run: dict) -> tuple[Path, Path]:
 def karat(judged: Path, ranked: Path) -> None:
     """`karat score` in this process, its report kept in memory."""
     parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers())
+    cli_command.add_parser(parser.add_subparsers())
     options = ["--qrels", str(judged), "--run", str(ranked), "--per-query", "--format", "json"]
     args = parser.parse_args(["score", *options])
     with contextlib.redirect_stdout(io.StringIO()):

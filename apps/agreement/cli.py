@@ -16,12 +16,12 @@ from apps.agreement.labelfiles.columns import ROLES, Form
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
 from apps.agreement.labelfiles.misread import misread
-from apps.common.alpha import LEVELS
 from apps.common.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import MOST_TOLD, ErrorList, all_of, as_lines
 from apps.common.linefiles import name_of
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import LEVELS
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2

@@ -20,8 +20,8 @@ from apps.agreement.coefficients import MISSING
 from apps.agreement.columns import EPOCH, date_of, mondays
 from apps.agreement.ratings import Dated, Rate
 from apps.agreement.weeks import Lean, lean_of, monday_of
-from apps.common.intervals import student_quantile, wilson
 from apps.common.wording import number, percent
+from apps.metrics.statistics.proportions import student_quantile, wilson
 
 WEEKS = 12
 LATE = 4

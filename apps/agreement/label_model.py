@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -24,8 +24,8 @@ from apps.agreement.coefficients import (
 )
 from apps.agreement.coefficients.counting import distinct_rows
 from apps.agreement.ratings import Ratings
-from apps.common.alpha import Floats, Parts, alpha_parts, chance_corrected
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import Floats, Parts, alpha_parts, chance_corrected
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
 PARTS_AT_ONCE = 2_000

@@ -23,7 +23,7 @@ from apps.agreement.coefficients import (
 )
 from apps.agreement.coefficients.counting import distinct_rows
 from apps.agreement.coefficients.uncertainty import DEFAULTS
-from apps.common.intervals import wilson
+from apps.metrics.statistics.proportions import wilson
 
 Row = tuple[int, int, int, int | None]
 ITEMS_AT_ONCE = 1_024

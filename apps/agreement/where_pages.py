@@ -31,12 +31,12 @@ from apps.agreement.whereabouts import (
     tight_spots,
 )
 from apps.common.charts import figures, plot
-from apps.common.intervals import wilson
 from apps.common.svg import clip
 from apps.common.wording import interval, number
 from apps.judging.guidelines import GradeText
 from apps.judging.models import Round
 from apps.judging.selectors import latest_guideline
+from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Query
 
 LABEL_LENGTH = 26

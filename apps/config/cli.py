@@ -36,8 +36,8 @@ class Command(NamedTuple):
 # Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
 PURE = {
     "agree": Command("apps.agreement.cli", "tell how far annotators agree, from a file of labels"),
-    "score": Command("apps.evaluation.cli", "score runs against qrels, no server needed"),
-    "eval": Command("apps.evaluation.outside.cli", "run an outside system against a released gold set, and gate it"),
+    "score": Command("apps.cli.score.command", "score runs against qrels, no server needed"),
+    "eval": Command("apps.cli.evaluate.command", "run an outside system against a released gold set, and gate it"),
     "verify": Command("apps.goldsets.cli", "check an exported gold version against its manifest"),
 }
 

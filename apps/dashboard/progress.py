@@ -21,12 +21,12 @@ from apps.agreement.rules import person_refusal
 from apps.agreement.standing import GradesNotRead
 from apps.agreement.whereabouts import overview_of
 from apps.common import charts
-from apps.common.intervals import wilson
 from apps.common.wording import percent
 from apps.dashboard.outlook import outlook
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
+from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Source
 from apps.review import tracking
 from apps.review.tracking import Side

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.wording import number
-from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
-from apps.evaluation.measures import Measure, measure_run
-from apps.evaluation.statistics.significance import mean_of
+from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
+from apps.metrics.measures import Measure, measure_run
+from apps.metrics.statistics.significance import mean_of
 
 UNJUDGED_AT = (5, 10, 20)
 EQUAL_PLACES = 12

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.evaluation.columns import BLOCK_BITS, Floats, Ints, Judged, pair_keys
-from apps.evaluation.measures import Measure
+from apps.metrics.columns import BLOCK_BITS, Floats, Ints, Judged, pair_keys
+from apps.metrics.measures import Measure
 
 DEEPEST = 100
 PERSISTENCE = 0.8

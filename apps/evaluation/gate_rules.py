@@ -4,9 +4,9 @@ from apps.evaluation import gating
 from apps.evaluation.enums import STRATA
 from apps.evaluation.measurable import version_measures
 from apps.evaluation.models import Gate
-from apps.evaluation.notation import MeasureError
 from apps.evaluation.rules import SPLITS
 from apps.goldsets.models import GoldSet
+from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
 

@@ -10,15 +10,15 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.corpus.models import Snapshot
 from apps.evaluation import gate_telling, gates, gating, rules, selectors
-from apps.evaluation.columns import Floats
-from apps.evaluation.comparing import FEWEST_IN_STRATUM
 from apps.evaluation.enums import STRATA, GateState
 from apps.evaluation.measurable import grades_refusal
-from apps.evaluation.measures import Measure, measure_run
 from apps.evaluation.models import Evaluation, Gate, GateResult
 from apps.evaluation.selectors import Ground
 from apps.goldsets.models import Version
 from apps.jobs.actions import enqueue
+from apps.metrics.columns import Floats
+from apps.metrics.comparison import FEWEST_IN_STRATUM
+from apps.metrics.measures import Measure, measure_run
 from apps.retrieval.models import Ranking, Run
 
 KIND = "evaluation.gate"

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from django.db.models import Max
 
-from apps.evaluation.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
-from apps.evaluation.notation import MeasureError
 from apps.goldsets.models import Version, VersionGrade
+from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
+from apps.metrics.measures.notation import MeasureError
 
 MOST_LETTERS = 80
 ONLY_GRADES = "A version holds grades alone; `karat score` reads the rest from files."

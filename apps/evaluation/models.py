@@ -4,9 +4,9 @@ from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.evaluation.enums import GateState, Tier
-from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.models import GoldSet, Version
 from apps.jobs.models import Job
+from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.models import Pool, Run, System
 
 

@@ -14,9 +14,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.seeds import DEFAULT_SEED
 from apps.corpus.neardups import Signatures
-from apps.evaluation.columns import Ints
+from apps.metrics.columns import Ints
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 HARD, EASY = "hard", "easy"
 JUDGED, ASSUMED = "judged", "assumed"

@@ -9,14 +9,15 @@ import numpy as np
 
 from apps.accounts.policies import policy
 from apps.common.errors import Refusal
-from apps.evaluation import comparing, selectors
-from apps.evaluation.columns import Floats
-from apps.evaluation.comparing import Change, Regressions, Row
+from apps.evaluation import selectors
 from apps.evaluation.models import Evaluation, RegressionNote
-from apps.evaluation.scorecard import Beside
-from apps.evaluation.statistics.paired import Paired, paired_tests
-from apps.evaluation.statistics.power import detectable_difference, queries_needed
-from apps.evaluation.statistics.significance import change_of
+from apps.metrics import comparison
+from apps.metrics.columns import Floats
+from apps.metrics.comparison import Change, Regressions, Row
+from apps.metrics.scorecard import Beside
+from apps.metrics.statistics.paired_tests import Paired, paired_tests
+from apps.metrics.statistics.power import detectable_difference, queries_needed
+from apps.metrics.statistics.significance import change_of
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."
@@ -53,7 +54,7 @@ class Pairing:
     @cached_property
     def rows(self) -> list[Row]:
         """The measures of both, in the candidate's order."""
-        return comparing.compare(self.candidate.measures, *self.values, seed=self.candidate.seed)
+        return comparison.compare(self.candidate.measures, *self.values, seed=self.candidate.seed)
 
     @property
     def bar(self) -> float:
@@ -66,8 +67,8 @@ class Pairing:
     def changes(self, measure: str) -> list[Change]:
         """Every query, worst first."""
         left, right = (values[measure] for values in self.values)
-        turned = comparing.is_lower_better(measure)
-        return comparing.changes(self.candidate.query_ids, left, right, is_lower_better=turned, bar=self.bar)
+        turned = comparison.is_lower_better(measure)
+        return comparison.changes(self.candidate.query_ids, left, right, is_lower_better=turned, bar=self.bar)
 
     def drops(self, measure: str) -> list[Change]:
         """The queries that got worse by more than the bar, worst first."""
@@ -92,7 +93,7 @@ class Pairing:
         return Regressions(len(drops), sum(drop.query_id not in notes for drop in drops))
 
     def verdict(self, row: Row) -> str:
-        return comparing.verdict(*self.names, row, len(self.rows), self.regressions(row.measure))
+        return comparison.verdict(*self.names, row, len(self.rows), self.regressions(row.measure))
 
 
 def _beside(row: Row, tests: Paired) -> Beside:

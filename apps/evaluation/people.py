@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
-from apps.evaluation.measures import Measure, measure_run
+from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
+from apps.metrics.measures import Measure, measure_run
 
 
 class Given(NamedTuple):

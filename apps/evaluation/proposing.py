@@ -14,12 +14,12 @@ from django.db.models import QuerySet
 
 from apps.common.csvsafe import safe_cell
 from apps.corpus.neardups import Signatures
-from apps.evaluation.columns import Ints
 from apps.evaluation.negatives import HARD, JUDGED, Choice, Drawn, Negative, alike_by, draw, settle
 from apps.evaluation.selectors import scorable_runs
 from apps.goldsets.content import VersionContent, bytewise
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors import revoked_sources
+from apps.metrics.columns import Ints
 from apps.retrieval import ranking
 from apps.retrieval.indexing import built_signatures
 from apps.retrieval.models import Ranking, Run

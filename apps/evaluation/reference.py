@@ -1,6 +1,6 @@
 """The measures as a page of the documentation."""
 
-from apps.evaluation.measures import PARAMETERS, REGISTRY, Entry
+from apps.metrics.measures import PARAMETERS, REGISTRY, Entry
 
 
 def measures_table() -> str:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.evaluation.columns import Floats
-from apps.evaluation.statistics.resampling import Interval
-from apps.evaluation.statistics.significance import change_of, mean_of, summaries
 from apps.goldsets.splits import VARIANT_OF
+from apps.metrics.columns import Floats
+from apps.metrics.statistics.bootstrap import Interval
+from apps.metrics.statistics.significance import change_of, mean_of, summaries
 
 KIND = "variant"
 UNNAMED = "other wording"

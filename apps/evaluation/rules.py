@@ -7,12 +7,12 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.agreement.selectors import rounds_refusal
 from apps.corpus.models import Snapshot
-from apps.evaluation.comparing import Regressions
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import BiasReport, Evaluation, RegressionNote
 from apps.evaluation.negatives import Choice
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
+from apps.metrics.comparison import Regressions
+from apps.metrics.measures import parse_measure
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run

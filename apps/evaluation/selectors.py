@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.evaluation import packing
-from apps.evaluation.columns import Judged, Ranked
-from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import (
     BiasReport,
     ClosedComparison,
@@ -23,9 +21,11 @@ from apps.evaluation.models import (
     Score,
     StabilityReport,
 )
-from apps.evaluation.scoring import JUDGED_AT_10
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors import scorable_versions
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.scoring import JUDGED_AT_10
 from apps.retrieval import ranking
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors import complete_runs_on

@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.common.intervals import widened
 from apps.evaluation.bias import EQUAL_PLACES
-from apps.evaluation.columns import Floats, Ints, Judged
 from apps.evaluation.people import Given
-from apps.evaluation.statistics.every_draw import every_draw
-from apps.evaluation.statistics.resampling import (
+from apps.metrics.columns import Floats, Ints, Judged
+from apps.metrics.statistics.bootstrap import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     MOST_UNDEFINED,
@@ -30,6 +28,8 @@ from apps.evaluation.statistics.resampling import (
     reading_share,
     resampled_means,
 )
+from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.statistics.proportions import widened
 
 TAU_RESAMPLES = 1_000
 MOST_PEOPLE, MOST_PAIRS = 12, 12

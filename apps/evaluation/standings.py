@@ -7,11 +7,11 @@ from typing import NamedTuple
 from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
-from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.selectors import JUDGED_NAME, Standing, evaluations_on, scorable_runs, standings
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
+from apps.metrics.comparison import is_lower_better
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from apps.common.errors import InputError
 from apps.common.inputs import ErrorList, as_row, fault
-from apps.common.trec import RunRow, parse_run
+from apps.metrics.files.trec_rows import RunRow, parse_run
 from apps.retrieval import ranking
 
 MOST_ERRORS = 10_000

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from apps.agreement.coefficients import COEFFICIENTS
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
 
 

@@ -34,9 +34,9 @@ from apps.agreement.coefficients import (
 from apps.agreement.coefficients.pairs import kappa
 from apps.agreement.coefficients.samples import resampled, sample_of_table
 from apps.agreement.coefficients.uncertainty import percentile_interval
-from apps.common.alpha import chance_corrected
-from apps.common.intervals import widened
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import chance_corrected
+from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.agreement.reference import published_cases
 
 # Published examples, read from the reference file

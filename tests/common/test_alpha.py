@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.agreement.coefficients import category_counts, codes, krippendorff_alpha
-from apps.common.alpha import alpha_parts, ordinal_alpha
+from apps.metrics.agreement.alpha_values import alpha_parts, ordinal_alpha
 
 GRADES = range(4)
 ITEMS = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=3, max_size=3), max_size=12)

@@ -11,7 +11,7 @@ from apps.common.errors import InputError
 from apps.common.filekinds import not_text
 from apps.common.inputs import ErrorList
 from apps.common.tabular import Source, read_csv, read_lines
-from apps.common.trec import read_run
+from apps.metrics.files.trec_rows import read_run
 
 ROW = b"Q1 Q0 B7 1 2 t\n"
 

@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy.special import ndtr, stdtrit
 
-from apps.common.intervals import freedom_of_spread, student_quantile, widened, wilson
+from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile, widened, wilson
 
 
 def test_wilson_equals_the_published_example():

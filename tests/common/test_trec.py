@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.common.errors import InputError
-from apps.common.trec import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
-from apps.common.trecparts import read_run_parts
+from apps.metrics.files.trec_batches import read_run_parts
+from apps.metrics.files.trec_rows import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytrec_eval
 
-from apps.common.trec import FacetRow
-from apps.evaluation.columns import faceted_columns, judged_columns, ranked_columns
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import measure_run, parse_measure, parse_measures
-from apps.evaluation.notation import split_measures
+from apps.metrics.columns import faceted_columns, judged_columns, ranked_columns
+from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures import measure_run, parse_measure, parse_measures
+from apps.metrics.measures.notation import split_measures
+from apps.metrics.vocabulary import Vocabulary
 
 Qrels = dict[str, dict[str, int]]
 Results = dict[str, dict[str, float]]

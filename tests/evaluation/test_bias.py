@@ -20,8 +20,8 @@ from apps.evaluation.bias import (
     verdict,
     without,
 )
-from apps.evaluation.columns import Judged, Ranked
-from apps.evaluation.measures import parse_measures
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.measures import parse_measures
 
 ALPHA, BETA = 1, 2
 P2 = parse_measures("P@2")

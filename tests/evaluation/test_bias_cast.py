@@ -5,11 +5,11 @@ import pytest
 import pytrec_eval
 
 from apps.evaluation.bias import Finds, LeftOut, Standing, means_under, moves, sole_finders, verdict, without
-from apps.evaluation.columns import in_rank_order, place_within
-from apps.evaluation.files.trecfiles import load_qrels, load_run
-from apps.evaluation.files.vocabulary import Vocabulary
 from apps.evaluation.first import Race, Top, weighing
-from apps.evaluation.measures import Measure, parse_measures
+from apps.metrics.columns import in_rank_order, place_within
+from apps.metrics.files.reading import load_qrels, load_run
+from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.once
 NAMES = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from apps.evaluation import cli
+from apps.cli.score import command
 from tests.evaluation.oracle import trec_values
 
 QRELS = """\
@@ -36,7 +36,7 @@ def files(tmp_path, monkeypatch):
 
 def score(*arguments: str) -> int:
     parser = argparse.ArgumentParser(prog="karat")
-    cli.add_parser(parser.add_subparsers(required=True))
+    command.add_parser(parser.add_subparsers(required=True))
     args = parser.parse_args(["score", *arguments])
     return args.run(args)
 
@@ -312,7 +312,7 @@ def test_files_may_be_gzipped(files, capsys):
 
 
 def test_the_command_needs_no_django():
-    code = "import sys, apps.evaluation.cli; print('django' in sys.modules)"
+    code = "import sys, apps.cli.score.command; print('django' in sys.modules)"
 
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

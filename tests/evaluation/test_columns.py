@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.evaluation.columns import in_rank_order, judged_columns, ranked_columns
-from apps.evaluation.files.vocabulary import Vocabulary
+from apps.metrics.columns import in_rank_order, judged_columns, ranked_columns
+from apps.metrics.vocabulary import Vocabulary
 
 
 def ordered(rows: list[tuple[str, str, float]], queries: tuple[str, ...]) -> list[tuple[str, str, float]]:

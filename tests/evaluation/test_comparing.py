@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.evaluation.comparing import Regressions, Row, changes, compare, handfuls, strata, tally, verdict
-from apps.evaluation.statistics.paired import paired_tests
-from apps.evaluation.statistics.significance import EQUAL, Difference, Tally, change_of, sign_test_p
+from apps.metrics.comparison import Regressions, Row, changes, compare, handfuls, strata, tally, verdict
+from apps.metrics.statistics.paired_tests import paired_tests
+from apps.metrics.statistics.significance import EQUAL, Difference, Tally, change_of, sign_test_p
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}

@@ -1,7 +1,7 @@
 import pytest
 
-from apps.evaluation.measures import parse_measures
-from apps.evaluation.scoring import conventions
+from apps.metrics.measures import parse_measures
+from apps.metrics.scoring import conventions
 
 START = "Ties by block id, descending. Judged queries missing from a run count as zero"
 

@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apps.evaluation.bias import means_under
-from apps.evaluation.columns import Judged, Ranked
 from apps.evaluation.first import Race, Top, weighing
-from apps.evaluation.measures import parse_measure
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.measures import parse_measure
 
 TOP_GRADE = 2
 MEASURES = {name: parse_measure(name) for name in ("nDCG@3", "nDCG(dcg='exp-log2')@2", "P@2", "P(rel=2)@3")}

@@ -20,7 +20,7 @@ from apps.evaluation.gating import (
     sample,
     worst,
 )
-from apps.evaluation.statistics.significance import summaries
+from apps.metrics.statistics.significance import summaries
 
 IDS = [f"Q{number:02d}" for number in range(1, 9)]
 VALUES = np.array([0.2, 0.4, 0.6, 0.8, 0.2, 0.4, 0.6, 0.8])

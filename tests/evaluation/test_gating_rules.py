@@ -14,7 +14,7 @@ from apps.evaluation.gating import (
     rule_of,
     stored_rule,
 )
-from apps.evaluation.measures import Measure
+from apps.metrics.measures import Measure
 
 FILE = """
 [[gate]]

@@ -13,7 +13,7 @@ import pyndeval
 import pytest
 import pytrec_eval
 
-from apps.common.trec import FacetRow
+from apps.metrics.files.trec_rows import FacetRow
 from tests.evaluation.oracle import facet_values, values
 
 PAIR = {"q": {"a": 2.0, "b": 1.0}}

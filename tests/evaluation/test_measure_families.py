@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from apps.common.trec import FacetRow
-from apps.evaluation.columns import judged_columns, ranked_columns
-from apps.evaluation.files.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import measure_run, needs_of, parse_measures, refuse_unmet
-from apps.evaluation.notation import MeasureError
+from apps.metrics.columns import judged_columns, ranked_columns
+from apps.metrics.files.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
+from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures import measure_run, needs_of, parse_measures, refuse_unmet
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.vocabulary import Vocabulary
 from tests.evaluation.oracle import facet_values, values
 
 LIST = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}

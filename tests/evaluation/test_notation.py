@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.evaluation.measures import REGISTRY, Measure, parse_measure, parse_measures
-from apps.evaluation.notation import MeasureError, split_measures, take_apart
+from apps.metrics.measures import REGISTRY, Measure, parse_measure, parse_measures
+from apps.metrics.measures.notation import MeasureError, split_measures, take_apart
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytrec_eval
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.common.trec import FacetRow
-from apps.evaluation.measures import parse_measure
+from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures import parse_measure
 from tests.evaluation.oracle import facet_values, in_our_order, values
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]

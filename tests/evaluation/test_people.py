@@ -3,9 +3,9 @@ import csv
 import numpy as np
 import pytest
 
-from apps.evaluation.columns import Judged, Ranked
-from apps.evaluation.measures import measure_run, parse_measures
 from apps.evaluation.people import given_on, shared_rows, sheets_of, with_grades
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.measures import measure_run, parse_measures
 from tests.evaluation.oracle import trec_values
 
 ANNA, BERT, CAROL = 11, 22, 33

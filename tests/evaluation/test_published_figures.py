@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from apps.evaluation.measures.graded import FORMS, Gains, dcg
+from apps.metrics.measures.graded import FORMS, Gains, dcg
 from tests.evaluation.oracle import shared_data, values
 
 FILE = shared_data() / "retrieval_reference.json"

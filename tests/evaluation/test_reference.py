@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from apps.evaluation.reference import measures_table, parameters_table
-from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES
+from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from apps.evaluation.robustness import EVERY_KIND, UNNAMED, Variant, paired_variants, robustness_gaps
-from apps.evaluation.statistics.significance import differences
+from apps.metrics.statistics.significance import differences
 
 
 def variant(original, kind="typos"):

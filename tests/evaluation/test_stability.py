@@ -4,7 +4,7 @@ from scipy.stats import kendalltau
 
 from apps.evaluation import stability
 from apps.evaluation.stability import HIGHER, LOWER, PERSON, RELEASED, Named, grounds_of, order_under, verdict
-from apps.evaluation.statistics.significance import summaries
+from apps.metrics.statistics.significance import summaries
 from tests.evaluation.test_people import ANNA, BERT, CAROL, given, judged
 
 

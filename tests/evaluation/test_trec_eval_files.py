@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from apps.common.errors import InputErrors
-from apps.evaluation.columns import Ranked, in_rank_order, place_within
-from apps.evaluation.files.trecfiles import load_qrels, load_run
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import measure_run, parse_measures
-from apps.evaluation.statistics.significance import mean_of
+from apps.metrics.columns import Ranked, in_rank_order, place_within
+from apps.metrics.files.reading import load_qrels, load_run
+from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.statistics.significance import mean_of
+from apps.metrics.vocabulary import Vocabulary
 from tests.evaluation.oracle import shared_data
 
 FILES = shared_data() / "trec_eval"

@@ -6,7 +6,6 @@ import pytest
 
 from apps.common.errors import Refusal
 from apps.common.tabular import Source
-from apps.common.trec import read_qrels
 from apps.config.cli import main as karat
 from apps.goldsets import exporting, selectors
 from apps.goldsets.content import VersionContent
@@ -17,6 +16,7 @@ from apps.goldsets.verify import verify
 from apps.judging.actions import import_judgements
 from apps.judging.imports import read_draft
 from apps.judging.selectors import resolved_grades
+from apps.metrics.files.trec_rows import read_qrels
 from apps.queries.models import Permission, Query
 from apps.triples.models import Triple
 from tests.factories import AT

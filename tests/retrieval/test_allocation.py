@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.common.trec import read_qrels, read_run
+from apps.metrics.files.trec_rows import read_qrels, read_run
 from apps.retrieval import pooling
 from apps.retrieval.allocation import Known, Outcome, Standing, allocate
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from apps.common.trec import read_run as rows_of
+from apps.metrics.files.trec_rows import read_run as rows_of
 from apps.retrieval.engines import make
 from apps.retrieval.imports import read_run
 

@@ -20,8 +20,8 @@ from apps.agreement.coefficients.uncertainty import (
     Settings,
     estimate,
 )
-from apps.common.alpha import added_up, alpha_parts, differences, undefined_reason
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import added_up, alpha_parts, differences, undefined_reason
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 
 def krippendorff_alpha(

@@ -12,7 +12,7 @@ from apps.agreement.coefficients.many import fleiss_kappa
 from apps.agreement.coefficients.results import Coefficient, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, sample_of_counts
 from apps.agreement.coefficients.uncertainty import DEFAULTS, Estimator, Settings, estimate
-from apps.common.alpha import added_up
+from apps.metrics.agreement.alpha_values import added_up
 
 
 @dataclass(frozen=True)

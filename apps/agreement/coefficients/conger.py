@@ -22,8 +22,8 @@ from apps.agreement.coefficients.uncertainty import (
     estimate,
 )
 from apps.agreement.coefficients.weights import agreement_weights
-from apps.common.alpha import undefined_reason
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import undefined_reason
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 
 def conger_kappa(

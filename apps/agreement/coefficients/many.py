@@ -21,8 +21,8 @@ from apps.agreement.coefficients.uncertainty import (
     estimate,
 )
 from apps.agreement.coefficients.weights import agreement_weights
-from apps.common.alpha import added_up, undefined_reason
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import added_up, undefined_reason
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Chance = Callable[[Floats], Floats]
 Found = Estimator | Coefficient

@@ -17,7 +17,7 @@ from apps.agreement.coefficients.results import Coefficient, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
 from apps.agreement.coefficients.uncertainty import DEFAULTS, Settings, estimate, estimate_each
 from apps.agreement.coefficients.weights import agreement_weights
-from apps.common.alpha import LEVELS
+from apps.metrics.agreement.alpha_values import LEVELS
 
 COEFFICIENTS = (
     "percent_agreement",

@@ -21,9 +21,9 @@ from apps.agreement.coefficients.uncertainty import (
     estimate_each,
 )
 from apps.agreement.coefficients.weights import agreement_weights
-from apps.common.alpha import Parts
-from apps.common.intervals import wilson
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import Parts
+from apps.metrics.statistics.proportions import wilson
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 OF_MAXIMUM = "Cohen's κ / its maximum"
 NO_ITEM = "They share no item."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from apps.common.intervals import normal_quantile, student_quantile
+from apps.metrics.statistics.proportions import normal_quantile, student_quantile
 
 TOO_NOISY = 0.4
 ACCEPTABLE = 0.6

@@ -20,7 +20,7 @@ from apps.agreement.coefficients.pairs import (
 from apps.agreement.coefficients.results import Coefficient, undefined
 from apps.agreement.coefficients.samples import Floats
 from apps.agreement.coefficients.uncertainty import Point, without_resamples
-from apps.common.alpha import Parts, chance_corrected
+from apps.metrics.agreement.alpha_values import Parts, chance_corrected
 
 CELLS_AT_ONCE = 1_000_000
 

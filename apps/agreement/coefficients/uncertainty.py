@@ -2,8 +2,9 @@
 
 Intervals are the middle share of the resampled values. Items are drawn beside half an imagined one (`imagined`), for
 what a small sample holds none of no resample shows, and the values are read a little further out
-(`apps.common.intervals.widened`), for few items make them too narrow. Kappas and alphas are bounded and skew, but BCa
-(Efron 1987, JASA 82:171-185) over the same items was wider and held less often; docs/reference/uncertainty.md has both.
+(`apps.metrics.statistics.proportions.widened`), for few items make them too narrow. Kappas and alphas are bounded and
+skew, but BCa (Efron 1987, JASA 82:171-185) over the same items was wider and held less often;
+docs/reference/uncertainty.md has both.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 
 from apps.agreement.coefficients.results import CERTAIN, Coefficient, interval_of_error, undefined
 from apps.agreement.coefficients.samples import Floats, Sample, resampled
-from apps.common.alpha import Parts, chance_corrected
-from apps.common.intervals import widened, wilson
-from apps.common.seeds import DEFAULT_SEED
+from apps.metrics.agreement.alpha_values import Parts, chance_corrected
+from apps.metrics.statistics.proportions import widened, wilson
+from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 RESAMPLES = 2_000
 CONFIDENCE = 0.95

@@ -11,14 +11,14 @@ from apps.common.errors import Refusal
 from apps.evaluation import rules, standings
 from apps.evaluation.actions.asking import ask_once
 from apps.evaluation.measurable import grades_refusal, version_measures
-from apps.evaluation.measures import Measure
 from apps.evaluation.models import Evaluation
-from apps.evaluation.notation import MeasureError
-from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.goldsets.selectors import frozen_in
+from apps.metrics.measures import Measure
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.selectors import run_in
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"

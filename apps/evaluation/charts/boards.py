@@ -11,7 +11,7 @@ from apps.common.charts import Estimate, Scale, clip, plain, plot, scale, svg, t
 from apps.common.wording import interval, number
 from apps.evaluation.charts.scores import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
-from apps.evaluation.statistics.placing import Ends, Place
+from apps.metrics.statistics.rank_intervals import Ends, Place
 
 LINE, CHARACTER = 15.0, 7.0
 MOST_NAME = 30

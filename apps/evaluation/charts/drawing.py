@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from apps.common.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
 from apps.common.wording import count, interval, number, signed
-from apps.evaluation.comparing import Change, Stratum, tally
+from apps.metrics.comparison import Change, Stratum, tally
 
 CELL_WIDTH, INSET = 300, 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240

@@ -23,9 +23,9 @@ from apps.common.charts import (
 from apps.common.wording import interval, number, percent, signed
 from apps.evaluation.charts.drawing import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.charts.drawing import stratum_bounds as stratum_bounds
-from apps.evaluation.comparing import Change, Row, Stratum
 from apps.evaluation.models import Score
-from apps.evaluation.statistics.significance import Difference
+from apps.metrics.comparison import Change, Row, Stratum
+from apps.metrics.statistics.significance import Difference
 
 CELL_HEIGHT = 24
 ROW_HEIGHT = 52

@@ -5,14 +5,14 @@ from typing import Any
 
 from apps.evaluation import first, provenance, selectors
 from apps.evaluation.bias import UNJUDGED_AT, UNKNOWN, means_under, sole_finders, without
-from apps.evaluation.columns import Ints, Judged
 from apps.evaluation.execution.common import ground_of
-from apps.evaluation.measures import Measure, parse_measures
 from apps.evaluation.models import BiasReport
 from apps.evaluation.rules import MOST_FIRST
 from apps.goldsets.models import Version
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
+from apps.metrics.columns import Ints, Judged
+from apps.metrics.measures import Measure, parse_measures
 from apps.retrieval.models import Run
 
 

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from apps.evaluation import annotators, gatekeeping, gates, packing, selectors
-from apps.evaluation.columns import BlockIds, Floats, Judged, Ranked
 from apps.evaluation.execution.common import ground_of
-from apps.evaluation.measures import Measure, measure_run, parse_measures
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.people import Given, shared_rows, sheets_of
-from apps.evaluation.scoring import JUDGED_AT_10, queries_with_relevant
-from apps.evaluation.statistics.resampling import Interval, people_intervals
-from apps.evaluation.statistics.significance import Summary, mean_of, summaries
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
+from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
+from apps.metrics.measures import Measure, measure_run, parse_measures
+from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
+from apps.metrics.statistics.bootstrap import Interval, people_intervals
+from apps.metrics.statistics.significance import Summary, mean_of, summaries
 
 JUDGED_DEPTH = 20
 

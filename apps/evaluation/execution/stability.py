@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from apps.evaluation import annotators, selectors
-from apps.evaluation.columns import Floats
 from apps.evaluation.execution.common import ground_of
-from apps.evaluation.measures import measure_run, parse_measures
 from apps.evaluation.models import StabilityReport
 from apps.evaluation.people import shared_rows, with_grades
 from apps.evaluation.stability import HIGHER, PERSON, Ground, facts_of, grounds_of, order_under
-from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
+from apps.metrics.columns import Floats
+from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.models import Run
 
 

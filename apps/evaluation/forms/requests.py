@@ -9,13 +9,13 @@ from apps.evaluation.actions.ledger import LONGEST_COMMIT
 from apps.evaluation.measurable import grades_refusal, names_for_versions, version_measures
 from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.negatives import Choice
-from apps.evaluation.notation import MeasureError
 from apps.evaluation.provenance import has_finders
 from apps.evaluation.rules import DEEPEST_REPORT, EVERY_SPLIT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS, SPLIT_WORDS
 from apps.evaluation.selectors import runs_asked, scorable_runs
-from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.models import Run
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.wording import number, signed
-from apps.evaluation.columns import Floats, Ints
-from apps.evaluation.comparing import handful_words
 from apps.evaluation.gating.gaps import FEW_QUERIES, NO_BASELINE, NO_COST, NO_QUERIES, NO_TIMES, NO_VALUES
 from apps.evaluation.gating.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
 from apps.evaluation.gating.tiers import sample
-from apps.evaluation.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.comparison import handful_words
+from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from apps.evaluation.measures import Measure, parse_measure
-from apps.evaluation.notation import MeasureError
+from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.measures.notation import MeasureError
 
 TIERS = ("smoke", "full", "deep")
 PASSED, FAILED, UNKNOWN = STATES = ("passed", "failed", "unknown")

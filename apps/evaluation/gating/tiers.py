@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from apps.evaluation.gating.rule import TIERS, Rule
-from apps.evaluation.statistics.significance import DEFAULT_SEED
+from apps.metrics.statistics.significance import DEFAULT_SEED
 
 SMOKE_QUERIES = 50
 

@@ -12,14 +12,14 @@ from apps.evaluation import standings
 from apps.evaluation.charts import boards as board_charts
 from apps.evaluation.charts import scores as charts
 from apps.evaluation.charts.boards import Milestone, Moment
-from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages.sheets import conventions_of
 from apps.evaluation.selectors import Standing
 from apps.evaluation.standings import Line
-from apps.evaluation.statistics import placing
-from apps.evaluation.statistics.placing import Place
 from apps.goldsets.models import Version
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.statistics import rank_intervals
+from apps.metrics.statistics.rank_intervals import Place
 from apps.retrieval.models import Run
 
 RUNS_A_PAGE = 50
@@ -77,7 +77,7 @@ class Board:
     def _places(self) -> dict[int | None, Place]:
         scored = [line for line in self.lines if line.mean is not None]
         ends = [_turned(interval_of(line)) if self.is_lower_better else interval_of(line) for line in scored]
-        return dict(zip((line.score_id for line in scored), placing.places(ends), strict=True))
+        return dict(zip((line.score_id for line in scored), rank_intervals.places(ends), strict=True))
 
     @property
     def is_lower_better(self) -> bool:

@@ -5,14 +5,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from apps.common.wording import number
-from apps.evaluation import comparing, rules, selectors
+from apps.evaluation import rules, selectors
 from apps.evaluation.charts import scores as charts
-from apps.evaluation.comparing import Change, Regressions, Row
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.pages.sheets import Sheet, conventions_of
 from apps.evaluation.pairing import Pairing
-from apps.evaluation.scorecard import Beside
 from apps.goldsets.models import VersionQuery
+from apps.metrics import comparison
+from apps.metrics.comparison import Change, Regressions, Row
+from apps.metrics.scorecard import Beside
 from apps.retrieval.models import Pool
 
 
@@ -55,7 +56,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> str:
         assert self.headline is not None
-        return comparing.verdict(*self.names, self.headline, len(self.rows), self.regressions)
+        return comparison.verdict(*self.names, self.headline, len(self.rows), self.regressions)
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -107,7 +108,7 @@ class Comparison:
     @property
     def handful_words(self) -> str:
         """What to know where the difference of a measure rests on a handful of queries; empty where none does."""
-        return comparing.HANDFUL_WORDS if comparing.handfuls(self.rows) else ""
+        return comparison.HANDFUL_WORDS if comparison.handfuls(self.rows) else ""
 
     @property
     def power(self) -> str:

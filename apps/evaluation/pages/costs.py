@@ -9,12 +9,12 @@ from typing import NamedTuple, Self
 from apps.evaluation import standings
 from apps.evaluation.charts import boards as board_charts
 from apps.evaluation.charts.boards import Worth
-from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages.boards import interval_of
 from apps.evaluation.pages.sheets import conventions_of
 from apps.evaluation.selectors import Standing
-from apps.evaluation.statistics import pareto
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.statistics import pareto
 from apps.retrieval.models import Run
 
 

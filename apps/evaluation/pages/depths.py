@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from apps.evaluation import selectors
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import Evaluation
+from apps.metrics.measures import parse_measure
 
 
 def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:

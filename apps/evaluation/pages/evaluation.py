@@ -13,13 +13,13 @@ from apps.evaluation import rules
 from apps.evaluation.charts import scores as charts
 from apps.evaluation.charts.drawing import Bounds, bounds_of
 from apps.evaluation.charts.scores import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import Score
 from apps.evaluation.pages.sheets import Sheet
 from apps.evaluation.robustness import Paired, RobustnessGap, paired_variants, robustness_gaps
-from apps.evaluation.statistics.significance import Summary, summaries
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors import Looks, looks_at_test
+from apps.metrics.measures import parse_measure
+from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
 PEOPLE_LINE = 18.0

@@ -9,12 +9,12 @@ from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation import rules, selectors
 from apps.evaluation.bias import UNJUDGED_AT
-from apps.evaluation.columns import Floats
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.scoring import conventions
 from apps.evaluation.selectors import JUDGED_NAME
 from apps.goldsets.models import VersionQuery
+from apps.metrics.columns import Floats
+from apps.metrics.measures import parse_measure
+from apps.metrics.scoring import conventions
 
 DEPTH = 10
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from apps.evaluation import comparing
 from apps.evaluation.charts import scores as charts
-from apps.evaluation.columns import Floats
 from apps.evaluation.enums import STRATA
 from apps.evaluation.pages.sheets import Sheet
 from apps.evaluation.robustness import KIND, UNNAMED
 from apps.evaluation.selectors import JUDGED_NAME
-from apps.evaluation.statistics.significance import mean_of
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.splits import VARIANT_OF
+from apps.metrics import comparison
+from apps.metrics.columns import Floats
+from apps.metrics.statistics.significance import mean_of
 
 SPLIT, WORDING = "split", "wording"
 CLEAN = "clean"
@@ -35,7 +35,7 @@ def strata_context(asked: str, sheets: Sequence[Sheet], measure: str, names: Seq
         "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(found)],
         "strata_figures": charts.strata_figures(found, names),
         "small_strata": small,
-        "fewest": comparing.FEWEST_IN_STRATUM,
+        "fewest": comparison.FEWEST_IN_STRATUM,
     }
 
 
@@ -59,14 +59,14 @@ def stratum_of(query: VersionQuery, field: str) -> str:
 
 def strata_of(
     queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
-) -> tuple[list[comparing.Stratum], int]:
+) -> tuple[list[comparison.Stratum], int]:
     """The largest strata with the mean of each run, and how many were too small to be shown."""
-    found, small = comparing.strata([stratum_of(query, field) for query in queries], runs)
+    found, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
     return found[:MULTIPLES], small
 
 
 def judged_inside(
-    queries: Sequence[VersionQuery], field: str, found: Sequence[comparing.Stratum], judged: Sequence[Floats]
+    queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.Stratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
     """For each stratum the mean share of judged blocks of each run, over the queries that the run answers."""
     labels = np.array([stratum_of(query, field) for query in queries], dtype=object)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from apps.common.svg import Estimate
 from apps.common.wording import count, interval, number, p_value, signed
-from apps.evaluation import comparing
 from apps.evaluation.charts.drawing import delta_bars
-from apps.evaluation.comparing import Change, Row
 from apps.evaluation.reporting.charts import WIDTH, dots, stacked
 from apps.evaluation.reporting.document import Block, Chart, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, interval_head
-from apps.evaluation.scorecard import NONE, Against, Scorecard
-from apps.evaluation.statistics.paired import Statistic
+from apps.metrics import comparison
+from apps.metrics.comparison import Change, Row
+from apps.metrics.scorecard import NONE, Against, Scorecard
+from apps.metrics.statistics.paired_tests import Statistic
 
 BESIDE_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
@@ -43,15 +43,15 @@ def verdict_of(card: Scorecard, against: Against) -> str:
     fell = [change.query_id for change in against.fell[row.measure]]
     if card.interval == NONE:
         said = f"{against.candidate} minus {against.baseline} on {row.measure} is {signed(row.difference.mean)}"
-        sure = comparing.p_words(row.difference.holm, card.family) + comparing.handful_words(row.difference.tally)
+        sure = comparison.p_words(row.difference.holm, card.family) + comparison.handful_words(row.difference.tally)
         return f"{said}, {sure}; {_regressions(fell)}."
     names = (against.baseline, against.candidate)
     if against.notes is None:
-        said = comparing.verdict(*names, row, card.family, confidence=card.confidence)
+        said = comparison.verdict(*names, row, card.family, confidence=card.confidence)
         return f"{said.removesuffix('.')}; {_regressions(fell)}."
     open_ones = sum((row.measure, query) not in against.notes for query in fell)
-    counts = comparing.Regressions(len(fell), open_ones)
-    return comparing.verdict(*names, row, card.family, counts, confidence=card.confidence)
+    counts = comparison.Regressions(len(fell), open_ones)
+    return comparison.verdict(*names, row, card.family, counts, confidence=card.confidence)
 
 
 def _regressions(fell: Sequence[str]) -> str:
@@ -74,8 +74,8 @@ def _measures_part(card: Scorecard, against: Against) -> Part:
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [Chart([drawn], _measures_table(card, against, name), [narrow])]
-        if few := comparing.handfuls(against.rows):
-            blocks += [Words(line) for line in [*few, comparing.HANDFUL_WORDS]]
+        if few := comparison.handfuls(against.rows):
+            blocks += [Words(line) for line in [*few, comparison.HANDFUL_WORDS]]
         blocks += [_beside_table(card, against), Words(BESIDE_WORDS, quiet=True)]
     if against.left_out:
         blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
@@ -138,7 +138,7 @@ def _queries_part(card: Scorecard, against: Against) -> Part:
     is_lower_better = card.measures[measure].entry.is_lower_better
     found = [
         change
-        for change in comparing.changes(card.queries, left, right, is_lower_better=is_lower_better, bar=against.bar)
+        for change in comparison.changes(card.queries, left, right, is_lower_better=is_lower_better, bar=against.bar)
         if change.place in told
     ]
     name = f"Difference in {measure} by query, {against.candidate} minus {against.baseline}"

@@ -9,8 +9,8 @@ from apps.common.svg import Estimate
 from apps.common.wording import interval, number
 from apps.evaluation.reporting.charts import dots, stacked
 from apps.evaluation.reporting.document import Chart, Table
-from apps.evaluation.statistics.resampling import Interval
-from apps.evaluation.statistics.significance import Summary
+from apps.metrics.statistics.bootstrap import Interval
+from apps.metrics.statistics.significance import Summary
 
 PLACES = 4
 UNDEFINED = "not defined for any query"

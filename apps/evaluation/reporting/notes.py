@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apps.evaluation.scorecard import BCA, NONE, Scorecard
-from apps.evaluation.scoring import conventions
-from apps.evaluation.statistics.significance import RESAMPLES
+from apps.metrics.scorecard import BCA, NONE, Scorecard
+from apps.metrics.scoring import conventions
+from apps.metrics.statistics.significance import RESAMPLES
 
 EVERY_RESAMPLE = "every resample there could be"
 INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and accelerated (BCa) bootstrap"}

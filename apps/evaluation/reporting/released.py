@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.document import Block, Document, Facts, Part, Table, Words
 from apps.evaluation.reporting.means import Mean, means_chart
 from apps.evaluation.reporting.notes import EVERY_RESAMPLE
 from apps.evaluation.reporting.scored import definitions_of
-from apps.evaluation.scoring import conventions
+from apps.metrics.measures import Measure
+from apps.metrics.scoring import conventions
 
 
 class Board(NamedTuple):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from apps.common.wording import number
-from apps.evaluation import comparing
 from apps.evaluation.charts.drawing import stratum_bounds, stratum_dots, stratum_legend
-from apps.evaluation.measures import Measure
 from apps.evaluation.reporting.compared import difference_parts, lead_of_comparisons
 from apps.evaluation.reporting.document import Block, Chart, Document, Facts, Part, Table, Words
 from apps.evaluation.reporting.means import PLACES, Mean, interval_head, means_chart, written
 from apps.evaluation.reporting.notes import notes_of
-from apps.evaluation.scorecard import Scorecard
-from apps.evaluation.scoring import JUDGED_AT_10
-from apps.evaluation.statistics.significance import Summary
+from apps.metrics import comparison
+from apps.metrics.measures import Measure
+from apps.metrics.scorecard import Scorecard
+from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.significance import Summary
 
 CODE = frozenset({0})
 FIELD_WORDS = {"query_type": "type"}
@@ -96,7 +96,7 @@ def strata_parts(card: Scorecard) -> Iterator[Part]:
 
 def _strata_part(card: Scorecard, field: str) -> Part:
     first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
-    shown = [comparing.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
+    shown = [comparison.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
     drawings = [stratum_legend(names)] if len(names) > 1 else []

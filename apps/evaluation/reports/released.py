@@ -7,17 +7,17 @@ from typing import Any
 
 from apps.common.wording import count, interval, number, percent
 from apps.evaluation import rules, selectors
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.models import Score
 from apps.evaluation.reporting.document import Document, Table
 from apps.evaluation.reporting.means import Mean
 from apps.evaluation.reporting.released import Board, Release, released_document
 from apps.evaluation.reports.scored import ends_of, summary_of
 from apps.evaluation.selectors import JUDGED_NAME, Standing
-from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import agreement_of
+from apps.metrics.measures import parse_measure
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 
 REVOKED = "It holds material whose permission was revoked since; downloads leave that out."
 Facts = list[tuple[str, str]]

@@ -10,10 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from apps.evaluation import gates, rules
-from apps.evaluation.against import set_against
-from apps.evaluation.comparing import FEWEST_IN_STRATUM
-from apps.evaluation.files.strata import Division, stratum_scores
-from apps.evaluation.measures import Measure, parse_measure
 from apps.evaluation.models import Evaluation, GateResult, RegressionNote, Score
 from apps.evaluation.pages.comparison import Comparison
 from apps.evaluation.pages.sheets import Sheet
@@ -21,9 +17,13 @@ from apps.evaluation.pages.strata import fields_of, stratum_of
 from apps.evaluation.reporting.document import Document
 from apps.evaluation.reporting.gates import Decided, gates_parts
 from apps.evaluation.reporting.scored import scored_document
-from apps.evaluation.scorecard import Scorecard, ScoredRun, StratumScores
-from apps.evaluation.scoring import RunScores
-from apps.evaluation.statistics.significance import DEFAULT_CONFIDENCE, Summary
+from apps.metrics.baseline_comparison import set_against
+from apps.metrics.comparison import FEWEST_IN_STRATUM
+from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
+from apps.metrics.scoring import RunScores
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary
 
 Facts = list[tuple[str, str]]
 

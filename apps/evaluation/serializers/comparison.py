@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.evaluation.actions.ledger import LONGEST_COMMIT
-from apps.evaluation.comparing import Row
 from apps.evaluation.models import RunNote
 from apps.evaluation.pairing import Pairing
-from apps.evaluation.scorecard import Beside
-from apps.evaluation.statistics.paired import Statistic
-from apps.evaluation.statistics.significance import Tally
+from apps.metrics.comparison import Row
+from apps.metrics.scorecard import Beside
+from apps.metrics.statistics.paired_tests import Statistic
+from apps.metrics.statistics.significance import Tally
 
 
 class StatisticSerializer(serializers.Serializer[Any]):

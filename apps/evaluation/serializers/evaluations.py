@@ -6,9 +6,9 @@ from apps.evaluation.actions import DEFAULT_MEASURES
 from apps.evaluation.models import BiasReport, Evaluation, Score, StabilityReport
 from apps.evaluation.rules import DEEPEST_REPORT, MOST_RUNS, SPLITS
 from apps.evaluation.selectors import AnyReport
-from apps.evaluation.statistics.significance import DEFAULT_SEED
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors import looks_at_test
+from apps.metrics.statistics.significance import DEFAULT_SEED
 
 ASKED = ("id", "version", "version_digest", "split", "runs", "measures")
 FOUND = ("result", "job", "requested_at", "computed_at")

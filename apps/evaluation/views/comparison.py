@@ -16,7 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.csvsafe import safe_cell
-from apps.evaluation import actions, comparing, rules, selectors
+from apps.evaluation import actions, rules, selectors
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms.requests import DropForm, PairForm
 from apps.evaluation.models import Evaluation
@@ -28,6 +28,7 @@ from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused
 from apps.evaluation.views.evaluation import SECTION, log_look
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
+from apps.metrics import comparison
 from apps.retrieval.models import Pool
 
 
@@ -72,7 +73,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "split_words": rules.SPLIT_WORDS[evaluation.split],
         "sealed": rules.SEALED if found.candidate.hidden_count else "",
         "decides": _decides(found),
-        "tally": comparing.tally(found.changes),
+        "tally": comparison.tally(found.changes),
         **strata_context(
             request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
         ),

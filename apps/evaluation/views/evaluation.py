@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import gates, rules, selectors
-from apps.evaluation.comparing import is_lower_better
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages import sheets as pages
 from apps.evaluation.pages.depths import shallow_words
@@ -20,6 +19,7 @@ from apps.evaluation.pages.sheets import Sheet
 from apps.evaluation.pages.strata import strata_context
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.models import VersionQuery
+from apps.metrics.comparison import is_lower_better
 
 SECTION = {"section": "Runs"}
 QUERIES_A_PAGE = 100

@@ -14,11 +14,11 @@ from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import TruncWeek
 
 from apps.accounts.models import Project, User
-from apps.common.intervals import wilson
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Adjudication, Judgement, KnownAnswer, Round, RoundAnnotator
 from apps.judging.selectors.progress import minutes
 from apps.judging.selectors.rounds import rounds_of
+from apps.metrics.statistics.proportions import wilson
 from apps.retrieval.models import PoolEntry
 
 WEEKS = 8

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from apps.common.alpha import ordinal_alpha
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Round, Seat
 from apps.judging.planned import pilot_queries, plan_of
+from apps.metrics.agreement.alpha_values import ordinal_alpha
 
 UNFILLED = (SeatState.OPEN, SeatState.LEASED)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.packed.fields import plain_fields
-from apps.common.trec import read_qrels
-from apps.common.trecparts import read_qrels_parts
+from apps.metrics.files.packed.fields import plain_fields
+from apps.metrics.files.trec_batches import read_qrels_parts
+from apps.metrics.files.trec_rows import read_qrels
 
 ID = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00\ufeff"), min_size=1, max_size=30

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from apps.evaluation.charts import scores as charts
-from apps.evaluation.comparing import Stratum, changes, compare
-from apps.evaluation.statistics.significance import Summary
+from apps.metrics.comparison import Stratum, changes, compare
+from apps.metrics.statistics.significance import Summary
 
 NASTY = '<script>"&'
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.evaluation.files.attributes import Attributes, load_block_attributes, load_query_attributes
-from apps.evaluation.files.vocabulary import Vocabulary
+from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
+from apps.metrics.vocabulary import Vocabulary
 
 
 def written(tmp_path, text, name="blocks.csv"):

@@ -1,9 +1,9 @@
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.common.trec import FacetRow, read_faceted_qrels
-from apps.evaluation.files.trecfiles import load_qrels
-from apps.evaluation.files.vocabulary import Vocabulary
+from apps.metrics.files.reading import load_qrels
+from apps.metrics.files.trec_rows import FacetRow, read_faceted_qrels
+from apps.metrics.vocabulary import Vocabulary
 
 
 def written(tmp_path, text):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from apps.evaluation.files.guessing import AS_TABLE
+from apps.metrics.files.unreadable import AS_TABLE
 from tests.evaluation.test_cli import QRELS, RUN, score
 
 OF_RUNS = "A run has lines of query Q0 block rank score tag, divided by blanks."

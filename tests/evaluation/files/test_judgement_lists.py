@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.evaluation.files.trecfiles import load_qrels
-from apps.evaluation.files.vocabulary import Vocabulary
+from apps.metrics.files.reading import load_qrels
+from apps.metrics.vocabulary import Vocabulary
 
 ROWS = [("Q1", "a", 2), ("Q1", "b", 0), ("Q2", "a", -1)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.evaluation import cli
+from apps.cli.score import command
 
 QRELS = [["Q1", "0", "a", "2"], ["Q1", "0", "b", "0"], ["Q2", "0", "a", "1"], ["Q2", "0", "c", "1"]]
 RUN = [
@@ -30,7 +30,7 @@ def scored(folder, qrels: str, run: str) -> tuple[dict | None, str]:
     (folder / "qrels").write_bytes(qrels.encode())
     (folder / "run").write_bytes(run.encode())
     parser = argparse.ArgumentParser(prog="karat")
-    cli.add_parser(parser.add_subparsers(required=True))
+    command.add_parser(parser.add_subparsers(required=True))
     files = ["--qrels", str(folder / "qrels"), "--run", str(folder / "run")]
     args = parser.parse_args(["score", *files, "--no-ci", "--format", "json", "--per-query"])
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:

@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from apps.common.errors import InputErrors
-from apps.evaluation.files.trecfiles import load_qrels, load_run
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.measures import measure_run, parse_measures
+from apps.metrics.files.reading import load_qrels, load_run
+from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.vocabulary import Vocabulary
 
 MEASURES = parse_measures("nDCG@3 AP RR P@2 Bpref Judged@3")
 QUERY = st.sampled_from(["q1", "q2", "q10"])

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.packed.ids import Ids
-from apps.evaluation.files import vocabulary
-from apps.evaluation.files.vocabulary import Vocabulary, distinct
+from apps.metrics import vocabulary
+from apps.metrics.files.packed.ids import Ids
+from apps.metrics.vocabulary import Vocabulary, distinct
 
 IDS = st.lists(st.text("ab é", min_size=1, max_size=3), max_size=30)
 

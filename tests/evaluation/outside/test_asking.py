@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from apps.cli.evaluate.answers import Answer, AnswerFile, OtherRun
+from apps.cli.evaluate.release import read_release
+from apps.cli.evaluate.retrieval import ask_release
 from apps.common.errors import InputError
-from apps.evaluation.outside.answers import Answer, AnswerFile, OtherRun
-from apps.evaluation.outside.asking import ask_release
-from apps.evaluation.outside.release import read_release
 from apps.retrieval.engines.remote import HttpJson, Pace
 from tests.elsewhere import SECRET
 

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from apps.evaluation.outside.command import CommandEngine, run_command
+from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.retrieval.engines.base import BadParameters
 from apps.retrieval.engines.remote import Asked, RemoteError
 from apps.retrieval.engines.remote.base import Hit

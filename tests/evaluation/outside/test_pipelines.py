@@ -7,9 +7,9 @@ import shlex
 import pytest
 import yaml
 
+from apps.cli.evaluate import command, options
 from apps.config.cli import MANAGED, PURE
 from apps.evaluation.gating import read_rules, rules_in
-from apps.evaluation.outside import cli, options
 from tests.conftest import REPO
 
 PAGE = (REPO / "docs/pipelines.md").read_text()
@@ -30,7 +30,7 @@ def steps():
 
 def parsed(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers())
+    command.add_parser(parser.add_subparsers())
     return parser.parse_args(words)
 
 

@@ -3,12 +3,12 @@ import json
 
 import pytest
 
+from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
-from apps.evaluation.files.vocabulary import Vocabulary
-from apps.evaluation.outside.release import read_release
 from apps.goldsets.formats.content import GradeRow, QueryRow
 from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.verify import NotAnExport
+from apps.metrics.vocabulary import Vocabulary
 from tests.evaluation.outside.releases import write_release
 from tests.goldsets.content import ListContent
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from apps.evaluation.against import set_against
-from apps.evaluation.files.strata import Division, stratum_scores
-from apps.evaluation.measures import parse_measure
 from apps.evaluation.reporting.document import Chart, Part, Table
 from apps.evaluation.reporting.html import as_html
 from apps.evaluation.reporting.scored import scored_document
-from apps.evaluation.scorecard import NONE, Input, Scorecard, ScoredRun
-from apps.evaluation.scoring import RunScores
-from apps.evaluation.statistics.significance import summaries
+from apps.metrics.baseline_comparison import set_against
+from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.measures import parse_measure
+from apps.metrics.scorecard import NONE, Input, Scorecard, ScoredRun
+from apps.metrics.scoring import RunScores
+from apps.metrics.statistics.significance import summaries
 
 NAMES = ("nDCG@10", "RR")
 MEASURES = {name: parse_measure(name) for name in NAMES}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.evaluation.statistics.every_draw import FEW, MANY, every_draw
-from apps.evaluation.statistics.resampling import resampled_means
+from apps.metrics.statistics.bootstrap import resampled_means
+from apps.metrics.statistics.exact_bootstrap import FEW, MANY, every_draw
 
 CHANCE = np.random.default_rng(7)
 SAMPLES = {

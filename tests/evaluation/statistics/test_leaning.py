@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from apps.common.intervals import student_quantile
-from apps.evaluation.statistics.leaning import Leaning, leaning_of
+from apps.metrics.statistics.annotator_variance import Leaning, leaning_of
+from apps.metrics.statistics.proportions import student_quantile
 
 CONFIDENCE = 0.95
 

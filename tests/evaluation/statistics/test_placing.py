@@ -1,4 +1,4 @@
-from apps.evaluation.statistics.placing import Place, places
+from apps.metrics.statistics.rank_intervals import Place, places
 
 
 def test_runs_whose_intervals_overlap_share_their_places():

@@ -1,7 +1,7 @@
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from apps.evaluation.statistics.power import MOST_QUERIES, detectable_difference, needed_words, power_of, queries_needed
+from apps.metrics.statistics.power import MOST_QUERIES, detectable_difference, needed_words, power_of, queries_needed
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.1, 30), (0.2, 50), (0.5, 34), (0.8, 5), (1.5, 3), (0.02, 5000)])

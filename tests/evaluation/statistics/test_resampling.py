@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from apps.common.intervals import widened
-from apps.evaluation.statistics.every_draw import every_draw
-from apps.evaluation.statistics.resampling import (
+from apps.metrics.statistics.bootstrap import (
     bca_interval,
     interval_of,
     people_intervals,
@@ -17,7 +15,9 @@ from apps.evaluation.statistics.resampling import (
     reading_share,
     resampled_means,
 )
-from apps.evaluation.statistics.significance import differences, sign_flip_p, summaries
+from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 
 
 def skewed(n: int, seed: int = 1) -> np.ndarray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from apps.evaluation.statistics.significance import differences, holm, mean_of, sign_flip_p, summaries
+from apps.metrics.statistics.significance import differences, holm, mean_of, sign_flip_p, summaries
 
 
 def column(*values: float) -> np.ndarray:

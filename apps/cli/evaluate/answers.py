@@ -1,0 +1,106 @@
+"""What a system answered, kept on file line by line, so that a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apps.common.errors import InputError
+
+
+class Answer(NamedTuple):
+    """What came back for a query: (block id, score) pairs, best first, and how many seconds it took."""
+
+    query_id: str
+    hits: tuple[tuple[str, float], ...]
+    seconds: float
+
+
+class OtherRun(Exception):
+    """The file holds the answers of another system, release or depth; the message is a sentence."""
+
+
+class AnswerFile:
+    """Answers as JSON lines behind a heading that names what was asked of whom.
+
+    A last line that was cut short, by a process that was killed, is dropped when the file is opened again.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        self.identity = dict(identity)
+
+    def read(self) -> dict[str, Answer]:
+        """The answers so far by query id; none when there is no file. Raises OtherRun and InputError."""
+        if not self.path.exists():
+            return {}
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            with self.path.open("r+b") as stream:
+                stream.truncate(len(whole))
+        lines = whole.decode(errors="replace").split("\n")[:-1]
+        if not lines:
+            return {}
+        if self._values(lines[0], 1) != self.identity:
+            raise OtherRun(
+                f"{self.path} holds answers to another release, system or depth. Name another file with --answers, "
+                "or delete it."
+            )
+        found = [self._answer(line, number) for number, line in enumerate(lines[1:], 2)]
+        return {answer.query_id: answer for answer in found}
+
+    def add(self, answers: Iterable[Answer]) -> None:
+        """Append answers; they are on file when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists() or self.path.stat().st_size == 0
+        with self.path.open("a", encoding="utf-8") as stream:
+            if is_new:
+                stream.write(_line(self.identity))
+            for answer in answers:
+                stream.write(_line({"query_id": answer.query_id, "hits": answer.hits, "seconds": answer.seconds}))
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.parent.rmdir()
+
+    def _answer(self, line: str, number: int) -> Answer:
+        values = self._values(line, number)
+        try:
+            hits = tuple((str(block), float(score)) for block, score in values["hits"])
+            return Answer(str(values["query_id"]), hits, float(values["seconds"]))
+        except (KeyError, TypeError, ValueError):
+            raise InputError(str(self.path), number, "", "", "is not an answer of karat eval.") from None
+
+    def _values(self, line: str, number: int) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InputError(str(self.path), number, "", "", "is not a JSON object.")
+        return found
+
+
+def _line(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+SPACE = re.compile(r"\s")
+
+
+def write_run(path: Path, tag: str, answers: Sequence[Answer]) -> None:
+    """Write `query Q0 block rank score tag` lines, best first. Raises InputError for an id that holds white space."""
+    lines = []
+    for answer in answers:
+        for rank, (block, score) in enumerate(answer.hits, 1):
+            for field, value in (("query", answer.query_id), ("block", block)):
+                if SPACE.search(value) or not value:
+                    raise InputError(str(path), None, field, value, f"'{value}' cannot stand in a TREC run.")
+            lines.append(f"{answer.query_id} Q0 {block} {rank} {score!r} {SPACE.sub('-', tag)}\n")
+    path.write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,237 @@
+"""`karat eval`: any system outside Karat, run against a released gold set: retrieve, score, gate, report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from apps.cli.evaluate import options, retrieval
+from apps.cli.evaluate.answers import AnswerFile, OtherRun, write_run
+from apps.cli.evaluate.output import FORMATS, Sheet
+from apps.cli.evaluate.program import CommandEngine
+from apps.cli.evaluate.progress import Progress
+from apps.cli.evaluate.release import Release, read_release
+from apps.cli.evaluate.scoring import Answered, evaluate, from_answers
+from apps.common.addresses import BadAddress
+from apps.common.digests import digest_of
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import as_lines
+from apps.evaluation.gating import PASSED, Rule, measures_of, read_rules, rules_in, sample
+from apps.goldsets.verify import NotAnExport
+from apps.metrics.columns import Judged
+from apps.metrics.files.input_digests import Digests
+from apps.metrics.files.reading import load_run, missing_of
+from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
+from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.measures.notation import MeasureError, faults_of
+from apps.metrics.vocabulary import Vocabulary
+from apps.retrieval.engines.base import BadParameters
+
+PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
+KEPT = Path(".karat-eval")
+NAMED = 3
+
+
+class NotAnswered(Exception):
+    """A system left queries without an answer; the message is a sentence."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Adds `eval` to the commands of `karat`."""
+    parser = subparsers.add_parser(
+        "eval",
+        help="run an outside system against a released gold set, score and gate it",
+        description="Ask any system every question of a released gold set, score its answers, hold them to gates.",
+        epilog=options.EPILOG,
+    )
+    parser.add_argument("release", type=Path, metavar="RELEASE", help="an exported folder, or the zip file of one")
+    options.add_options(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Asks, scores, holds and prints; the exit code."""
+    try:
+        measures = parse_measures(args.measures)
+        engine = None if args.run_file else options.engine_of(args)
+        pace, headers = options.pace_of(args), options.signed(args)
+    except (MeasureError, BadParameters) as error:
+        return _refuse(error, USAGE)
+    try:
+        rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
+        release = _asked_of(args, read_release(args.release, _split(args)))
+        blocks = Vocabulary()
+        judged = release.judged(blocks)
+        with Digests(_files(args)) as digests:
+            if engine is None:
+                found = _from_file(args.run_file, judged, blocks, name=args.name)
+            else:
+                _remark_on_depth(args.depth, [*measures, *measures_of(rules)])
+                found = _from_system(args, engine, pace, headers, release, judged, blocks)
+            sheet = _sheet(args, release, judged, blocks, found, measures, rules)
+        _write_reports(args, sheet, digests)
+    except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
+        return _refuse(error, DATA_ERROR)
+    except KeyboardInterrupt:
+        if engine is None:
+            raise
+        return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
+    for run in sheet.found.card.runs:
+        for remark in remarks_on_judged(run.scores.judged_at_10):
+            print(f"{run.tag}: {remark}", file=sys.stderr)
+    if engine is None:
+        for remark in remarks_on_depth(sheet.found.card.measures, found.ranked):
+            print(f"{found.name}: {remark}", file=sys.stderr)
+    sys.stdout.write(FORMATS[args.format](sheet))
+    return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
+
+
+def _refuse(error: Exception | str, code: int) -> int:
+    for line in _lines_on(error):
+        print(f"karat eval: {line}", file=sys.stderr)
+    return code
+
+
+def _lines_on(error: Exception | str) -> Iterable[str]:
+    if isinstance(error, InputError | InputErrors):
+        return as_lines(error)
+    return map(str, faults_of(error)) if isinstance(error, MeasureError) else [str(error)]
+
+
+def _split(args: argparse.Namespace) -> str | None:
+    """The side that is read; None is for the release to choose."""
+    if args.split is None:
+        return "" if args.tier == "deep" else None
+    return "" if args.split == "all" else args.split
+
+
+def _asked_of(args: argparse.Namespace, release: Release) -> Release:
+    """The release with the queries that the tier looks at: a sample of them in the smoke tier."""
+    if args.tier != "smoke":
+        return release
+    queries = tuple(release.queries[place] for place in sample([q.query_id for q in release.queries], seed=args.seed))
+    inside = {query.query_id for query in queries}
+    return release._replace(queries=queries, grades=tuple(row for row in release.grades if row.query_id in inside))
+
+
+def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
+    """Said before anything is asked, since to ask again takes its time."""
+    cutoffs = {str(measure): measure.cutoff for measure in measures if measure.cutoff and measure.cutoff > depth}
+    if cutoffs:
+        read, deepest = "reads" if len(cutoffs) == 1 else "read", max(cutoffs.values())
+        said = f"{', '.join(cutoffs)} {read} no more than the {depth:,} results that are asked for"
+        print(f"karat eval: {said}; --depth {deepest} asks for all.", file=sys.stderr)
+
+
+def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
+    file = load_run(path, judged, blocks)
+    for remark in remarks_on_file(file, judged, missing_of(judged, file.ranked)):
+        print(f"{file.path}: {remark}", file=sys.stderr)
+    return Answered(name or file.tag, file.ranked, file.ids)
+
+
+def _from_system(
+    args: argparse.Namespace,
+    engine: options.RemoteEngine,
+    pace: options.Pace,
+    headers: dict[str, str],
+    release: Release,
+    judged: Judged,
+    blocks: Vocabulary,
+) -> Answered:
+    """Every query answered; raises NotAnswered otherwise, with what was answered kept for the next time."""
+    identity = {
+        "release": release.digest or release.name,
+        "split": release.split,
+        "system": {key: value for key, value in engine.identity().items() if key != "auth"},
+        "depth": args.depth,
+    }
+    file = AnswerFile(args.answers or KEPT / f"{digest_of(identity)[:16]}.jsonl", identity)
+    progress = Progress(sys.stderr, is_quiet=args.quiet)
+    outcome = retrieval.ask_release(
+        engine, release.queries, file, k=args.depth, pace=pace, headers=headers, told=progress
+    )
+    if len(outcome.answers) < len(release.queries):
+        raise NotAnswered(_unanswered(outcome, len(release.queries), file))
+    answers = [outcome.answers[query.query_id] for query in release.queries]
+    name = args.name or (engine.called if isinstance(engine, CommandEngine) else engine.address)
+    if args.save_run:
+        write_run(args.save_run, name, answers)
+    if not args.answers:
+        file.remove()
+    return from_answers(name, answers, judged, blocks)
+
+
+def _unanswered(outcome: retrieval.Outcome, total: int, file: AnswerFile) -> str:
+    """Which queries have no answer, why, and what to do."""
+    left = total - len(outcome.answers)
+    by_reason: dict[str, list[str]] = {}
+    for query, reason in outcome.failed.items():
+        by_reason.setdefault(reason, []).append(query)
+    said = [f"{left:,} of {total:,} queries have no answer, so nothing was scored{_unasked(outcome, left)}."]
+    said += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
+    if others := sum(map(len, list(by_reason.values())[NAMED:])):
+        said.append(f"{others:,} more for other reasons.")
+    if outcome.answers:
+        said.append(f"The answers so far are kept in {file.path}: the same command asks for the rest.")
+    return " ".join(said)
+
+
+def _unasked(outcome: retrieval.Outcome, left: int) -> str:
+    """How many queries failed and how many were not asked, where some were not."""
+    unasked = left - len(outcome.failed)
+    if not unasked:
+        return ""
+    return f": {len(outcome.failed):,} failed, {unasked:,} {'was' if unasked == 1 else 'were'} not asked"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _sheet(
+    args: argparse.Namespace,
+    release: Release,
+    judged: Judged,
+    blocks: Vocabulary,
+    found: Answered,
+    measures: Sequence[Measure],
+    rules: Sequence[Rule],
+) -> Sheet:
+    baseline = _from_file(args.baseline, judged, blocks) if args.baseline else None
+    scored = evaluate(
+        release,
+        judged,
+        found,
+        measures=measures,
+        rules=rules,
+        baseline=baseline,
+        cost=args.cost,
+        seed=args.seed,
+        confidence=args.confidence,
+    )
+    return Sheet(release, scored, args.tier if rules else None, options.timed_words(args))
+
+
+def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """The files beside the release that a report rests on, with what they are."""
+    if not (args.html or args.markdown):
+        return []
+    named = {"run": args.run_file, "answers": args.answers, "baseline": args.baseline, "gates": args.gates}
+    return [(role, str(path)) for role, path in named.items() if path]
+
+
+def _write_reports(args: argparse.Namespace, sheet: Sheet, digests: Digests) -> None:
+    """Raises InputError for a file that cannot be written."""
+    if args.html or args.markdown:
+        from apps.cli.evaluate.report import document_of  # only where a report is asked for
+        from apps.evaluation.reporting.files import write_reports
+
+        card = sheet.found.card._replace(inputs=list(digests.taken()))
+        sheet = sheet._replace(found=sheet.found._replace(card=card))
+        write_reports(document_of(sheet), html=args.html, markdown=args.markdown)

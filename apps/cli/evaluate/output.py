@@ -1,0 +1,129 @@
+"""What `karat eval` prints: the scorecard that `karat score` prints, with latency and gates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from apps.cli import scorecards
+from apps.cli.evaluate.release import Release
+from apps.cli.evaluate.scoring import Evaluated, Held, Latency
+from apps.common.csvsafe import safe_cell
+from apps.common.wording import number
+from apps.evaluation.gating import PASSED
+
+COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
+SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
+
+
+class Sheet(NamedTuple):
+    """Everything that is printed. `tier` is None without gates; `timed` says how latency was measured."""
+
+    release: Release
+    found: Evaluated
+    tier: str | None
+    timed: str = ""
+
+    @property
+    def system(self) -> str:
+        return self.found.run.tag
+
+    @property
+    def title(self) -> str:
+        split = f", {self.release.split} split" if self.release.split else ""
+        return f"{self.system} on {self.release.name}{split}"
+
+
+def as_table(sheet: Sheet) -> str:
+    found = sheet.found
+    parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
+    if found.held:
+        parts.append("\n".join(_gate_lines(found.held)))
+    if found.latency:
+        parts.append(latency_words(found.latency, sheet.timed))
+    return "\n\n".join([*parts, scorecards.as_table(found.card)])
+
+
+def latency_words(found: Latency, timed: str) -> str:
+    said = (
+        f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
+        f"mean {number(found.mean, 0)}, n = {found.n:,}"
+    )
+    return f"{said}; {timed}." if timed else f"{said}."
+
+
+def gates_words(held: tuple[Held, ...]) -> str:
+    passed = sum(one.verdict.state == PASSED for one in held)
+    return f"{passed} of {len(held)} gates passed."
+
+
+def _gate_lines(held: tuple[Held, ...]) -> Iterator[str]:
+    yield gates_words(held)
+    for one in held:
+        yield f"  {SIGNS[one.verdict.state]:<4}  {one.rule.name}: {one.verdict.words}"
+
+
+def as_json(sheet: Sheet) -> str:
+    """The object of `karat score`, with release, latency and gates."""
+    release, found = sheet.release, sheet.found
+    body = {
+        "release": {"name": release.name, "digest": release.digest, "split": release.split or None},
+        "system": sheet.system,
+        "passed": None if found.state is None else found.state == PASSED,
+        "tier": sheet.tier,
+        "gates": [_gate(one) for one in found.held],
+        "latency_ms": found.latency._asdict() if found.latency else None,
+        **json.loads(scorecards.as_json(found.card)),
+    }
+    return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _gate(one: Held) -> dict[str, Any]:
+    verdict = one.verdict
+    return {
+        "name": one.rule.name,
+        "state": verdict.state,
+        "value": verdict.value,
+        "bound": verdict.bound,
+        "ci": list(verdict.interval) if verdict.interval else None,
+        "n": verdict.n,
+        "words": verdict.words,
+    }
+
+
+def as_csv(sheet: Sheet) -> str:
+    """Rows of COLUMNS for measures, latency and gates."""
+    return _delimited(sheet, ",")
+
+
+def as_tsv(sheet: Sheet) -> str:
+    """As CSV, divided by tabs."""
+    return _delimited(sheet, "\t")
+
+
+def _delimited(sheet: Sheet, delimiter: str) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(_rows(sheet.found))
+    return out.getvalue()
+
+
+def _rows(found: Evaluated) -> Iterator[list[Any]]:
+    for name, one in zip(found.card.measures, found.run.scores.summaries, strict=True):
+        low, high = one.interval or ("", "")
+        yield ["measure", name, "", "" if one.mean is None else one.mean, low, high, one.n, ""]
+    if found.latency:
+        for name in ("p50", "p95", "p99", "mean"):
+            yield ["latency", name, "", getattr(found.latency, name), "", "", found.latency.n, ""]
+    for held in found.held:
+        said = held.verdict
+        low, high = said.interval or ("", "")
+        value = "" if said.value is None else said.value
+        yield ["gate", safe_cell(held.rule.name), said.state, value, low, high, said.n, said.words]
+
+
+FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}

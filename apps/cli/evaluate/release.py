@@ -1,0 +1,192 @@
+"""A released gold set as it was exported: its queries and grades, from whichever form the folder holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apps.common.csvsafe import restore_cell
+from apps.common.errors import InputError
+from apps.goldsets.verify import NotAnExport, verify
+from apps.metrics.columns import Judged, judged_columns
+from apps.metrics.vocabulary import Vocabulary
+
+STRATA = ("domain", "query_type", "difficulty", "source")
+HOW_TO_EXPORT = "Export it with karat export --format jsonl."
+
+
+class ReleasedQuery(NamedTuple):
+    """A query of the release. `fields` holds what its strata are made from; empty where the form keeps none."""
+
+    query_id: str
+    text: str
+    split: str
+    fields: dict[str, str]
+
+
+class Grade(NamedTuple):
+    query_id: str
+    block_id: str
+    grade: int
+
+
+class Release(NamedTuple):
+    """One side of a release. `queries` are those with a grade, by the bytes of their ids; `digest` is the version's."""
+
+    name: str
+    digest: str
+    split: str
+    queries: tuple[ReleasedQuery, ...]
+    grades: tuple[Grade, ...]
+
+    def judged(self, blocks: Vocabulary) -> Judged:
+        """The grades as columns, queries in the order of `queries`."""
+        by_query: dict[str, list[Grade]] = {}
+        for row in self.grades:
+            by_query.setdefault(row.query_id, []).append(row)
+        rows = ((q.query_id, row.block_id, row.grade) for q in self.queries for row in by_query[q.query_id])
+        return judged_columns(rows, blocks)
+
+
+class _Files:
+    """The files of an exported folder or zip, by name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._archive = None if path.is_dir() else zipfile.ZipFile(path)
+
+    def __contains__(self, name: str) -> bool:
+        return (self.path / name).is_file() if self._archive is None else name in self._archive.namelist()
+
+    def text(self, name: str) -> str:
+        data = (self.path / name).read_bytes() if self._archive is None else self._archive.read(name)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise self.fault(name, None, "", "", "is not UTF-8 text.") from None
+
+    def lines(self, name: str) -> Iterator[tuple[int, str]]:
+        """Number from 1 and text of each line that is not empty."""
+        return ((number, line) for number, line in enumerate(self.text(name).split("\n"), 1) if line)
+
+    def fault(self, name: str, line: int | None, field: str, value: str, message: str) -> InputError:
+        return InputError(str(self.path / name), line, field, value, message)
+
+
+def read_release(path: Path, split: str | None = None) -> Release:
+    """The queries and grades of one side of an exported version.
+
+    `split` None takes dev where the release has one, else everything; "" takes everything. Raises NotAnExport for
+    a folder that is none or whose files are not those of its manifest, and InputError for a file with a fault.
+    """
+    report = verify(path)
+    if not report.is_intact:
+        raise NotAnExport(f"{path} was changed since it was exported. {report.faults[0]} Export it again.")
+    files = _Files(path)
+    read = next((reader for name, reader in FORMS.items() if name in files), None)
+    if read is None:
+        raise NotAnExport(f"{path} holds no queries with their words. {HOW_TO_EXPORT}")
+    queries, grades = read(files)
+    splits = {query.split for query in queries}
+    chosen = split if split is not None else ("dev" if "dev" in splits else "")
+    if chosen and chosen not in splits:
+        raise NotAnExport(f"{path} holds no {chosen} split. It holds {', '.join(sorted(splits - {''})) or 'no split'}.")
+    return _release(report.manifest, path, chosen, queries, grades)
+
+
+def _release(
+    manifest: dict[str, Any], path: Path, split: str, queries: list[ReleasedQuery], grades: list[Grade]
+) -> Release:
+    inside = {query.query_id for query in queries if not split or query.split == split}
+    kept = tuple(row for row in grades if row.query_id in inside)
+    graded = {row.query_id for row in kept}
+    if not graded:
+        raise NotAnExport(f"{path} holds no grades{f' of the {split} split' if split else ''} to score against.")
+    asked = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
+    gold_set = manifest.get("gold_set")
+    name = f"{gold_set['name']} {manifest.get('version', '')}" if isinstance(gold_set, dict) else path.name
+    return Release(name, str(manifest.get("digest", "")), split, tuple(asked), kept)
+
+
+def _from_jsonl(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
+    queries, grades = [], []
+    for number, line in files.lines("jsonl/queries.jsonl"):
+        row = _object(files, "jsonl/queries.jsonl", number, line, "query_id", "text")
+        fields = {key: str(row.get(key) or "") for key in STRATA}
+        split = str((row.get("metadata") or {}).get("split") or "")
+        queries.append(ReleasedQuery(str(row["query_id"]), str(row["text"]), split, fields))
+    for number, line in files.lines("jsonl/judgements.jsonl"):
+        name = "jsonl/judgements.jsonl"
+        row = _object(files, name, number, line, "query_id", "block_id", "grade")
+        grade = _whole(files, name, number, "grade", str(row["grade"]))
+        grades.append(Grade(str(row["query_id"]), str(row["block_id"]), grade))
+    return queries, grades
+
+
+def _from_beir(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
+    queries, grades = [], []
+    for number, line in files.lines("beir/queries.jsonl"):
+        row = _object(files, "beir/queries.jsonl", number, line, "_id", "text")
+        about = row.get("metadata") or {}
+        fields = {"source": str(about.get("source") or "")}
+        queries.append(ReleasedQuery(str(row["_id"]), str(row["text"]), str(about.get("split") or ""), fields))
+    for split in sorted({query.split or "all" for query in queries}):
+        name = f"beir/qrels/{split}.tsv"
+        if name in files:
+            grades += [_tabbed(files, name, number, line) for number, line in files.lines(name) if number > 1]
+    return queries, grades
+
+
+def _tabbed(files: _Files, name: str, number: int, line: str) -> Grade:
+    parts = line.split("\t")
+    if len(parts) != 3:
+        raise files.fault(name, number, "", "", "does not hold query, block and grade, divided by tabs.")
+    return Grade(parts[0], parts[1], _whole(files, name, number, "score", parts[2]))
+
+
+def _from_csv(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
+    name = "csv/judgements.csv"
+    queries: dict[str, ReleasedQuery] = {}
+    grades = []
+    for number, row in enumerate(csv.DictReader(io.StringIO(files.text(name), newline="")), 2):
+        try:
+            query_id, text, block_id = (restore_cell(row[key]) for key in ("query_id", "query_text", "doc_id"))
+            grade, split = row["grade"], row["split"]
+        except (KeyError, TypeError):
+            raise files.fault(name, number, "", "", "lacks query_id, query_text, doc_id, grade or split.") from None
+        queries.setdefault(query_id, ReleasedQuery(query_id, text, split, {}))
+        grades.append(Grade(query_id, block_id, _whole(files, name, number, "grade", grade)))
+    return list(queries.values()), grades
+
+
+def _object(files: _Files, name: str, number: int, line: str, *needed: str) -> dict[str, Any]:
+    """The object of a line, with every key that is needed."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise files.fault(name, number, "", "", "is not a JSON object.")
+    for key in needed:
+        if key not in found:
+            raise files.fault(name, number, key, "", "is missing.")
+    return found
+
+
+def _whole(files: _Files, name: str, number: int, field: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise files.fault(name, number, field, text, f"'{text}' is not a whole number.") from None
+
+
+FORMS: dict[str, Callable[[_Files], tuple[list[ReleasedQuery], list[Grade]]]] = {
+    "jsonl/judgements.jsonl": _from_jsonl,
+    "csv/judgements.csv": _from_csv,
+    "beir/queries.jsonl": _from_beir,
+}

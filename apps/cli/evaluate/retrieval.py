@@ -1,0 +1,105 @@
+"""Asking an outside system for every query of a release, with what was answered kept as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from apps.cli.evaluate.answers import Answer, AnswerFile
+from apps.cli.evaluate.program import CommandEngine, run_command
+from apps.cli.evaluate.release import ReleasedQuery
+from apps.common.addresses import parse_openings, parse_url
+from apps.common.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.retrieval.engines.base import Found
+from apps.retrieval.engines.remote import Asked, Line, Pace, RemoteEngine, RemoteError, Reply, Request, ask_all
+
+PARTS_PER_LANE = 5
+EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
+"""On the command line the one who types the address is the one whose machine asks."""
+
+
+class Outcome(NamedTuple):
+    """`failed` maps the queries without an answer to the reason; `stopped` is why the rest was not asked."""
+
+    answers: dict[str, Answer]
+    failed: dict[str, str]
+    stopped: str
+
+
+class _Ids:
+    """Numbers for the ids of one part, in the order of their bytes, so that ties are cut alike every time."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def locate(self, ids: Collection[str]) -> Mapping[str, int]:
+        self.names = sorted(ids, key=str.encode)
+        return {name: number for number, name in enumerate(self.names)}
+
+
+def ask_release(
+    engine: RemoteEngine,
+    queries: Sequence[ReleasedQuery],
+    file: AnswerFile,
+    *,
+    k: int,
+    pace: Pace,
+    headers: Mapping[str, str] | None = None,
+    told: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
+    """Ask for the queries that the file has no answer to. `told` hears how many of them all are answered.
+
+    Each answer is on file before the next part is asked. Raises OtherRun, InputError and BadAddress.
+    """
+    answers = {key: one for key, one in file.read().items() if key in {query.query_id for query in queries}}
+    open_queries = [query for query in queries if query.query_id not in answers]
+    told(len(answers), len(queries))
+    failed: dict[str, str] = {}
+    with _line_to(engine, pace, headers or {}) as (line, ids):
+        step = max(1, pace.at_once) * PARTS_PER_LANE
+        for first in range(0, len(open_queries), step):
+            part = [Asked(query.query_id, query.text) for query in open_queries[first : first + step]]
+            found = ask_all(engine, line, part, k)
+            fresh = _answers(part, found.answered, found.found, ids.names)
+            if fresh:
+                file.add(fresh)
+            answers |= {answer.query_id: answer for answer in fresh}
+            failed |= {one.query_id: one.sentence for one in found.failed}
+            told(len(answers), len(queries))
+            if found.stopped:
+                return Outcome(answers, failed, found.stopped)
+    return Outcome(answers, failed, "")
+
+
+def _answers(part: Sequence[Asked], answered: Sequence[int], found: Found, names: Sequence[str]) -> list[Answer]:
+    """The answers of one part; `answered` are the places in it of the queries that `found` is about."""
+    answers = []
+    for place, number in enumerate(answered):
+        positions, scores = found.of(place)
+        hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
+        answers.append(Answer(part[number].query_id, hits, float(found.seconds[place])))
+    return answers
+
+
+@contextmanager
+def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[Line, _Ids]]:
+    ids = _Ids()
+    if isinstance(engine, CommandEngine):
+        yield Line(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
+        return
+    limits = Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
+    client = Client(parse_url(engine.address), openings=EVERYWHERE, limits=limits)
+
+    def send(request: Request) -> Reply:
+        sent = {**request.headers, **headers}
+        try:
+            return Reply(*client.ask(request.method, request.path, headers=sent, body=request.body))
+        except OutboundError as error:
+            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
+            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
+
+    try:
+        yield Line(send, ids.locate, pace), ids
+    finally:
+        client.close()

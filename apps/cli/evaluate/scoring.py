@@ -1,0 +1,164 @@
+"""An outside system's answers scored against a release and held to its gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.cli.evaluate.answers import Answer
+from apps.cli.evaluate.release import STRATA, Release
+from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
+from apps.metrics.baseline_comparison import set_against
+from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
+from apps.metrics.comparison import FEWEST_IN_STRATUM
+from apps.metrics.files.reading import missing_of
+from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.measures import Measure
+from apps.metrics.scorecard import Scorecard, ScoredRun
+from apps.metrics.scoring import queries_with_relevant, score_run
+from apps.metrics.vocabulary import Vocabulary
+
+MILLISECONDS = 1_000
+PERCENTILES = (50, 95, 99)
+
+
+class Answered(NamedTuple):
+    """What a system gave for the queries of a release; `ids` are those of the blocks of `ranked`.
+
+    `latencies` (milliseconds, one a query) is None for a run file, which carries no times.
+    """
+
+    name: str
+    ranked: Ranked
+    ids: BlockIds
+    latencies: Floats | None = None
+
+
+class Latency(NamedTuple):
+    """Milliseconds a query over n queries."""
+
+    p50: float
+    p95: float
+    p99: float
+    mean: float
+    n: int
+
+
+class Held(NamedTuple):
+    """A rule and what it said of the run."""
+
+    rule: Rule
+    verdict: Verdict
+
+
+class Evaluated(NamedTuple):
+    """`card` holds the run's scores, the baseline's before it where there is one.
+
+    `state` is that of all gates together, None where there are none.
+    """
+
+    card: Scorecard
+    latency: Latency | None
+    held: tuple[Held, ...]
+    state: str | None
+
+    @property
+    def run(self) -> ScoredRun:
+        return self.card.runs[-1]
+
+
+def from_answers(name: str, answers: Sequence[Answer], judged: Judged, blocks: Vocabulary) -> Answered:
+    """The answers as columns, in the order of the judged queries."""
+    rows = ((one.query_id, block, score) for one in answers for block, score in one.hits)
+    ranked, _ = ranked_columns(rows, judged.queries, blocks)
+    seconds = {one.query_id: one.seconds for one in answers}
+    taken = [seconds.get(query, np.nan) * MILLISECONDS for query in judged.queries]
+    return Answered(name, ranked, blocks.ids, np.array(taken, dtype=np.float64))
+
+
+def evaluate(
+    release: Release,
+    judged: Judged,
+    run: Answered,
+    *,
+    measures: Sequence[Measure],
+    rules: Sequence[Rule] = (),
+    baseline: Answered | None = None,
+    cost: float | None = None,
+    seed: int,
+    confidence: float,
+) -> Evaluated:
+    """Score the run, then hold it to the rules; what a rule needs beyond `measures` is scored as well."""
+    wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
+    asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
+    runs = [_scored(one, list(wanted.values()), judged, confidence) for one in asked]
+    divisions = list(_divisions(release))
+    evidence = Evidence(
+        query_ids=judged.queries,
+        values=_columns(wanted, runs[-1]),
+        baseline=_columns(wanted, runs[0]) if baseline else None,
+        latencies=run.latencies,
+        cost=cost,
+        strata={division.field: division.labels for division in divisions},
+        seed=seed,
+    )
+    held = tuple(Held(rule, decide(rule, evidence)) for rule in rules)
+    card = _card(wanted, judged, runs, divisions, seed, confidence)
+    return Evaluated(card, latency_of(run.latencies), held, worst(one.verdict for one in held) if held else None)
+
+
+def _card(
+    measures: dict[str, Measure],
+    judged: Judged,
+    runs: Sequence[ScoredRun],
+    divisions: Sequence[Division],
+    seed: int,
+    confidence: float,
+) -> Scorecard:
+    """The runs' scores, by stratum too; with two of them the first is what the second is set against."""
+    values = [one.scores.values for one in runs]
+    strata = [
+        found
+        for division in divisions
+        for found in stratum_scores(division, values, confidence=confidence, with_interval=True)
+    ]
+    against = set_against(runs[0], runs[1:], measures, judged.queries, confidence=confidence, seed=seed)
+    return Scorecard(
+        measures=measures,
+        queries=judged.queries,
+        with_relevant=queries_with_relevant(judged),
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        strata=strata,
+        comparisons=against if len(runs) > 1 else (),
+        fewest=FEWEST_IN_STRATUM,
+    )
+
+
+def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, confidence: float) -> ScoredRun:
+    scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence)
+    return ScoredRun(run.name, scores, missing_of(judged, run.ranked))
+
+
+def _columns(measures: Iterable[str], run: ScoredRun) -> dict[str, Floats]:
+    return {name: run.scores.values[:, place] for place, name in enumerate(measures)}
+
+
+def _divisions(release: Release) -> Iterator[Division]:
+    """The fields that any query of the release carries, with the label of each query."""
+    for field in STRATA:
+        labels = tuple(query.fields.get(field, "") for query in release.queries)
+        if any(labels):
+            yield Division(field, labels)
+
+
+def latency_of(latencies: Floats | None) -> Latency | None:
+    """Percentiles over the queries whose time is known; None when none is."""
+    known = latencies[~np.isnan(latencies)] if latencies is not None else np.empty(0)
+    if not len(known):
+        return None
+    p50, p95, p99 = (float(value) for value in np.percentile(known, PERCENTILES))
+    return Latency(p50, p95, p99, float(known.mean()), len(known))

@@ -1,0 +1,152 @@
+"""`karat score`: runs scored against a qrels file, without a server and without a database.
+
+Results go to standard output, remarks and errors to standard error. Exit codes: 0 scored; 2 unusable input or
+a wrong command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from typing import Any
+
+from apps.cli.score.scoring import scorecard_of
+from apps.cli.scorecards import FORMATS
+from apps.common.arguments import share, whole, whole_from_one
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import as_lines
+from apps.metrics.measures import REGISTRY
+from apps.metrics.measures.notation import MeasureError, faults_of
+from apps.metrics.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
+
+DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
+EXIT_OK = 0
+EXIT_BAD_INPUT = 2
+LIST_WIDTH = 100
+
+
+class ListMeasures(argparse.Action):
+    """Prints every measure of the registry and ends; no file has to be named."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(measure_list())
+        parser.exit(EXIT_OK)
+
+
+def measure_list() -> str:
+    """Each measure as it may be written, its range, what it needs beyond grades, and its formula in words."""
+    lines = []
+    for entry in REGISTRY.values():
+        needs = ", ".join(sorted(entry.needs - {"grades"}))
+        said = f"{entry.example}  {entry.low:g} to {entry.high:g}"
+        lines.append(f"{said}, needs {needs}" if needs else said)
+        lines.append(textwrap.fill(entry.words, LIST_WIDTH, initial_indent="    ", subsequent_indent="    "))
+    return "\n".join(lines) + "\n"
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Adds `score` to the commands of `karat`."""
+    parser = subparsers.add_parser(
+        "score",
+        help="score runs against judgements, without a server",
+        description="Score TREC runs against TREC qrels. Values equal those of trec_eval -c.",
+        epilog="Files may be gzipped; - is standard input, for one of them. "
+        f"Measures: {', '.join(REGISTRY)}. Exit codes: 0 scored, 2 unusable input or wrong command line.",
+    )
+    _add_inputs(parser)
+    _add_reading(parser)
+    _add_outputs(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--qrels", required=True, metavar="FILE", help="judgements: query 0 block grade, or a table with a heading"
+    )
+    parser.add_argument(
+        "--run",
+        required=True,
+        action="append",
+        dest="runs",
+        metavar="FILE",
+        help="a run: query Q0 block rank score tag; give it again for more runs",
+    )
+    parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are set against")
+    parser.add_argument("--by", metavar="FILE", help="strata: a table with the columns query and stratum, or several")
+    parser.add_argument(
+        "--blocks", metavar="FILE", help="attributes of blocks: a table with the column block, and others"
+    )
+    parser.add_argument(
+        "--query-attributes", metavar="FILE", help="a table with the column query, and time or domain of queries"
+    )
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--measures",
+        default=DEFAULT_MEASURES,
+        metavar="LIST",
+        help=f'measures divided by spaces or commas (default: "{DEFAULT_MEASURES}")',
+    )
+    parser.add_argument("--list-measures", action=ListMeasures, help="say what there is to measure, and stop")
+    parser.add_argument(
+        "--rel-level",
+        type=whole_from_one,
+        default=1,
+        metavar="N",
+        help="lowest relevant grade where a measure names none (default: 1)",
+    )
+    parser.add_argument("--seed", type=whole, default=DEFAULT_SEED, help=f"default: {DEFAULT_SEED}")
+    parser.add_argument(
+        "--confidence",
+        type=share,
+        default=DEFAULT_CONFIDENCE,
+        metavar="SHARE",
+        help=f"of the intervals (default: {DEFAULT_CONFIDENCE})",
+    )
+    parser.add_argument(
+        "--ci", choices=INTERVALS, default=PERCENTILE, help=f"kind of bootstrap interval (default: {PERCENTILE})"
+    )
+    parser.add_argument("--no-ci", action="store_const", const=NONE, dest="ci", help="as --ci none")
+    parser.add_argument(
+        "--stratify", metavar="COLUMN", help="resample queries within the strata of this column of --by"
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--per-query", action="store_true", help="also the values of every query")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
+    parser.add_argument("--html", metavar="FILE", help="write a report as well: one HTML file, ready to be printed")
+    parser.add_argument("--markdown", metavar="FILE", help="write the same report as Markdown")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Scores, writes the reports that are asked for, and prints; the exit code."""
+    try:
+        card = scorecard_of(args, sys.stderr)
+        _write_reports(card, args)
+    except MeasureError as error:
+        for fault in faults_of(error):
+            print(f"karat score: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except (InputError, InputErrors) as found:
+        for line in as_lines(found):
+            print(f"karat score: {line}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    sys.stdout.write(FORMATS[args.format](card))
+    return EXIT_OK
+
+
+def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
+    """Raises InputError for a file that cannot be written."""
+    if args.html or args.markdown:
+        from apps.evaluation.reporting.files import write_reports  # only where a report is asked for
+        from apps.evaluation.reporting.scored import scored_document
+
+        write_reports(scored_document(card), html=args.html, markdown=args.markdown)

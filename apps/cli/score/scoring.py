@@ -1,0 +1,162 @@
+"""The scorecard of the files that `karat score` is given."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TextIO
+
+from apps.common.linefiles import name_of
+from apps.metrics.baseline_comparison import set_against
+from apps.metrics.columns import Judged
+from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
+from apps.metrics.files.input_digests import Digests
+from apps.metrics.files.reading import load_qrels, load_run, missing_of
+from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
+from apps.metrics.files.strata import Division, load_strata, stratum_scores
+from apps.metrics.measures import FACETS, GRADES, Measure, named_measures, needs_of, refuse_unmet
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.scorecard import BCA, NONE, Against, Scorecard, ScoredRun, StratumScores, with_distinct_tags
+from apps.metrics.scoring import queries_with_relevant, score_run
+from apps.metrics.statistics.significance import Summary
+from apps.metrics.vocabulary import Vocabulary
+
+MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
+
+
+class Ground(NamedTuple):
+    """What every run is scored against; `blocks` numbers the blocks where a measure asks more of them than grades."""
+
+    measures: dict[str, Measure]
+    judged: Judged
+    blocks: Vocabulary | None
+    attributes: Attributes
+    divisions: tuple[Division, ...]
+    stratified: Division | None
+
+
+def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
+    """Reads and scores.
+
+    Raises InputError and InputErrors for a file, and MeasureError for options that make no sense.
+    """
+    paths = _run_paths(args)
+    with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
+        ground = _ground(args, remarks)
+        runs = [_scored(path, ground, args, remarks) for path in paths]
+    runs = with_distinct_tags(runs, paths)
+    return Scorecard(
+        measures=ground.measures,
+        queries=ground.judged.queries,
+        with_relevant=queries_with_relevant(ground.judged, args.rel_level),
+        runs=runs,
+        confidence=args.confidence,
+        seed=args.seed,
+        interval=args.ci,
+        with_queries=args.per_query,
+        strata=list(_strata(ground, runs, args)),
+        stratified=ground.stratified.field if ground.stratified else "",
+        comparisons=_comparisons(ground, runs, args) if args.compare else (),
+        inputs=list(digests.taken()),
+    )
+
+
+def _run_paths(args: argparse.Namespace) -> list[str]:
+    """The runs in the order they are told, the baseline first."""
+    paths = list(args.runs)
+    if args.compare:
+        paths = [args.compare, *(path for path in args.runs if path != args.compare)]
+        if len(paths) == 1:
+            raise MeasureError("--compare names the baseline; name another run with --run.")
+    if [args.qrels, *paths, args.by, args.blocks, args.query_attributes].count("-") > 1:
+        raise MeasureError("Only one file can be standard input.")
+    return paths
+
+
+def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Every file that is read, with what it is."""
+    found = [("judgements", args.qrels)]
+    found += [("baseline" if path == args.compare else "run", path) for path in paths]
+    found += [("strata", args.by), ("attributes of blocks", args.blocks)]
+    found += [("attributes of queries", args.query_attributes)]
+    return [(role, path) for role, path in found if path]
+
+
+def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
+    measures = named_measures(args.measures, rel=args.rel_level)
+    needs = needs_of(measures.values())
+    blocks = Vocabulary() if args.blocks or FACETS in needs else None
+    judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
+    attributes = Attributes(
+        load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
+        load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
+    )
+    refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
+    divisions: tuple[Division, ...] = ()
+    if args.by:
+        divisions, unjudged = load_strata(args.by, judged.queries)
+        if unjudged:
+            was = "was" if len(unjudged) == 1 else "were"
+            print(f"{name_of(args.by)}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
+    return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
+
+
+def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:
+    if not args.stratify:
+        return None
+    found = next((division for division in divisions if division.field == args.stratify), None)
+    if found is None:
+        named = ", ".join(division.field for division in divisions)
+        there = f"{name_of(args.by)} has {named}." if divisions else "Name the file of strata with --by."
+        raise MeasureError(f"--stratify {args.stratify}: there is no such column. {there}")
+    return found
+
+
+def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
+    judged = ground.judged
+    file = load_run(path, judged, ground.blocks)
+    scores = score_run(
+        list(ground.measures.values()),
+        judged,
+        file.ranked,
+        file.ids,
+        confidence=args.confidence,
+        with_intervals=args.ci != NONE,
+        attributes=ground.attributes,
+        strata=ground.stratified.numbers if ground.stratified else None,
+    )
+    missing = missing_of(judged, file.ranked)
+    for remark in [
+        *remarks_on_file(file, judged, missing),
+        *remarks_on_judged(scores.judged_at_10),
+        *remarks_on_depth(ground.measures, file.ranked),
+    ]:
+        print(f"{file.path}: {remark}", file=remarks)
+    chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
+    return ScoredRun(file.tag, chosen, missing)
+
+
+def _chosen(summary: Summary, kind: str) -> Summary:
+    """The summary with the interval that was asked for in the first place."""
+    return summary._replace(interval=summary.bca) if kind == BCA else summary
+
+
+def _strata(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
+    values = [run.scores.values for run in runs]
+    for division in ground.divisions:
+        for found in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
+            chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in found.summaries)
+            yield found._replace(summaries=chosen)
+
+
+def _comparisons(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[Against]:
+    return set_against(
+        runs[0],
+        runs[1:],
+        ground.measures,
+        ground.judged.queries,
+        confidence=args.confidence,
+        seed=args.seed,
+        interval=args.ci,
+        strata=ground.stratified.numbers if ground.stratified else None,
+    )

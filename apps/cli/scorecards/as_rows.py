@@ -1,0 +1,91 @@
+"""A scorecard as CSV or TSV, one row a value.
+
+Means have the query `all` and their interval, values of queries leave it empty. With strata there is one more column,
+`stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
+`against` names the baseline.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+
+from apps.common.csvsafe import safe_cell
+from apps.metrics.scorecard import Scorecard, ScoredRun
+from apps.metrics.statistics.significance import Summary
+
+COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
+STRATUM_COLUMNS = ["stratum"]
+AGAINST_COLUMNS = ["against", "p", "p_holm"]
+ALL_QUERIES = "all"
+
+
+def as_csv(card: Scorecard) -> str:
+    return _delimited(card, ",")
+
+
+def as_tsv(card: Scorecard) -> str:
+    return _delimited(card, "\t")
+
+
+def _delimited(card: Scorecard, delimiter: str) -> str:
+    columns = list(COLUMNS)
+    columns += STRATUM_COLUMNS if card.strata else []
+    columns += AGAINST_COLUMNS if card.comparisons else []
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    for place, run in enumerate(card.runs):
+        writer.writerows(_of_run(card, run))
+        writer.writerows(_of_strata(card, place))
+    writer.writerows(_of_comparisons(card))
+    return out.getvalue()
+
+
+Cells = dict[str, str]
+
+
+def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
+    tag = safe_cell(run.tag)
+    if card.with_queries:
+        for query, row in zip(card.queries, run.scores.values.tolist(), strict=True):
+            for name, value in zip(card.measures, row, strict=True):
+                written = "" if math.isnan(value) else repr(value)
+                yield {"run": tag, "query": safe_cell(query), "measure": name, "value": written}
+    yield from _means(tag, list(card.measures), run.scores.summaries)
+    yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
+
+
+def _means(tag: str, names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[Cells]:
+    for name, summary in zip(names, summaries, strict=True):
+        low, high = summary.interval or ("", "")
+        mean = "" if summary.mean is None else str(summary.mean)
+        yield {
+            "run": tag,
+            "query": ALL_QUERIES,
+            "measure": name,
+            "value": mean,
+            "low": str(low),
+            "high": str(high),
+            "n": str(summary.n),
+        }
+
+
+def _of_strata(card: Scorecard, place: int) -> Iterator[Cells]:
+    tag = safe_cell(card.runs[place].tag)
+    for stratum in card.strata:
+        name = safe_cell(f"{stratum.field}={stratum.name}")
+        for row in _means(tag, list(card.measures), stratum.summaries[place]):
+            yield {**row, "stratum": name}
+
+
+def _of_comparisons(card: Scorecard) -> Iterator[Cells]:
+    for against in card.comparisons:
+        for row in against.rows:
+            found = row.difference
+            (cells,) = _means(
+                safe_cell(against.candidate), [row.measure], [Summary(found.mean, found.interval, found.n)]
+            )
+            yield {**cells, "against": safe_cell(against.baseline), "p": str(found.p), "p_holm": str(found.holm)}

@@ -1,0 +1,234 @@
+"""Judgements and rankings as integer columns: what the measures are computed from.
+
+Ids become whole numbers once, at the door. A block's number says nothing about its order; where two blocks of
+a query have the same score, their ids decide (descending), and only those ids are ever compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.files.packed.ids import Ids
+from apps.metrics.vocabulary import Vocabulary
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Ids of blocks by number: a column of them, or anything whose members stand in the order of the ids.
+BlockIds = Ids | Sequence[Any]
+
+MOST_PADDING = 4
+BLOCK_BITS = 32
+
+
+class Facets(NamedTuple):
+    """Which facets of its query a block answers, one row each: query, facet, block, grade.
+
+    Facets are numbered over all queries in the order of first mention. No two rows name the same three.
+    """
+
+    query: Ints
+    facet: Ints
+    block: Ints
+    grade: Ints
+
+
+@dataclass(eq=False)
+class Judged:
+    """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known.
+
+    `facets` is there when the file tells the facets of a query apart; the grade of a pair is then its best one. `ids`
+    is there when the number of a block is the row of its judgement: the same block under another query has another.
+    """
+
+    queries: tuple[str, ...]
+    query: Ints
+    block: Ints
+    grade: Ints
+    facets: Facets | None = None
+    ids: Ids | None = None
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """One sorted number for each judged pair, and the rows in that order."""
+        keys = pair_keys(self.query, self.block)
+        rows = np.argsort(keys)
+        return keys[rows], rows
+
+    @cached_property
+    def lookup(self) -> tuple[Ints, Ints]:
+        """One sorted number for each judged pair, and the grades in that order."""
+        keys, rows = self.pairs
+        return keys, self.grade[rows]
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What measures worked out from the judgements alone, under a key of their own choosing."""
+        return {}
+
+    @cached_property
+    def ideal(self) -> tuple[Ints, Ints, Ints]:
+        """Query, rank from 0 and grade of the blocks that gain something, in their best order."""
+        gains = self.grade > 0
+        query, grade = self.query[gains], self.grade[gains]
+        order = np.argsort((query << BLOCK_BITS) - grade)
+        query = query[order]
+        return query, place_within(query, len(self.queries)), grade[order]
+
+    def relevant(self, rel: int) -> Ints:
+        """How many relevant blocks each query has."""
+        if ("relevant", rel) not in self.kept:
+            chosen = self.query[self.grade >= rel]
+            self.kept["relevant", rel] = np.bincount(chosen, minlength=len(self.queries))
+        found: Ints = self.kept["relevant", rel]
+        return found
+
+
+class Ranked(NamedTuple):
+    """One row a result of one run, in any order. Rows of queries that were not judged are left out before."""
+
+    query: Ints
+    block: Ints
+    score: Floats
+
+
+def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> Judged:
+    """Columns from (query id, block id, grade) rows; queries are kept in the order of their first row."""
+    queries: dict[str, int] = {}
+    query, block, grade = [], [], []
+    for query_id, block_id, value in rows:
+        query.append(queries.setdefault(query_id, len(queries)))
+        block.append(block_id)
+        grade.append(value)
+    return Judged(tuple(queries), _ints(query), blocks.numbers_of(block), _ints(grade))
+
+
+def faceted_columns(rows: Iterable[tuple[str, str, str, int]], blocks: Vocabulary) -> Judged:
+    """Columns from (query id, facet, block id, grade) rows; the grade of a pair is the best over its facets.
+
+    Where all rows name the same facet there are none to tell apart, and `facets` is None.
+    """
+    queries: dict[str, int] = {}
+    names: dict[str, int] = {}
+    query, facet, block, value = [], [], [], []
+    for query_id, name, block_id, grade in rows:
+        query.append(queries.setdefault(query_id, len(queries)))
+        facet.append(names.setdefault(name, len(names)))
+        block.append(block_id)
+        value.append(grade)
+    facets = Facets(_ints(query), _ints(facet), blocks.numbers_of(block), _ints(value))
+    keys, pair = np.unique(pair_keys(facets.query, facets.block), return_inverse=True)
+    best = np.full(len(keys), np.iinfo(np.int64).min)
+    np.maximum.at(best, pair, facets.grade)
+    first, second = keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
+    return Judged(tuple(queries), first, second, best, facets if len(names) > 1 else None)
+
+
+def ranked_columns(
+    rows: Iterable[tuple[str, str, float]], queries: Sequence[str], blocks: Vocabulary
+) -> tuple[Ranked, tuple[str, ...]]:
+    """Columns from (query id, block id, score) rows, and the queries of the rows that were never judged."""
+    numbers = {query_id: number for number, query_id in enumerate(queries)}
+    unjudged: set[str] = set()
+    query, block, score = [], [], []
+    for query_id, block_id, value in rows:
+        number = numbers.get(query_id)
+        if number is None:
+            unjudged.add(query_id)
+            continue
+        query.append(number)
+        block.append(block_id)
+        score.append(value)
+    found = Ranked(_ints(query), blocks.numbers_of(block), np.array(score, dtype=np.float64))
+    return found, tuple(sorted(unjudged))
+
+
+def pair_keys(query: Ints, block: Ints) -> Ints:
+    """One number for each query-block pair, in the order of queries and then blocks."""
+    return (query << BLOCK_BITS) | block
+
+
+def place_within(query: Ints, size: int) -> Ints:
+    """Place from 0 of each row within its query; the rows stand by query, and there are `size` queries."""
+    counts = np.bincount(query, minlength=size)
+    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+
+
+def _ints(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def in_rank_order(ranked: Ranked, block_ids: BlockIds) -> Ranked:
+    """The rows by query, then score descending, then block id descending, as trec_eval orders them.
+
+    Scores are compared as doubles, as trec_eval does from version 10 on. The id order is that of code
+    points, which is the order of their UTF-8 bytes.
+    """
+    query, block, score = ranked
+    if not _is_ordered(query, score):
+        order = _order_by_score(query, score)
+        query, block, score = query[order], block[order], score[order]
+    same = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
+    if same.any():
+        block = _with_ties_broken(block, same, block_ids)
+    return Ranked(query, block, score)
+
+
+def _is_ordered(query: Ints, score: Floats) -> bool:
+    before, after = query[:-1], query[1:]
+    return bool(np.all((after > before) | ((after == before) & (score[1:] <= score[:-1]))))
+
+
+def _order_by_score(query: Ints, score: Floats) -> Ints:
+    """Places of the rows by query and score descending, ties in any order.
+
+    Queries of much the same length are sorted side by side, as rows of one array, which is several times faster.
+    """
+    if not np.all(query[1:] >= query[:-1]):
+        by_query = np.argsort(query, kind="stable")
+        return by_query[_order_by_score(query[by_query], score[by_query])]
+    lengths = np.bincount(query)
+    lengths = lengths[lengths > 0]
+    width = int(lengths.max())
+    if width * len(lengths) > MOST_PADDING * len(query):
+        return np.lexsort((-score, query))
+    starts = np.cumsum(lengths) - lengths
+    filled = np.arange(width) < lengths[:, None]
+    table = np.full(filled.shape, np.inf)
+    table[filled] = -score
+    return (np.argsort(table, axis=1) + starts[:, None])[filled]
+
+
+def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: BlockIds) -> Ints:
+    """Blocks with those of equal score put in order; `same[i]` says that row i + 1 is tied with row i."""
+    before, after = np.concatenate(([False], same)), np.concatenate((same, [False]))
+    is_first = after & ~before
+    firsts = np.flatnonzero(is_first)
+    lengths = np.flatnonzero(before & ~after) - firsts + 1
+    ordered = block.copy()
+    pairs = firsts[lengths == 2]
+    turned = pairs[_texts(block_ids, block[pairs]) < _texts(block_ids, block[pairs + 1])]
+    ordered[turned], ordered[turned + 1] = block[turned + 1], block[turned]
+    tied = np.flatnonzero(before | after)
+    group = np.repeat(np.arange(len(firsts)), lengths)
+    is_longer = lengths[group] > 2
+    tied, group = tied[is_longer], group[is_longer]
+    order = np.argsort(_texts(block_ids, block[tied]), kind="stable")[::-1]
+    order = order[np.argsort(group[order], kind="stable")]
+    ordered[tied] = block[tied[order]]
+    return ordered
+
+
+def _texts(block_ids: BlockIds, blocks: Ints) -> NDArray[Any]:
+    """The ids of these blocks, to be compared."""
+    if isinstance(block_ids, Ids):
+        return block_ids.take(blocks).texts()
+    found = np.empty(len(blocks), dtype=object)
+    found[:] = [block_ids[block] for block in blocks.tolist()]
+    return found

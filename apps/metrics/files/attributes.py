@@ -1,0 +1,189 @@
+"""What is known of blocks and queries beyond grades: the attributes, times and domains that some measures read.
+
+Two tables bring it in, divided by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the other
+names that `apps.common.tables` knows:
+
+- blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
+  (`type`, `source`, …);
+- queries: a column `query`, and `time` and `domain` where they are known.
+
+A time is a date or a date with a time of day as ISO 8601 writes it, UTC unless it names its zone. An empty cell says
+that the value is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of, fault
+from apps.common.linefiles import name_of
+from apps.common.tables import BLOCK, QUERY, opened
+from apps.common.tabular import read_csv
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.vocabulary import Vocabulary
+
+BLOCKS = "blocks"
+TIMES = "times"
+UNKNOWN = -1
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class Attribute(NamedTuple):
+    """One attribute of blocks: for each block number the place of its value in `values`, or -1.
+
+    Blocks numbered after the file was read are beyond the end of `codes`; nothing is known of them.
+    """
+
+    codes: Ints
+    values: tuple[str, ...]
+
+    def of(self, blocks: Ints) -> Ints:
+        """The codes of these blocks, -1 where the value is not known."""
+        if not len(self.codes):
+            return np.full(len(blocks), UNKNOWN)
+        found = self.codes[np.minimum(blocks, len(self.codes) - 1)]
+        return np.where(blocks < len(self.codes), found, UNKNOWN)
+
+
+class BlockAttributes(NamedTuple):
+    """The attributes of blocks by name, and their times in days since 1970 (NaN: not known; None: no such column)."""
+
+    by_name: dict[str, Attribute]
+    times: Floats | None
+
+    def times_of(self, blocks: Ints) -> Floats:
+        """The times of these blocks, NaN where they are not known."""
+        if self.times is None or not len(self.times):
+            return np.full(len(blocks), np.nan)
+        found = self.times[np.minimum(blocks, len(self.times) - 1)]
+        return np.where(blocks < len(self.times), found, np.nan)
+
+
+class QueryAttributes(NamedTuple):
+    """Times of the judged queries in days since 1970 (NaN: not known), and their domains ("": not known)."""
+
+    times: Floats
+    domains: tuple[str, ...]
+
+
+class Attributes(NamedTuple):
+    """What is known beyond grades; None where no file was given."""
+
+    blocks: BlockAttributes | None = None
+    queries: QueryAttributes | None = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
+        found = set()
+        if self.blocks is not None:
+            found.add(BLOCKS)
+            if self.queries is not None and self.blocks.times is not None:
+                found.add(TIMES)
+        return frozenset(found)
+
+
+class Row(NamedTuple):
+    """A row of a file whose key column holds an id; `cells` are the others, stripped."""
+
+    line: int
+    id: str
+    cells: dict[str, str]
+
+
+def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttributes:
+    """The attributes in a file of blocks; ids that `blocks` does not know yet are numbered.
+
+    Raises InputErrors for rows that cannot be read: a block without id or named twice, a time that is none; and
+    InputError for what spoils the whole file.
+    """
+    errors = ErrorList(MOST_TOLD)
+    rows = rows_of(path, BLOCK, errors)
+    times = _times_of(path, rows, errors)
+    if errors:
+        raise all_of(errors)
+    numbers = blocks.numbers_of([row.id for row in rows])
+    names = [name for name in rows[0].cells if name != "time"]
+    return BlockAttributes(
+        by_name={name: _attribute([row.cells[name] for row in rows], numbers) for name in names},
+        times=_scattered(times, numbers, np.nan) if "time" in rows[0].cells else None,
+    )
+
+
+def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttributes:
+    """Times and domains of the judged queries, in their order; rows of other queries are passed over.
+
+    Raises as `load_block_attributes` does.
+    """
+    errors = ErrorList(MOST_TOLD)
+    rows = rows_of(path, QUERY, errors, known=(*QUERY, "time", "domain"))
+    times = dict(zip((row.id for row in rows), _times_of(path, rows, errors), strict=True))
+    if errors:
+        raise all_of(errors)
+    domains = {row.id: row.cells.get("domain", "") for row in rows}
+    return QueryAttributes(
+        times=np.array([times.get(query, np.nan) for query in queries], dtype=np.float64),
+        domains=tuple(domains.get(query, "") for query in queries),
+    )
+
+
+def rows_of(
+    path: str | Path, names: tuple[str, ...], errors: ErrorList, known: Sequence[str] | None = None
+) -> list[Row]:
+    """The rows of a table by the id that stands in the column of one of the `names`. `-` is standard input.
+
+    Mistakes in rows go to `errors`; InputError is raised for what spoils the whole file, and for one without rows.
+    """
+    found: dict[str, Row] = {}
+    with opened(path) as (source, delimiter):
+        for line, given in read_csv(source, errors, required=[names], known=known, delimiter=delimiter):
+            key = next(name for name in names if name in given)
+            row = Row(line, given.pop(key).strip(), {column: cell.strip() for column, cell in given.items()})
+            if not row.id:
+                errors.add(source.error(line, key, "", f"the row names no {names[0]}."))
+            elif row.id in found:
+                said = f"'{row.id}' stands twice, first in line {found[row.id].line}."
+                errors.add(source.error(line, key, row.id, said))
+            else:
+                found[row.id] = row
+        if not found and not errors:
+            raise source.error(None, "", "", "names the columns but holds no rows.")
+    return list(found.values())
+
+
+def _times_of(path: str | Path, rows: Sequence[Row], errors: ErrorList) -> list[float]:
+    return [_days(path, row, errors) for row in rows]
+
+
+def _days(path: str | Path, row: Row, errors: ErrorList) -> float:
+    """The time of a row in days since 1970; NaN for an empty cell."""
+    text = row.cells.get("time", "")
+    if not text:
+        return np.nan
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        said = f"'{text}' is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z."
+        errors.add(fault(name_of(path), row.line, "time", text, said))
+        return np.nan
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) / DAY
+
+
+def _attribute(cells: Sequence[str], numbers: Ints) -> Attribute:
+    values = tuple(sorted({cell for cell in cells if cell}))
+    places = {value: place for place, value in enumerate(values)} | {"": UNKNOWN}
+    return Attribute(_scattered([places[cell] for cell in cells], numbers, UNKNOWN), values)
+
+
+def _scattered(values: Sequence[Any], numbers: Ints, missing: Any) -> NDArray[Any]:
+    """The values at the places of their block numbers, `missing` at all others."""
+    found = np.full(int(numbers.max()) + 1, missing)
+    found[numbers] = values
+    return found

@@ -1,0 +1,58 @@
+"""Judgements from a table whose first line names the columns: Karat's own CSV, BEIR's qrels, Quepid's lists.
+
+Commas, tabs or semicolons divide it. It has a column of queries, one of blocks and one of grades, each under one of its
+usual names, and perhaps `facet`; other columns are passed over. An empty grade says that nobody judged the pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from apps.common.inputs import ErrorList
+from apps.common.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
+from apps.common.tabular import Source, read_csv
+from apps.metrics.files.trec_rows import FacetRow
+
+GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
+FACET = ("facet", "subtopic")
+NO_FACET = "0"
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.A)
+
+
+def is_headed(start: bytes) -> bool:
+    """Whether a file that starts like this names its columns: that of queries, and that of blocks or grades."""
+    line = start.split(b"\n", 1)[0].decode("utf-8", errors="replace")
+    delimiter = next((mark for mark in DELIMITERS if mark in line), None)
+    if delimiter is None:
+        return False
+    names = {cell.strip().strip('"') for cell in line.split(delimiter)}
+    return bool(names & set(QUERY)) and bool(names & {*BLOCK, *GRADE})
+
+
+def judgements_in(source: Source, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
+    """The judgements of a table, in file order; a pair stands once, or once for each facet.
+
+    Mistakes in rows go to `errors`. Raises InputError for what spoils the whole file.
+    """
+    first: dict[tuple[str, str, str], int] = {}
+    rows = read_csv(source, errors, required=[QUERY, BLOCK, GRADE], delimiter=delimiter_of(source))
+    for line, cells in rows:
+        query, block, grade = (_cell(cells, names) for names in (QUERY, BLOCK, GRADE))
+        facet = _cell(cells, FACET) if by_facet else NO_FACET
+        if not query or not block:
+            errors.add(source.error(line, "block" if query else "query", "", "the row names none."))
+        elif not grade:
+            continue
+        elif not WHOLE.match(grade):
+            said = f"'{grade}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
+            errors.add(source.error(line, "grade", grade, said))
+        elif first.setdefault((query, facet, block), line) != line:
+            said = f"'{block}' stands twice for query '{query}', first in line {first[query, facet, block]}."
+            errors.add(source.error(line, "block", block, said))
+        else:
+            yield FacetRow(query, facet, block, int(grade))
+
+
+def _cell(cells: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((cells[name].strip() for name in names if name in cells), NO_FACET)

@@ -1,0 +1,153 @@
+"""The fields of many plain lines at once, as arrays: ten times the speed of a line at a time.
+
+Lines are plain when they are divided the simple way: the fields of every line by one space or tab each, as many as
+there must be, nothing before and nothing behind. Whatever else is left to the reader that takes lines one by one, so
+nothing here has to know what is wrong with a file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.linefiles import BYTE_ORDER_MARK
+from apps.metrics.files.packed.decimals import decimals, wholes
+from apps.metrics.files.packed.ids import LONGEST, Ids
+from apps.metrics.files.packed.words import MASKS, WORD, Floats, Ints, Words
+
+LONGEST_LINE = 64 * 1024
+LONGEST_NUMBER = 3 * WORD
+NEWLINE, SPACE, TAB, HASH, PLUS, MINUS = b"\n \t#+-"
+OF_NUMBERS = b"0123456789+-.eE"
+
+
+class Column(NamedTuple):
+    """One field of each line: where it begins in the text, and how long it is. Behind the text stand LONGEST bytes."""
+
+    text: bytes
+    starts: Ints
+    sizes: Ints
+
+    def take(self, rows: Ints) -> Column:
+        return Column(self.text, self.starts[rows], self.sizes[rows])
+
+    def words(self, width: int | None = None) -> Words:
+        """The bytes as lines by 64-bit words, filled up with zero bytes: as many words as the longest field needs.
+
+        `width`, at most LONGEST bytes, says how many instead; what is longer is cut.
+        """
+        count = width or -(-int(self.sizes.max(initial=1)) // WORD)
+        whole = np.ndarray((len(self.text) - WORD + 1,), dtype="<u8", buffer=self.text, strides=(1,))
+        found = np.empty((len(self.starts), count), dtype="<u8")
+        for word in range(count):
+            left = np.minimum(self.sizes - word * WORD, WORD)
+            found[:, word] = whole[self.starts + word * WORD] & MASKS[np.maximum(left, 0, out=left)]
+        return found
+
+    def ids(self) -> Ids:
+        """The column as ids."""
+        if self.sizes.max(initial=0) <= LONGEST:
+            return Ids(self.words())
+        return Ids.of(self._pieces())
+
+    def stretches(self) -> tuple[Ids, Ints]:
+        """The column as runs of the same id: the ids, and how many lines each stretch has."""
+        ids = self.ids()
+        firsts = np.flatnonzero(ids.is_another())
+        return ids.take(firsts), np.diff(np.append(firsts, len(ids)))
+
+    def wholes(self) -> Ints | None:
+        """The column as whole numbers; None unless there are digits alone, eight at most a line."""
+        if self.sizes.max(initial=0) > WORD:
+            return None
+        found, is_read = wholes(self.words(1)[:, 0], self.sizes)
+        return found if is_read.all() else None
+
+    def numbers(self) -> Floats | None:
+        """The column as numbers, each the double nearest to what is written; None unless all are finite numbers."""
+        signs = np.frombuffer(self.text, dtype=np.uint8)[self.starts]
+        is_signed = (signs == MINUS) | (signs == PLUS)
+        bare = Column(self.text, self.starts + is_signed, self.sizes - is_signed)
+        found, is_read = decimals(bare.words(2), bare.sizes)
+        found[signs == MINUS] *= -1.0
+        odd = np.flatnonzero(~is_read)
+        if len(odd):
+            others = _parsed(self.take(odd)._pieces())
+            if others is None:
+                return None
+            found[odd] = others
+        return found
+
+    def _pieces(self) -> list[bytes]:
+        ends = (self.starts + self.sizes).tolist()
+        return [self.text[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
+
+
+class Fields(NamedTuple):
+    """The fields of some lines: where each begins and how long it is, both fields by lines. `text` is as in Column."""
+
+    text: bytes
+    starts: Ints
+    sizes: Ints
+
+    def column(self, place: int) -> Column:
+        return Column(self.text, self.starts[place], self.sizes[place])
+
+
+def _parsed(texts: list[bytes]) -> Floats | None:
+    """The numbers, of whatever form; None unless all are finite numbers."""
+    if b"".join(texts).translate(None, OF_NUMBERS) or max(map(len, texts)) > LONGEST_NUMBER:
+        return None
+    try:
+        found = np.array(list(map(float, texts)))
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def plain_fields(chunk: bytes, width: int) -> Fields | None:
+    """The fields of a chunk of whole lines, `width` each; None unless every line is plain and the text is UTF-8.
+
+    A carriage return that does not stand before a newline is not plain either.
+    """
+    if b"\r" in chunk:
+        chunk = chunk.replace(b"\r\n", b"\n")
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    text = np.frombuffer(chunk, dtype=np.uint8)
+    ends = np.flatnonzero(text <= SPACE)
+    marks = text[ends]
+    if len(ends) % width or not _divide(marks, width) or not _is_plain_text(chunk):
+        return None
+    starts = np.empty_like(ends)
+    starts[0], starts[1:] = 0, ends[:-1] + 1
+    sizes = ends - starts
+    lengths = ends[width - 1 :: width] - starts[::width]
+    if sizes.min() < 1 or lengths.max() > LONGEST_LINE or (text[starts[::width]] == HASH).any():
+        return None
+    by_field = (np.ascontiguousarray(values.reshape(-1, width).T) for values in (starts, sizes))
+    return Fields(chunk + bytes(LONGEST), *by_field)
+
+
+def _divide(marks: NDArray[np.uint8], width: int) -> bool:
+    """Whether these bytes, one behind each field, are a space or tab between fields and a newline behind the last."""
+    is_newline = marks == NEWLINE
+    lines = len(marks) // width
+    if np.count_nonzero(is_newline) != lines or not is_newline[width - 1 :: width].all():
+        return False
+    return np.count_nonzero((marks == SPACE) | (marks == TAB)) == len(marks) - lines
+
+
+def _is_plain_text(chunk: bytes) -> bool:
+    """Whether the chunk is UTF-8 without a byte order mark, which only a file's beginning may hold."""
+    if chunk.isascii():
+        return True
+    if BYTE_ORDER_MARK in chunk:
+        return False
+    try:
+        chunk.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,107 @@
+"""Columns of ids as 64-bit words, so that a million ids are compared, looked up and ordered without a million objects.
+
+An id is UTF-8 text without NUL. Its bytes fill a row of words and zero bytes fill up the rest, so rows compare as the
+ids do. A column is as wide as its longest id; one id far longer than all others would make it wide for nothing, so such
+ids stand in their row by a digest and beside it as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.files.packed.words import WORD, Bools, Ints, Words
+
+LONGEST = 16 * WORD
+NOT_UTF8 = b"\xff"
+ODD = 0x9E3779B97F4A7C15
+FACTORS = np.array([pow(ODD, power, 1 << 64) for power in range(1, LONGEST // WORD + 1)], dtype=np.uint64)
+SHIFT = np.uint64(32)
+
+
+class Ids:
+    """A column of ids. `words` is rows by words; `long` holds the ids above LONGEST bytes by their row."""
+
+    def __init__(self, words: Words, long: Mapping[int, bytes] | None = None) -> None:
+        self.words = words
+        self.long = long or {}
+
+    @classmethod
+    def of(cls, ids: Sequence[bytes] | Sequence[str]) -> Ids:
+        """The ids as a column. Text is taken as UTF-8."""
+        texts = [one.encode() if isinstance(one, str) else one for one in ids]
+        long = {row: text for row, text in enumerate(texts) if len(text) > LONGEST}
+        for row, text in long.items():
+            texts[row] = blake2b(text, digest_size=2 * WORD - 1).digest() + NOT_UTF8
+        width = -(-max(map(len, texts), default=1) // WORD) or 1
+        return cls(np.array(texts, dtype=f"S{width * WORD}").view("<u8").reshape(len(texts), width), long)
+
+    @classmethod
+    def joined(cls, columns: Iterable[Ids]) -> Ids:
+        """The columns one below the other."""
+        parts = list(columns)
+        width = max((part.words.shape[1] for part in parts), default=1)
+        words = np.zeros((sum(map(len, parts)), width), dtype="<u8")
+        long: dict[int, bytes] = {}
+        start = 0
+        for part in parts:
+            words[start : start + len(part), : part.words.shape[1]] = part.words
+            long.update((start + row, text) for row, text in part.long.items())
+            start += len(part)
+        return cls(words, long)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, row: int) -> bytes:
+        return self.long.get(row) or self.words[row].tobytes().rstrip(b"\0")
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.texts().tolist())
+
+    def take(self, rows: Ints) -> Ids:
+        """The ids at these rows, in their order."""
+        if not self.long:
+            return Ids(np.take(self.words, rows, axis=0))
+        found = {place: self.long[row] for place, row in enumerate(rows.tolist()) if row in self.long}
+        return Ids(self.words[rows], found)
+
+    def texts(self) -> NDArray[Any]:
+        """The ids as an array that NumPy compares and sorts by their bytes, which is by their code points."""
+        packed = np.ascontiguousarray(self.words).view(f"S{self.words.shape[1] * WORD}").ravel()
+        if not self.long:
+            return packed
+        whole = packed.astype(object)
+        whole[list(self.long)] = list(self.long.values())
+        return whole
+
+    @cached_property
+    def marks(self) -> Words:
+        """A number for each id: the same for the same ids in any column, and seldom the same for two others."""
+        found = np.zeros(len(self), dtype=np.uint64)
+        for word, factor in zip(self.words.T, FACTORS, strict=False):
+            part = word * factor
+            part ^= part >> SHIFT
+            found += part * FACTORS[0]
+        return found ^ (found >> SHIFT)
+
+    def is_another(self) -> Bools:
+        """Row by row, whether the id differs from the one before; the first does."""
+        found = np.zeros(len(self), dtype=bool)
+        for word in self.words.T:
+            found[1:] |= word[1:] != word[:-1]
+        found[:1] = True
+        return found
+
+    def same_as(self, other: Ids) -> Bools:
+        """Row by row, whether two columns of one length hold the same id."""
+        found = np.ones(len(self), dtype=bool)
+        for mine, theirs in zip_longest(self.words.T, other.words.T, fillvalue=np.uint64(0)):
+            found &= mine == theirs
+        return found

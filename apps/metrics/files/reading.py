@@ -1,0 +1,240 @@
+"""Judgements and runs from files, as columns: TREC's forms, and judgements from tables too."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from apps.common.errors import InputError
+from apps.common.inputs import MOST_TOLD, ErrorList, all_of
+from apps.common.linefiles import chunks_of, lines_of_chunks, name_of
+from apps.common.tabular import Source
+from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
+from apps.metrics.files.judgement_tables import is_headed, judgements_in
+from apps.metrics.files.packed.ids import Ids
+from apps.metrics.files.packed.words import Bools, Words
+from apps.metrics.files.similar_ids import looks_alike
+from apps.metrics.files.trec_batches import QrelPart, read_qrels_parts, read_run_parts
+from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrels, read_run
+from apps.metrics.files.unreadable import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
+from apps.metrics.vocabulary import MarkIndex, Vocabulary
+
+Reader = Callable[[str | Path, ErrorList], Iterator[Any]]
+Read = TypeVar("Read")
+
+MOST = (1 << 64) - 1
+
+
+class RunFile(NamedTuple):
+    """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
+
+    `path` is what errors call the file. `ids` are the ids of blocks by number; blocks that nobody judged have numbers
+    of this file alone. `another` is a tag that some rows have instead of `tag`; empty where there is none.
+    """
+
+    path: str
+    tag: str
+    ranked: Ranked
+    ids: Ids
+    unjudged: tuple[str, ...]
+    another: str = ""
+
+
+def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
+    """The judgements of a qrels file, or of a table whose first line names the columns.
+
+    Raises InputErrors for a malformed file and InputError for an empty one.
+
+    Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): that costs half
+    as much to find again, and does wherever nothing is asked about a block beyond its grades.
+
+    `with_facets` reads the second column as the facet of the query that a row is about, and needs a vocabulary; without
+    it the column is passed over, and a pair may stand in the file only once.
+    """
+    if with_facets:
+        rows = (
+            (row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, _faceted_rows, guess_of_qrels)
+        )
+        judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
+    else:
+        judged = _plain_qrels(path, blocks)
+    if not judged.queries:
+        raise InputError(name_of(path), None, "", "", "holds no judgements.")
+    return judged
+
+
+def _faceted_rows(path: str | Path, errors: ErrorList) -> Iterator[FacetRow]:
+    name = name_of(path)
+    start, chunks = _opened(path)
+    if is_headed(start):
+        yield from judgements_in(_table(chunks, name), errors, by_facet=True)
+    else:
+        yield from parse_faceted_qrels(lines_of_chunks(chunks, name), name, errors=errors)
+
+
+def _plain_parts(path: str | Path, errors: ErrorList) -> Iterator[QrelPart]:
+    start, chunks = _opened(path)
+    if not is_headed(start):
+        yield from read_qrels_parts(path, errors, chunks)
+        return
+    rows = list(judgements_in(_table(chunks, name_of(path)), errors, by_facet=False))
+    queries, blocks = (Ids.of([getattr(row, field) for row in rows]) for field in ("query_id", "block_id"))
+    grades = np.array([row.grade for row in rows], dtype=np.int64)
+    yield QrelPart(queries, np.ones(len(rows), dtype=np.int64), blocks, grades)
+
+
+def _opened(path: str | Path) -> tuple[bytes, Iterable[bytes]]:
+    """The first bytes of a file, and all its chunks."""
+    chunks = chunks_of(path, name_of(path))
+    start = next(chunks, b"")
+    return start, chain([start], chunks) if start else ()
+
+
+def _table(chunks: Iterable[bytes], name: str) -> Source:
+    return Source(name, io.BytesIO(b"".join(chunks)))
+
+
+def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
+    parts = _whole(path, _plain_parts, guess_of_qrels)
+    numbers = Vocabulary()
+    query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
+    ids = Ids.joined(part.blocks for part in parts)
+    queries = tuple(query_id.decode() for query_id in numbers)
+    _refuse_doubles(path, read_qrels, query, ids, queries)
+    grade = np.concatenate([_no_ints(), *(part.grades for part in parts)])
+    if blocks is None:
+        return Judged(queries, query, np.arange(len(ids)), grade, ids=ids)
+    return Judged(queries, query, blocks.numbers_of(ids), grade)
+
+
+def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None) -> RunFile:
+    """The run of a file, named by the tag of its first row.
+
+    `blocks` is the vocabulary that the judgements were read with, None where they were read without.
+
+    Raises InputErrors for a malformed file and for blocks that stand twice for a judged query, and InputError for a
+    file without a row or without any judged query: its zeros would say nothing of the system.
+    """
+    parts = _whole(path, read_run_parts, guess_of_run)
+    if not parts:
+        raise InputError(name_of(path), None, "", "", "holds no results.")
+    named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
+    if (stretch < 0).all():
+        raise InputError(name_of(path), None, "", "", _strangers(judged.queries, named))
+    query = _spread(stretch, [part.lengths for part in parts])
+    ids = Ids.joined(part.blocks for part in parts)
+    _refuse_doubles(path, read_run, query, ids, judged.queries)
+    if blocks is None:
+        known, block = _own_ids(judged), _judged_rows(judged, query, ids)
+    else:
+        known, block = blocks.ids, blocks.known(ids)
+    block = np.where(block < 0, np.arange(len(known), len(known) + len(ids)), block)
+    ranked = Ranked(query, block, np.concatenate([np.empty(0), *(part.scores for part in parts)]))
+    if named:
+        is_judged = query >= 0
+        ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
+    tag = parts[0].tag
+    others = (other for part in parts for other in (part.tag, part.another) if other not in {tag, ""})
+    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""))
+
+
+def _strangers(judged: Sequence[str], named: Sequence[str]) -> str:
+    """Why a run is refused that answers none of the judged queries, with an id of each side: alike ones if any are."""
+    one, other = looks_alike(judged, named) or (judged[0], named[0])
+    said = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
+    return f"{said}: ids must agree letter by letter."
+
+
+def _queries_of(stretches: Ids, queries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """The queries that were not judged, by name, and the number of the query of each stretch, -1 for those."""
+    judged = Vocabulary()
+    judged.numbers_of(queries)
+    found = judged.known(stretches)
+    unjudged = {query_id.decode() for query_id in stretches.take(np.flatnonzero(found < 0))}
+    return tuple(sorted(unjudged)), found
+
+
+def _own_ids(judged: Judged) -> Ids:
+    if judged.ids is None:
+        raise ValueError("These judgements were read with a vocabulary: name it.")
+    return judged.ids
+
+
+def _judged_rows(judged: Judged, query: Ints, ids: Ids) -> Ints:
+    """The row of the judgement of each pair, -1 where there is none."""
+    own, size = _own_ids(judged), len(judged.queries)
+
+    def same(rows: Ints, asked: Ints) -> Bools:
+        return (judged.query[rows] == query[asked]) & own.take(rows).same_as(ids.take(asked))
+
+    if "pairs by mark" not in judged.kept:
+        judged.kept["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, size))
+    index: MarkIndex = judged.kept["pairs by mark"]
+    return index.find(_pair_marks(query, ids, size), same)
+
+
+def _pair_marks(query: Ints, ids: Ids, queries: int) -> Words:
+    """A number for each pair, alike for the same pairs and for few others, and growing with the query.
+
+    Rows of a query stand together in files, so what is looked up one after the other lies near.
+    """
+    return query.view(np.uint64) * np.uint64(MOST // max(queries, 1)) + ids.marks // np.uint64(max(queries, 1))
+
+
+def _spread(values: Ints, lengths: Sequence[Ints]) -> Ints:
+    """Each value as often as its stretch is long."""
+    return np.repeat(values, np.concatenate([_no_ints(), *lengths]))
+
+
+def _no_ints() -> Ints:
+    return np.empty(0, dtype=np.int64)
+
+
+def _whole(
+    path: str | Path, read: Callable[[str | Path, ErrorList], Iterator[Read]], guess: Guess = no_guess
+) -> list[Read]:
+    """All that a reader gives.
+
+    Raises InputErrors with the first mistakes of the file and the number of the others, and one InputError for a file
+    that is something else altogether, as far as `guess` can tell.
+    """
+    errors, found = ErrorList(MOST_TOLD), []
+    try:
+        found = list(read(path, errors))
+    except InputError as fault:
+        errors.add(fault)
+    if errors:
+        raise_all(path, errors, guess, has_rows=bool(found))
+    return found
+
+
+def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
+    """Raises InputErrors where a block stands twice for a judged query."""
+    marks = _pair_marks(query, ids, len(queries))
+    in_order = np.sort(marks)
+    alike = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(alike):
+        return
+    seen, errors = set(), ErrorList(MOST_TOLD)
+    for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
+        pair = query_id, block_id = queries[int(query[row])], ids[row].decode()
+        if pair in seen:
+            said = f"'{block_id}' stands twice for query '{query_id}'."
+            errors.add(InputError(name_of(path), None, "block", block_id, said))
+        seen.add(pair)
+    if not errors:
+        return
+    if str(path) != "-":
+        _whole(path, read)  # the reader of lines knows which
+    raise all_of(errors)
+
+
+def missing_of(judged: Judged, ranked: Ranked) -> tuple[str, ...]:
+    """The judged queries for which a run has no row."""
+    rows = np.bincount(ranked.query, minlength=len(judged.queries))
+    return tuple(judged.queries[number] for number in np.flatnonzero(rows == 0).tolist())

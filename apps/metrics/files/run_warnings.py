@@ -1,0 +1,63 @@
+"""What a person would want to know about a run before trusting its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.files.reading import RunFile
+from apps.metrics.files.similar_ids import looks_alike
+from apps.metrics.measures import Measure
+
+QUERIES_LOOKED_AT = 20
+RESULTS_LOOKED_AT = 10
+
+
+def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> Iterator[str]:
+    """Remarks on a file of a run that lacks the judged queries `missing`."""
+    if file.another:
+        yield f"holds the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
+    if pair := looks_alike(missing, file.unjudged):
+        alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
+        yield f"{alike}; ids must agree letter by letter."
+    if pair := _alike_blocks(file, judged):
+        alike = f"judged block '{pair[0]}' and '{pair[1]}' of the run are not the same block"
+        yield f"{alike}; ids must agree letter by letter."
+
+
+def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
+    """A judged block that the run lacks and an unjudged one of its first, of one query, that differ by case or zeros.
+
+    Some queries are looked at, spread evenly: ids that are written another way are so all over.
+    """
+    size, ranked = len(judged.queries), file.ranked
+    chosen = np.zeros(size, dtype=bool)
+    chosen[np.linspace(0, size - 1, QUERIES_LOOKED_AT).astype(np.int64)] = True
+    rows, answers = np.flatnonzero(chosen[judged.query]), np.flatnonzero(chosen[ranked.query])
+    answers = answers[np.argsort(-ranked.score[answers], kind="stable")]
+    for query in np.flatnonzero(chosen).tolist():
+        own = judged.block[rows[judged.query[rows] == query]]
+        found = ranked.block[answers[ranked.query[answers] == query]]
+        lacking, strange = np.setdiff1d(own, found), found[~np.isin(found, own)][:RESULTS_LOOKED_AT]
+        if pair := looks_alike(*([file.ids[block].decode() for block in side.tolist()] for side in (lacking, strange))):
+            return pair
+    return None
+
+
+def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
+    """Remarks on a run of which this share of the first ten is judged; None: it answers no judged query."""
+    if judged_at_10 is None:
+        yield "answers none of the judged queries; every value is 0."
+    elif judged_at_10 == 0:
+        yield "no block in the first ten was ever judged; check the block ids."
+
+
+def remarks_on_depth(measures: Mapping[str, Measure], ranked: Ranked) -> Iterator[str]:
+    """A remark on the measures that would read further than the longest ranking goes."""
+    depth = int(np.bincount(ranked.query).max(initial=0))
+    deeper = [name for name, measure in measures.items() if measure.cutoff and measure.cutoff > depth]
+    if depth and deeper:
+        read, results = ("reads" if len(deeper) == 1 else "read"), ("result" if depth == 1 else "results")
+        yield f"{', '.join(deeper)} {read} {depth:,} {results}: no ranking is deeper."

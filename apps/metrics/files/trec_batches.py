@@ -1,0 +1,130 @@
+"""TREC's two file forms read many rows at a time, as columns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from apps.common.inputs import ErrorList
+from apps.common.linefiles import chunks_of, lines_of_chunk, name_of
+from apps.metrics.files.packed.fields import plain_fields
+from apps.metrics.files.packed.ids import Ids
+from apps.metrics.files.packed.words import Floats, Ints
+from apps.metrics.files.trec_rows import parse_qrels, parse_run
+
+AHEAD = 2
+"""How many chunks are read while another is taken: NumPy lets threads work side by side."""
+
+Part = TypeVar("Part")
+
+
+def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -> Iterator[tuple[bytes, Part | None]]:
+    """Each chunk and what it was read as, in their order."""
+    with ThreadPoolExecutor(AHEAD) as pool:
+        waiting: deque[tuple[bytes, Future[Part | None]]] = deque()
+        for chunk in chunks:
+            waiting.append((chunk, pool.submit(read, chunk)))
+            if len(waiting) > AHEAD:
+                first, part = waiting.popleft()
+                yield first, part.result()
+        for chunk, part in waiting:
+            yield chunk, part.result()
+
+
+class RunPart(NamedTuple):
+    """Some rows of a run file as columns. `tag` is that of the first row, `another` of the first one that differs.
+
+    `queries` names the query of each stretch of rows about one query, `lengths` how many rows the stretch has.
+    """
+
+    queries: Ids
+    lengths: Ints
+    blocks: Ids
+    scores: Floats
+    tag: str
+    another: str = ""
+
+
+def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunPart]:
+    """The rows of a run file in file order, many at a time: as `read_run`, about ten times faster.
+
+    A block that occurs twice for a query is left for the caller to notice.
+    """
+    name, done = name_of(path), 0
+    for chunk, part in _read_ahead(chunks_of(path, name), _run_part):
+        if part is not None:
+            done += len(part.blocks)
+        else:
+            rows = list(parse_run(lines_of_chunk(chunk, name, done), name, first=done + 1, errors=errors))
+            part = RunPart(
+                Ids.of([row.query_id for row in rows]),
+                np.ones(len(rows), dtype=np.int64),
+                Ids.of([row.block_id for row in rows]),
+                np.array([row.score for row in rows], dtype=np.float64),
+                rows[0].tag if rows else "",
+                next((row.tag for row in rows if row.tag != rows[0].tag), ""),
+            )
+            done += chunk.count(b"\n")
+        if len(part.blocks):
+            yield part
+
+
+def _run_part(chunk: bytes) -> RunPart | None:
+    fields = plain_fields(chunk, 6)
+    if fields is None or fields.column(3).wholes() is None:
+        return None
+    scores = fields.column(4).numbers()
+    if scores is None:
+        return None
+    tags, _ = fields.column(5).stretches()
+    tag, another = (tags[row].decode() if row < len(tags) else "" for row in (0, 1))
+    return RunPart(*fields.column(0).stretches(), fields.column(2).ids(), scores, tag, another)
+
+
+class QrelPart(NamedTuple):
+    """Some rows of a qrels file as columns, in the form of `RunPart`."""
+
+    queries: Ids
+    lengths: Ints
+    blocks: Ids
+    grades: Ints
+
+
+def read_qrels_parts(
+    path: str | Path, errors: ErrorList | None = None, chunks: Iterable[bytes] | None = None
+) -> Iterator[QrelPart]:
+    """The rows of a qrels file in file order, many at a time: as `read_qrels`, about ten times faster.
+
+    `chunks` are those of the file where it was opened already.
+
+    A block that occurs twice for a query is left for the caller to notice.
+    """
+    name, done = name_of(path), 0
+    for chunk, part in _read_ahead(chunks_of(path, name) if chunks is None else chunks, _qrel_part):
+        if part is not None:
+            done += len(part.blocks)
+        else:
+            rows = list(parse_qrels(lines_of_chunk(chunk, name, done), name, first=done + 1, errors=errors))
+            part = QrelPart(
+                Ids.of([row.query_id for row in rows]),
+                np.ones(len(rows), dtype=np.int64),
+                Ids.of([row.block_id for row in rows]),
+                np.array([row.grade for row in rows], dtype=np.int64),
+            )
+            done += chunk.count(b"\n")
+        if len(part.blocks):
+            yield part
+
+
+def _qrel_part(chunk: bytes) -> QrelPart | None:
+    """None also where a grade is not plainly digits: the reader of lines knows signs, and what to say."""
+    fields = plain_fields(chunk, 4)
+    grades = fields.column(3).wholes() if fields else None
+    if fields is None or grades is None:
+        return None
+    return QrelPart(*fields.column(0).stretches(), fields.column(2).ids(), grades)

@@ -1,0 +1,85 @@
+"""What a file may be of which not one line could be read: said once, with its cure, instead of line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from apps.common.errors import InputError
+from apps.common.inputs import ErrorList, all_of
+from apps.common.linefiles import LINE_END, lines_of, name_of
+from apps.metrics.files.judgement_tables import is_headed
+
+Guess = Callable[[str], str]
+
+WHOLE = re.compile(r"[+-]?[0-9]+\Z", re.A)
+MARKS = {",": "commas", ";": "semicolons", "|": "bars"}
+JSON_STARTS = ("{", "[")
+JSON = "is JSON, not TREC's form"
+OF_RUNS = "query Q0 block rank score tag, divided by blanks"
+OF_QRELS = "query 0 block grade, divided by blanks"
+UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+AS_TABLE = (
+    "A first line such as query,block,grade makes it a table, which may be divided by commas, tabs or semicolons."
+)
+
+
+def guess_of_run(line: str) -> str:
+    """What a file of runs with this line seems to be instead; "" where that cannot be told."""
+    fields = line.split()
+    if line.startswith(JSON_STARTS):
+        return f"{JSON}. A run has lines of {OF_RUNS}."
+    if mark := _mark_in(line):
+        return f"is divided by {mark}. A run has lines of {OF_RUNS}."
+    if len(fields) == 4 and WHOLE.match(fields[3]):
+        return f"looks like judgements. A run has lines of {OF_RUNS}. Were two files swapped?"
+    return ""
+
+
+def guess_of_qrels(line: str) -> str:
+    """As `guess_of_run`, for a file of judgements."""
+    fields = line.split()
+    if is_headed(line.encode()):
+        return ""
+    if line.startswith(JSON_STARTS):
+        return f"{JSON}. Judgements have lines of {OF_QRELS}."
+    if mark := _mark_in(line):
+        return f"is divided by {mark}. Judgements have lines of {OF_QRELS}. {AS_TABLE}"
+    if len(fields) == 6 and WHOLE.match(fields[3]):
+        return "looks like a run. Are --qrels and --run swapped?"
+    if len(fields) == 3 and WHOLE.match(fields[2]):
+        return f"has three columns. Judgements have lines of {OF_QRELS}: put a 0 in second place. {AS_TABLE}"
+    return ""
+
+
+def no_guess(line: str) -> str:
+    """For files of which the form is known."""
+    return ""
+
+
+def raise_all(path: str | Path, errors: ErrorList, guess: Guess, *, has_rows: bool) -> NoReturn:
+    """Raises InputErrors with the first mistakes, or one of them where no line could be read and all fail alike."""
+    if not has_rows and errors.listed[0].line and errors.listed[0].field != LINE_END:
+        if told := guess(_first_line(path, errors)):
+            raise InputError(name_of(path), None, "", "", told)
+        if len(errors) > 1 and len({(error.field, error.message) for error in errors}) == 1:
+            first = min(errors, key=lambda error: error.line or 0)
+            raise replace(first, message=f"{first.message} So it is in all {len(errors):,} lines.")
+    raise all_of(errors)
+
+
+def _mark_in(line: str) -> str:
+    """What divides the line if blanks do not, in words."""
+    return next((words for mark, words in MARKS.items() if line.count(mark) >= 2), "")
+
+
+def _first_line(path: str | Path, errors: ErrorList) -> str:
+    """The first line that is no comment; of what can be read only once, the first that was refused."""
+    if str(path) != "-" and Path(path).is_file():
+        lines = (line.strip() for line in lines_of(path, name_of(path)))
+        first = next((line for line in lines if line and not line.startswith(b"#")), b"")
+        return first.decode("utf-8", errors="replace")
+    return min(errors, key=lambda error: error.line or 0).value.replace(UNPRINTABLE, "\t")

@@ -1,0 +1,82 @@
+"""What a measure is: its entry in the registry, and the measure as somebody asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from apps.metrics.columns import Floats
+from apps.metrics.measures.notation import Map, Value, written
+
+if TYPE_CHECKING:
+    from apps.metrics.measures.passes import Pass
+
+GRADES = "grades"
+FACETS = "facets"
+GRADES_ALONE = frozenset({GRADES})
+
+
+class Measure(NamedTuple):
+    """A measure understood. Of its parameters (see `parameters`), those that its entry takes are in force."""
+
+    name: str
+    cutoff: int | None = None
+    rel: int = 1
+    dcg: str = "log2"
+    gains: Map = ()
+    judged_only: bool = False
+    p: float = 0.8
+    max_rel: int = 4
+    alpha: float = 0.5
+    beta: float = 1.0
+    by: str = ""
+    rate: float | Map = 0.0
+
+    def __str__(self) -> str:
+        parameters: dict[str, Value] = {}
+        always = self.entry.asks | self.entry.stated
+        for key in self.entry.takes:
+            value = getattr(self, key)
+            if key in always or value != self._field_defaults[key]:
+                parameters[key] = value
+        return written(self.name, parameters, self.cutoff)
+
+    @property
+    def entry(self) -> Entry:
+        return REGISTRY[self.name]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the registry says about one measure.
+
+    `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `asks` those that have to be given,
+    `stated` those that are always written out. `needs` is what it reads: grades, facets, blocks, times. A measure is
+    `is_about_judging` when it describes the judgements, and `is_lower_better` when a small value is the good one.
+    """
+
+    name: str
+    words: str
+    source: str
+    values: Callable[[Pass, Measure], Floats]
+    cutoff: str
+    takes: frozenset[str] = frozenset({"rel"})
+    asks: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
+    needs: frozenset[str] = GRADES_ALONE
+    aliases: tuple[str, ...] = ()
+    is_about_judging: bool = False
+    is_lower_better: bool = False
+    low: float = 0.0
+    high: float = 1.0
+    sample: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def example(self) -> Measure:
+        """A measure of this kind with everything given that has to be."""
+        return Measure(self.name, None if self.cutoff == "none" else 10, **self.sample)
+
+
+# Filled by `registry`, which knows the families.
+REGISTRY: dict[str, Entry] = {}

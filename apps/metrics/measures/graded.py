@@ -1,0 +1,232 @@
+"""Measures that weigh how relevant a block is, and at which rank it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.metrics.columns import Floats, Ints, Judged, place_within
+from apps.metrics.files.attributes import TIMES
+from apps.metrics.measures.entries import GRADES, Entry, Measure
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.passes import Pass, ratio
+
+
+def log_discount(rank: Ints) -> Floats:
+    """1 / log2(rank + 1), for ranks that count from 0 here and from 1 there."""
+    return np.reciprocal(np.log2(rank + 2.0))
+
+
+def first_discount(rank: Ints) -> Floats:
+    """The discount as first published, with base 2: none at ranks 1 and 2, then 1 / log2(rank)."""
+    return np.reciprocal(np.maximum(np.log2(rank + 1.0), 1.0))
+
+
+HIGHEST_EXPONENT = 1_000
+"""The highest grade of an exponential gain: 2^1024 is no double any more, and gains are added up."""
+
+
+class Form(NamedTuple):
+    """What a DCG adds up: whether gains are 2^grade − 1 instead of grades, and how ranks are discounted."""
+
+    is_exponential: bool
+    discount: Callable[[Ints], Floats]
+
+    def gains(self, grade: Ints | Floats) -> Floats:
+        """The gains of grades; one that is negative gains nothing."""
+        gain = np.maximum(grade, 0).astype(np.float64)
+        return np.exp2(gain) - 1.0 if self.is_exponential else gain
+
+
+LINEAR = Form(False, log_discount)
+FORMS = {"log2": LINEAR, "exp-log2": Form(True, log_discount), "jk": Form(False, first_discount)}
+
+
+class Gains(NamedTuple):
+    """What rows gain: query, rank from 0 and gain of each."""
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+
+
+def dcg(rows: Gains, size: int, cutoff: int | None, discount: Callable[[Ints], Floats]) -> Floats:
+    """Discounted gains down to the cutoff, added up for each of `size` queries."""
+    chosen = rows.gain > 0
+    if cutoff is not None:
+        chosen &= rows.rank < cutoff
+    weights = rows.gain[chosen] * discount(rows.rank[chosen])
+    return np.bincount(rows.query[chosen], weights=weights, minlength=size).astype(np.float64, copy=False)
+
+
+def _ndcg(run: Pass, measure: Measure) -> Floats:
+    form = FORMS[measure.dcg]
+    if measure.gains:
+        named = dict(measure.gains)
+        distinct, place = np.unique(run.judged.grade, return_inverse=True)
+        gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
+        _refuse_overflow(measure, form, float(gains.max(initial=0.0)))
+        return _normalised(run, measure, form, form.gains(gains[place]), ("gains", measure.gains, measure.dcg))
+    query, rank, grade = run.judged.ideal
+    _refuse_overflow(measure, form, float(grade.max(initial=0)))
+    best = Gains(query, rank, form.gains(grade))
+    found = Gains(run.query, run.ranks(measure.judged_only), form.gains(run.grade))
+    return ratio(
+        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+    )
+
+
+def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
+    """Raises MeasureError for a grade, or a gain that stands for one, whose exponential gain is beyond all numbers."""
+    if form.is_exponential and highest > HIGHEST_EXPONENT:
+        raise MeasureError(
+            f"{measure} gains 2^grade − 1, and grade {highest:g} is above {HIGHEST_EXPONENT:,}, where no number holds "
+            "that. Take the linear gain, or name gains, such as nDCG(gains={1:1,2:3})@10."
+        )
+
+
+def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hashable | None) -> Floats:
+    """DCG of the run over the DCG of the best order, for one gain a judgement; `key` keeps that order for later."""
+    best = _best_order(run.judged, gain, key)
+    found = Gains(run.query, run.ranks(measure.judged_only), gain[run.row])
+    return ratio(
+        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+    )
+
+
+def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
+    """The judgements that gain something, in their best order."""
+    if key is not None and key in judged.kept:
+        kept: Gains = judged.kept[key]
+        return kept
+    gains = gain > 0
+    query, some = judged.query[gains], gain[gains]
+    order = np.lexsort((-some, query))
+    query = query[order]
+    found = Gains(query, place_within(query, len(judged.queries)), some[order])
+    if key is not None:
+        judged.kept[key] = found
+    return found
+
+
+def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
+    """The ages count in days; a block from after its query is as fresh as one from the same moment."""
+    blocks, queries = run.attributes.blocks, run.attributes.queries
+    if blocks is None or queries is None:
+        raise MeasureError(f"{measure} needs the times of blocks and queries.")
+    judged, gain = run.judged, np.maximum(run.judged.grade, 0).astype(np.float64)
+    some = np.flatnonzero(gain > 0)
+    query = judged.query[some]
+    born, asked = blocks.times_of(judged.block[some]), queries.times[query]
+    if np.isnan(asked).any():
+        unknown = judged.queries[query[np.isnan(asked)][0]]
+        raise MeasureError(f"{measure} needs the time of every query; that of '{unknown}' is not known.")
+    if np.isnan(born).any():
+        unknown = _id(run, int(judged.block[some[np.isnan(born)][0]]))
+        raise MeasureError(f"{measure} needs the time of every relevant block; that of '{unknown}' is not known.")
+    age = np.maximum(asked - born, 0.0)
+    gain[some] *= np.exp(-_rates(measure, run, queries.domains)[query] * age)
+    return _normalised(run, measure, LINEAR, gain, None)
+
+
+def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
+    """The rate of each query, by its domain where the measure tells domains apart."""
+    if not isinstance(measure.rate, tuple):
+        return np.full(run.size, measure.rate)
+    named = dict(measure.rate)
+    for query, domain in zip(run.judged.queries, domains, strict=True):
+        if domain not in named:
+            said = f"the domain '{domain}'" if domain else "no domain"
+            raise MeasureError(f"{measure} names no rate for query '{query}', which has {said}.")
+    return np.array([named[domain] for domain in domains], dtype=np.float64)
+
+
+def _id(run: Pass, block: int) -> str:
+    text = run.block_ids[block]
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
+def refuse_above(measure: Measure, highest: int) -> None:
+    """Raises MeasureError when the highest grade there is lies above the scale that the measure states."""
+    if "max_rel" in measure.entry.takes and highest > measure.max_rel:
+        better = measure._replace(max_rel=highest)
+        raise MeasureError(
+            f"{measure} counts on grades up to {measure.max_rel}, and there are grades up to {highest}. "
+            f"Name the highest grade of the scale, such as {better}."
+        )
+
+
+def _err(run: Pass, measure: Measure) -> Floats:
+    """The chance that a block satisfies is (2^grade − 1) / 2^max_rel, and nobody reads on once satisfied."""
+    refuse_above(measure, int(run.judged.grade.max(initial=0)))
+    rank = run.ranks(measure.judged_only)
+    chosen = run.grade > 0
+    if measure.cutoff is not None:
+        chosen &= rank < measure.cutoff
+    query, rank = run.query[chosen], rank[chosen]
+    satisfied = (np.exp2(run.grade[chosen]) - 1.0) / 2.0**measure.max_rel
+    return run.sums(query, satisfied * _reached(query, satisfied, run.size) / (rank + 1))
+
+
+def _reached(query: Ints, stops: Floats, size: int) -> Floats:
+    """The chance of getting to each row: the product of 1 − stops over the rows of its query above it."""
+    counts = np.bincount(query, minlength=size)
+    firsts = np.cumsum(counts) - counts
+    reached = np.ones(len(query))
+    for step in range(1, int(counts.max(initial=0))):
+        rows = firsts[counts > step] + step
+        reached[rows] = reached[rows - 1] * (1.0 - stops[rows - 1])
+    return reached
+
+
+def _rank_biased_precision(run: Pass, measure: Measure) -> Floats:
+    query, rank = run.rows(measure.rel, measure.cutoff)
+    return run.sums(query, (1.0 - measure.p) * measure.p ** rank.astype(np.float64))
+
+
+ENTRIES = (
+    Entry(
+        "nDCG",
+        "Sum of gain / log2(rank + 1), divided by the same sum for the best possible order of the judged "
+        "blocks. The gain is the grade; with dcg='exp-log2' it is 2^grade − 1; with dcg='jk' it is the grade, and the "
+        "discount is that of 2002: none at ranks 1 and 2, then 1 / log2(rank).",
+        "trec_eval ndcg, ndcg_cut_k; Järvelin and Kekäläinen, TOIS 20 (2002); Burges et al., ICML 2005",
+        _ndcg,
+        "optional",
+        takes=frozenset({"dcg", "gains", "judged_only"}),
+        aliases=("NDCG",),
+    ),
+    Entry(
+        "TD_nDCG",
+        "nDCG whose gain fades with age: grade · e^(−rate · age), where age is the time of the query minus the time of "
+        "the block in days, never below 0. The best order is that of the faded gains.",
+        "exponential decay as in Li and Croft, CIKM 2003; normalised as nDCG",
+        _faded_ndcg,
+        "optional",
+        takes=frozenset({"rate", "judged_only"}),
+        asks=frozenset({"rate"}),
+        needs=frozenset({GRADES, TIMES}),
+        sample={"rate": 0.01},
+    ),
+    Entry(
+        "ERR",
+        "Expected reciprocal rank of the block that satisfies: the sum over ranks of r / rank times the chance that no "
+        "block above satisfied, where r = (2^grade − 1) / 2^max_rel. Refused when a grade is above max_rel.",
+        "gdeval ERR@k; Chapelle et al., CIKM 2009",
+        _err,
+        "optional",
+        takes=frozenset({"max_rel", "judged_only"}),
+        stated=frozenset({"max_rel"}),
+    ),
+    Entry(
+        "RBP",
+        "(1 − p) times the sum of p^(rank − 1) over relevant blocks.",
+        "Moffat and Zobel, TOIS 27 (2008); trec_eval rbp for grades 0 and 1",
+        _rank_biased_precision,
+        "optional",
+        takes=frozenset({"p", "rel"}),
+        stated=frozenset({"p"}),
+    ),
+)

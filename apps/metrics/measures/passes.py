@@ -1,0 +1,93 @@
+"""One run against one set of judgements: the columns that every measure is read from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
+from apps.metrics.files.attributes import Attributes
+
+
+class Pass:
+    """The judged rows of a ranking, by query and rank.
+
+    Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its place among the judgements; `block`,
+    its block; `returned`, how many blocks each query got; `size`, how many judged queries there are.
+    """
+
+    def __init__(
+        self, judged: Judged, ranked: Ranked, block_ids: BlockIds, attributes: Attributes | None = None
+    ) -> None:
+        self.judged = judged
+        self.block_ids = block_ids
+        self.attributes = attributes or Attributes()
+        self.size = len(judged.queries)
+        self._ordered = in_rank_order(ranked, block_ids)
+        self.returned = np.bincount(self._ordered.query, minlength=self.size)
+        self._starts = np.cumsum(self.returned) - self.returned
+        self._found, self.row = _looked_up(judged, self._ordered)
+        self.query = self._ordered.query[self._found]
+        self.rank = self._found - self._starts[self.query]
+        self.grade = judged.grade[self.row]
+
+    @cached_property
+    def block(self) -> Ints:
+        """The block of each judged row."""
+        return self._ordered.block[self._found]
+
+    @cached_property
+    def condensed_rank(self) -> Ints:
+        """The rank of each judged row among the judged rows of its query."""
+        return place_within(self.query, self.size)
+
+    def ranks(self, judged_only: bool) -> Ints:
+        """The ranks of the judged rows, in the whole ranking or in the condensed one."""
+        return self.condensed_rank if judged_only else self.rank
+
+    def lengths(self, judged_only: bool) -> Ints:
+        """How many blocks each query got, judged or not, or judged alone."""
+        return np.bincount(self.query, minlength=self.size) if judged_only else self.returned
+
+    def rows(self, rel: int, cutoff: int | None, *, judged_only: bool = False) -> tuple[Ints, Ints]:
+        """Query and rank (from 0) of the relevant rows down to the cutoff, by query and rank."""
+        rank = self.ranks(judged_only)
+        chosen = self.grade >= rel
+        if cutoff is not None:
+            chosen &= rank < cutoff
+        return self.query[chosen], rank[chosen]
+
+    def hits(self, rel: int, cutoff: int | None, *, judged_only: bool = False) -> Ints:
+        """How many relevant blocks each query has down to the cutoff."""
+        return np.bincount(self.rows(rel, cutoff, judged_only=judged_only)[0], minlength=self.size)
+
+    def top(self, cutoff: int) -> tuple[Ints, Ints]:
+        """Query and block of every row down to the cutoff, judged or not, by query and rank."""
+        query = self._ordered.query
+        chosen = np.arange(len(query)) - self._starts[query] < cutoff
+        return query[chosen], self._ordered.block[chosen]
+
+    def sums(self, query: Ints, weights: Floats) -> Floats:
+        """The weights added up by query."""
+        return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
+
+
+def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
+    """Places of the rows of the ranking that were judged, and the rows of their judgements."""
+    if judged.ids is not None:
+        found = np.flatnonzero(ranked.block < len(judged.ids))
+        return found, ranked.block[found]
+    keys, rows = judged.pairs
+    if not len(keys):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    wanted = pair_keys(ranked.query, ranked.block)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = np.flatnonzero(keys[places] == wanted)
+    return found, rows[places[found]]
+
+
+def ratio(above: Floats | Ints, below: Floats | Ints | int) -> Floats:
+    """Element-wise quotient, 0 where there is nothing to divide by."""
+    above, below = np.broadcast_arrays(np.asarray(above, dtype=np.float64), below)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)

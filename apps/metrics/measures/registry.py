@@ -1,0 +1,138 @@
+"""Which measures there are, how they are read from text, and their values for a run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
+from apps.metrics.files.attributes import BLOCKS, TIMES, Attributes
+from apps.metrics.measures import facets, graded, incomplete, sets, variety
+from apps.metrics.measures.entries import FACETS, GRADES, REGISTRY, Entry, Measure
+from apps.metrics.measures.foreign_names import ELSEWHERE, forms_of
+from apps.metrics.measures.notation import MeasureError, MeasureErrors, Value, Written, split_measures, take_apart
+from apps.metrics.measures.parameters import checked
+from apps.metrics.measures.passes import Pass
+
+NEED_WORDS = {
+    GRADES: "grades",
+    FACETS: "the facets of queries: a qrels file whose second column names, for each grade, the facet it is about",
+    BLOCKS: "attributes of blocks, from a file",
+    TIMES: "the times of blocks and of queries, from a file each",
+}
+
+REGISTRY.update(
+    (entry.name, entry) for family in (sets, incomplete, graded, facets, variety) for entry in family.ENTRIES
+)
+_NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
+
+
+def parse_measure(text: str, *, rel: int = 1) -> Measure:
+    """The measure that the text names, in whatever case; `rel` holds where the text names no level of its own.
+
+    Raises MeasureError with the nearest measures for an unknown name, with the measure that is meant for a name of
+    another tool, and with what is wrong for any other fault.
+    """
+    written = take_apart(text)
+    name, parameters, cutoff = written
+    entry = _NAMES.get(name.lower())
+    if entry is None:
+        raise MeasureError(f"'{text.strip()}' is not a measure Karat knows; {_meant(written) or _nearest(written)}.")
+    if entry.cutoff == "needed" and cutoff is None:
+        raise MeasureError(f"{name} needs a cutoff, such as {entry.example}.")
+    if entry.cutoff == "none" and cutoff is not None:
+        raise MeasureError(f"{name} takes no cutoff.")
+    for key in sorted(parameters.keys() - entry.takes):
+        takes = ", ".join(sorted(entry.takes)) or "none"
+        raise MeasureError(f"{name} has no parameter {key}; parameters of {name}: {takes}.")
+    for key in sorted(entry.asks - parameters.keys()):
+        raise MeasureError(f"{name} needs {key}, such as {entry.example}.")
+    given: dict[str, Value] = {"rel": rel} if "rel" in entry.takes else {}
+    values = {key: checked(name, key, value) for key, value in (given | parameters).items()}
+    return Measure(entry.name, cutoff, **values)
+
+
+def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
+    """The measures of a list, each once, in the order of first mention. Raises MeasureError, on all of them at once."""
+    return tuple(dict.fromkeys(named_measures(text, rel=rel).values()))
+
+
+def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
+    """The measures of a list by the name they were asked for. Raises MeasureError as `parse_measures` does."""
+    found: dict[str, Measure] = {}
+    faults: list[MeasureError] = []
+    for name in dict.fromkeys(split_measures(text)):
+        try:
+            found[name] = parse_measure(name, rel=rel)
+        except MeasureError as fault:
+            faults.append(fault)
+    if faults:
+        raise MeasureErrors(faults) if len(faults) > 1 else faults[0]
+    if not found:
+        raise MeasureError("Name at least one measure, such as nDCG@10.")
+    return found
+
+
+def needs_of(measures: Iterable[Measure]) -> frozenset[str]:
+    """Everything that some of the measures read: grades, facets, blocks, times."""
+    return frozenset[str]().union(*(measure.entry.needs for measure in measures))
+
+
+def refuse_unmet(measures: Iterable[Measure], given: Collection[str], where: str = "") -> None:
+    """Raises MeasureError for the first measure that reads what is not given; `where` says who does not have it."""
+    for measure in measures:
+        for need in sorted(measure.entry.needs - set(given)):
+            raise MeasureError(f"{measure} needs {NEED_WORDS[need]}.{' ' if where else ''}{where}")
+
+
+def measure_run(
+    measures: Sequence[Measure],
+    judged: Judged,
+    ranked: Ranked,
+    block_ids: BlockIds,
+    attributes: Attributes | None = None,
+) -> Floats:
+    """Values of every measure for every judged query: shape (queries, measures), in the order given.
+
+    `block_ids[n]` is the id of block n; it decides ties. NaN where a value is not defined: Judged@k of a query without
+    results, ILD@k of one with fewer than two. Raises MeasureError for a measure that reads what is not there.
+    """
+    run = Pass(judged, ranked, block_ids, attributes)
+    given = run.attributes.given | {GRADES} | ({FACETS} if judged.facets is not None else set())
+    refuse_unmet(measures, given)
+    columns = [measure.entry.values(run, measure) for measure in measures]
+    return np.column_stack(columns) if columns else np.empty((run.size, 0))
+
+
+def _meant(written: Written) -> str:
+    """What a name of another tool is here; empty when no tool is known to have it."""
+    for base, cutoff in forms_of(written.name):
+        text = ELSEWHERE.get(base, base)
+        here = take_apart(text)
+        entry = _NAMES.get(here.name.lower())
+        if entry is not None:
+            asked = Written(entry.name, here.parameters | written.parameters, written.cutoff or cutoff)
+            return f"here it is {_suggested(entry, asked)}"
+    return ""
+
+
+def _nearest(written: Written) -> str:
+    close = difflib.get_close_matches(written.name.lower(), _NAMES, n=3, cutoff=0.5)
+    entries = list(dict.fromkeys(_NAMES[match].name for match in close))
+    if not entries:
+        return f"known: {', '.join(REGISTRY)}"
+    return f"nearest: {', '.join(str(_suggested(REGISTRY[name], written)) for name in entries)}"
+
+
+def _suggested(entry: Entry, written: Written) -> Measure:
+    """The measure of this entry with what somebody wrote beside another name, as far as it takes that."""
+    given = {}
+    for key in entry.takes & written.parameters.keys():
+        with suppress(MeasureError):
+            given[key] = checked(entry.name, key, written.parameters[key])
+    usual = entry.example.cutoff if entry.cutoff == "needed" else None
+    cutoff = None if entry.cutoff == "none" else written.cutoff or usual
+    return Measure(entry.name, cutoff, **{**entry.sample, **given})

@@ -1,0 +1,164 @@
+"""Measures that ask whether a block is relevant: what was found, how much of it, and how early."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from apps.metrics.columns import Floats, Ints, place_within
+from apps.metrics.measures.entries import Entry, Measure
+from apps.metrics.measures.passes import Pass, ratio
+
+CONDENSABLE = frozenset({"rel", "judged_only"})
+
+
+def _hits(run: Pass, measure: Measure) -> Ints:
+    return run.hits(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+
+
+def _precision(run: Pass, measure: Measure) -> Floats:
+    return ratio(_hits(run, measure), measure.cutoff or 1)
+
+
+def _recall(run: Pass, measure: Measure) -> Floats:
+    return ratio(_hits(run, measure), run.judged.relevant(measure.rel))
+
+
+def _f1(run: Pass, measure: Measure) -> Floats:
+    relevant = run.judged.relevant(measure.rel)
+    both = ratio(2 * _hits(run, measure), relevant + (measure.cutoff or 0))
+    return np.where(relevant > 0, both, 0.0)
+
+
+def _success(run: Pass, measure: Measure) -> Floats:
+    return (_hits(run, measure) > 0).astype(np.float64)
+
+
+def _failure(run: Pass, measure: Measure) -> Floats:
+    return 1.0 - _success(run, measure)
+
+
+def _reciprocal_rank(run: Pass, measure: Measure) -> Floats:
+    query, rank = run.rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+    values = np.zeros(run.size)
+    values[query[::-1]] = 1.0 / (rank[::-1] + 1)
+    return values
+
+
+def _average_precision(run: Pass, measure: Measure) -> Floats:
+    query, rank = run.rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+    precision = (place_within(query, run.size) + 1) / (rank + 1)
+    return ratio(run.sums(query, precision), run.judged.relevant(measure.rel))
+
+
+def _r_precision(run: Pass, measure: Measure) -> Floats:
+    relevant = run.judged.relevant(measure.rel)
+    query, rank = run.rows(measure.rel, None, judged_only=measure.judged_only)
+    hits = np.bincount(query[rank < relevant[query]], minlength=run.size)
+    return ratio(hits, relevant)
+
+
+def _set_precision(run: Pass, measure: Measure) -> Floats:
+    return ratio(_hits(run, measure), run.lengths(measure.judged_only))
+
+
+def _set_f(run: Pass, measure: Measure) -> Floats:
+    precision, recall = _set_precision(run, measure), _recall(run, measure)
+    return ratio((measure.beta + 1.0) * precision * recall, measure.beta * precision + recall)
+
+
+ENTRIES = (
+    Entry(
+        "P",
+        "Relevant blocks in the first k, divided by k.",
+        "trec_eval P_k",
+        _precision,
+        "needed",
+        takes=CONDENSABLE,
+        aliases=("Precision",),
+    ),
+    Entry(
+        "Recall",
+        "Relevant blocks in the first k, divided by all relevant blocks; 0 when there is none.",
+        "trec_eval recall_k",
+        _recall,
+        "needed",
+        takes=CONDENSABLE,
+        aliases=("R",),
+    ),
+    Entry(
+        "Success",
+        "1 when a relevant block is in the first k, else 0.",
+        "trec_eval success_k",
+        _success,
+        "needed",
+        takes=CONDENSABLE,
+    ),
+    Entry(
+        "FailureRate",
+        "1 when no relevant block is in the first k, else 0: 1 − Success@k. Smaller is better; a query that is missing "
+        "from the run is 1.",
+        "trec_eval success_k, turned around",
+        _failure,
+        "needed",
+        takes=CONDENSABLE,
+        is_lower_better=True,
+    ),
+    Entry(
+        "F1",
+        "Harmonic mean of P@k and Recall@k; 0 when there is no relevant block.",
+        "van Rijsbergen, Information Retrieval (1979), chapter 7",
+        _f1,
+        "needed",
+        takes=CONDENSABLE,
+    ),
+    Entry(
+        "RR",
+        "1 divided by the rank of the first relevant block; 0 when none is found.",
+        "trec_eval recip_rank; Kantor and Voorhees, TREC-5 (1996)",
+        _reciprocal_rank,
+        "optional",
+        takes=CONDENSABLE,
+        aliases=("MRR",),
+    ),
+    Entry(
+        "AP",
+        "Precision at the rank of each relevant block found, summed, divided by all relevant blocks.",
+        "trec_eval map, map_cut_k",
+        _average_precision,
+        "optional",
+        takes=CONDENSABLE,
+        aliases=("MAP",),
+    ),
+    Entry(
+        "Rprec",
+        "Precision at rank R, where R is the number of relevant blocks of the query.",
+        "trec_eval Rprec",
+        _r_precision,
+        "none",
+        takes=CONDENSABLE,
+        aliases=("RPrec",),
+    ),
+    Entry(
+        "SetP",
+        "Relevant blocks returned, divided by all blocks returned; 0 when nothing was.",
+        "trec_eval set_P",
+        _set_precision,
+        "none",
+        takes=CONDENSABLE,
+    ),
+    Entry(
+        "SetR",
+        "Relevant blocks returned, divided by all relevant blocks; 0 when there is none.",
+        "trec_eval set_recall",
+        _recall,
+        "none",
+    ),
+    Entry(
+        "SetF",
+        "(beta + 1) · SetP · SetR / (beta · SetP + SetR); 0 when both are.",
+        "trec_eval set_F; van Rijsbergen, Information Retrieval (1979), chapter 7",
+        _set_f,
+        "none",
+        takes=CONDENSABLE | {"beta"},
+    ),
+)

@@ -1,0 +1,149 @@
+"""What `karat score` found, as plain values: the layouts print it, a report tells it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from apps.metrics.comparison import DROP_BAR, Change, Row
+from apps.metrics.measures import Measure
+from apps.metrics.scoring import RunScores
+from apps.metrics.statistics.bootstrap import Interval
+from apps.metrics.statistics.paired_tests import Paired
+from apps.metrics.statistics.power import needed_words
+from apps.metrics.statistics.significance import Summary
+
+PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
+
+
+class Input(NamedTuple):
+    """A file that was read: what it is, its name, and the SHA-256 of its bytes as they lie there."""
+
+    role: str
+    name: str
+    sha256: str
+
+
+class ScoredRun(NamedTuple):
+    """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks.
+
+    `people` are the intervals of its measures that also resample whose grade counts; empty when nobody has them.
+    `judged` is judged@10 with its interval where that was kept; else `scores` has the mean alone.
+    """
+
+    tag: str
+    scores: RunScores
+    missing: tuple[str, ...] = ()
+    people: Sequence[Interval | None] = ()
+    judged: Summary | None = None
+
+    @property
+    def judged_at_10(self) -> Summary:
+        return self.judged or Summary(self.scores.judged_at_10, None, self.scores.answered)
+
+
+class StratumScores(NamedTuple):
+    """The queries whose `field` is `name`: their number, and for each run the summary of every measure."""
+
+    field: str
+    name: str
+    n: int
+    summaries: tuple[Sequence[Summary], ...]
+
+
+class Beside(NamedTuple):
+    """What stands beside a difference: other tests, the smallest difference that so many queries show four times in
+    five, and how many queries the difference seen would need for that. None: cannot be told."""
+
+    tests: Paired
+    detectable: float | None
+    needed: int | None
+
+    @property
+    def needed_words(self) -> str:
+        """The queries needed as people plan with them."""
+        return needed_words(self.needed)
+
+
+class Against(NamedTuple):
+    """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond `bar`, worst first.
+
+    `left_out` are measures without a value for some query of either run: they have no paired difference. `notes` are
+    what was decided about a fall, by measure and query; None where nobody is asked to. `beside` is by measure.
+    """
+
+    baseline: str
+    candidate: str
+    rows: Sequence[Row]
+    fell: Mapping[str, Sequence[Change]]
+    left_out: tuple[str, ...] = ()
+    notes: Mapping[tuple[str, str], str] | None = None
+    beside: Mapping[str, Beside] = {}
+    bar: float = DROP_BAR
+
+
+class Scorecard(NamedTuple):
+    """Everything that is printed. Measures stand under the name they were asked for.
+
+    With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
+    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries
+    may be told one by one; None: all of them. Strata of fewer than `fewest` queries are left out of what people read.
+    """
+
+    measures: Mapping[str, Measure]
+    queries: tuple[str, ...]
+    with_relevant: int
+    runs: Sequence[ScoredRun]
+    confidence: float
+    seed: int
+    interval: str = PERCENTILE
+    with_queries: bool = False
+    strata: Sequence[StratumScores] = ()
+    stratified: str = ""
+    comparisons: Sequence[Against] = ()
+    inputs: Sequence[Input] = ()
+    told: Sequence[bool] | None = None
+    fewest: int = 0
+
+    def shown_strata(self, field: str) -> list[StratumScores]:
+        """The strata of a field that are large enough to be told."""
+        return [one for one in self.strata if one.field == field and one.n >= self.fewest]
+
+    def small_words(self, field: str) -> str:
+        """How many strata of a field are not told, as a sentence; "" where all are."""
+        small = sum(one.field == field and one.n < self.fewest for one in self.strata)
+        them = "stratum" if small == 1 else "strata"
+        left = "is" if small == 1 else "are"
+        return f"{small:,} {them} of fewer than {self.fewest} queries {left} left out." if small else ""
+
+    @property
+    def strata_fields(self) -> list[str]:
+        return list(dict.fromkeys(stratum.field for stratum in self.strata))
+
+    @property
+    def shown_confidence(self) -> float | None:
+        """The confidence of the intervals; None without intervals."""
+        return None if self.interval == NONE else self.confidence
+
+    @property
+    def told_queries(self) -> list[int]:
+        """The places of the queries that may be told one by one."""
+        return [place for place in range(len(self.queries)) if self.told is None or self.told[place]]
+
+    @property
+    def family(self) -> int:
+        return sum(len(against.rows) for against in self.comparisons)
+
+
+def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
+    """The runs, those that share a tag called after their file as well, or else by their number."""
+    shared = Counter(run.tag for run in runs)
+    names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))
+    found = []
+    for number, (run, path) in enumerate(zip(runs, paths, strict=True), 1):
+        name = Path(path).name
+        label = name if names[run.tag, name] == 1 else f"{path}, {number}"
+        found.append(run if shared[run.tag] == 1 else run._replace(tag=f"{run.tag} ({label})"))
+    return found

@@ -1,0 +1,93 @@
+"""A run scored: values per query, means with intervals, and what to know before reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
+from apps.metrics.files.attributes import Attributes
+from apps.metrics.measures import Measure, measure_run
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
+
+JUDGED_AT_10 = Measure("Judged", 10)
+
+
+class RunScores(NamedTuple):
+    """`values` has a row for each judged query and a column for each measure.
+
+    `judged_at_10` is the share of judged blocks in the first ten, over the queries the run answers; None when
+    it answers none. `answered` counts the judged queries for which the run returned something.
+    """
+
+    values: Floats
+    summaries: list[Summary]
+    judged_at_10: float | None
+    answered: int
+    missing: int
+
+
+def score_run(
+    measures: Sequence[Measure],
+    judged: Judged,
+    ranked: Ranked,
+    block_ids: BlockIds,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    with_intervals: bool = True,
+    attributes: Attributes | None = None,
+    strata: Ints | None = None,
+) -> RunScores:
+    """Every measure of one run with its interval. An empty run is scored too.
+
+    `attributes` are what some measures read beside grades; `strata`, a number for each query, are what queries are
+    resampled within. Raises MeasureError for a measure that reads what is not there.
+    """
+    values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
+    asked, share = values[:, :-1], values[:, -1]
+    defined = share[~np.isnan(share)]
+    return RunScores(
+        values=asked,
+        summaries=summaries(asked, confidence=confidence, with_interval=with_intervals, strata=strata),
+        judged_at_10=mean_of(defined),
+        answered=len(defined),
+        missing=len(judged.queries) - len(defined),
+    )
+
+
+def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
+    """How many judged queries have a relevant block at all."""
+    return len(np.unique(judged.query[judged.grade >= rel]))
+
+
+def conventions(measures: Sequence[Measure]) -> str:
+    """The sentences that stand beside every table of these measures."""
+    missing = "Judged queries missing from a run count as zero"
+    turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
+    if turned:
+        missing += f", in {' and '.join(turned)} as one"
+    readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
+    reading = ", ".join(readings)
+    return f"Ties by block id, descending. {missing}. {reading[0].upper()}{reading[1:]}."
+
+
+def _gains(measures: Sequence[Measure]) -> list[str]:
+    words = {"log2": "linear", "exp-log2": "exponential", "jk": "linear with the discount of 2002"}
+    forms = {measure.dcg for measure in measures if "dcg" in measure.entry.takes}
+    found = [words[form] for form in words if form in forms]
+    return [f"gain {' or '.join(found)}"] if found else []
+
+
+def _levels(measures: Sequence[Measure]) -> list[str]:
+    levels = sorted({measure.rel for measure in measures if "rel" in measure.entry.takes})
+    return [f"relevant from grade {' or '.join(map(str, levels))}"] if levels else []
+
+
+def _unjudged(measures: Sequence[Measure]) -> list[str]:
+    condensed = {measure.judged_only for measure in measures if "judged_only" in measure.entry.takes}
+    if condensed == {True}:
+        return ["unjudged blocks are left out"]
+    left_out = ", and is left out where judged_only is named" if True in condensed else ""
+    return [f"unjudged counts as not relevant{left_out}"]

@@ -1,0 +1,210 @@
+"""Bootstrap intervals: queries drawn again with replacement, and, where several people judged, what they add.
+
+The interval of a mean rests on every draw there could be (`every_draw`), and on no seed. What several means make
+together, an effect size or a ratio, is drawn, and one set of draws serves all columns, so that they stay paired. Every
+sum is exact (`apps.metrics.statistics.exact_sums`): the same values and seed give the same bytes on any number of
+threads. Intervals of few queries, and those that few queries make, are read further out
+(`apps.metrics.statistics.proportions`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
+An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
+Application, 1997 (strata).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.statistics.annotator_variance import Leaning, leaning_of
+from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw
+from apps.metrics.statistics.exact_sums import on_grid
+from apps.metrics.statistics.proportions import freedom_of_spread, widened
+from apps.metrics.statistics.seeds import DEFAULT_SEED
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Interval = tuple[float, float]
+
+RESAMPLES = 10_000
+FURTHEST = 1 - 2 / RESAMPLES
+"""No draws are read further out than that many would tell, unless a higher confidence is asked for."""
+DEFAULT_CONFIDENCE = 0.95
+CELLS_AT_ONCE = 500_000
+MOST_UNDEFINED = 0.5
+
+NORMAL = NormalDist()
+
+
+def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints | None = None) -> Floats:
+    """Means of each column of a (queries, columns) array over queries drawn with replacement.
+
+    The answer has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
+    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values have to be finite, and
+    there has to be at least one row. No mean lies beyond the values of its column, by rounding neither.
+    """
+    n = len(values)
+    centre = np.array([math.fsum(column) / n for column in values.T])
+    order = np.arange(n) if strata is None else np.argsort(strata, kind="stable")
+    whole, scale = on_grid((values - centre)[order], n)
+    means = np.empty((resamples, values.shape[1]))
+    for first, times in _times_drawn(n, seed, resamples, None if strata is None else strata[order]):
+        means[first : first + len(times)] = (times @ whole) / (n * scale)
+    return _settled(means + centre, values.min(axis=0), values.max(axis=0))
+
+
+def _settled(means: Floats, low: Floats, high: Floats) -> Floats:
+    """The means without the rounding of their last digits where it would tell a story: at zero and at either end.
+
+    A draw that holds none of the queries on which two runs differ has a difference of zero. One of -4e-16 would put
+    zero outside an interval that ends there.
+    """
+    slack = NOISE * np.maximum(np.abs(low), np.abs(high))
+    for end in (low, high, np.zeros_like(low)):
+        np.copyto(means, np.broadcast_to(end, means.shape), where=np.abs(means - end) <= slack)
+    return np.clip(means, low, high)
+
+
+def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iterator[tuple[int, Floats]]:
+    """How often each query is drawn: the number of the first draw, and some draws by queries, as doubles.
+
+    `strata`, where given, is sorted.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    low, high = (0, n) if strata is None else _ends(strata)
+    step = max(1, CELLS_AT_ONCE // n)
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        drawn = random.integers(low, high, size=(rows, n), dtype=np.uint32)
+        drawn += (np.arange(rows, dtype=np.uint32) * np.uint32(n))[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
+        yield first, times.astype(np.float64)
+
+
+def _ends(strata: Ints) -> tuple[Ints, Ints]:
+    """First place and the place after the last of each row's stratum; the rows stand by stratum."""
+    _, first, member, size = np.unique(strata, return_index=True, return_inverse=True, return_counts=True)
+    return first[member], (first + size)[member]
+
+
+def reading_share(values: Floats, confidence: float, strata: Ints | None = None) -> float:
+    """The confidence at which to read the resampled means of these values: widened, as far as few make the spread.
+
+    With `strata` those count that have two queries or more.
+    """
+    residuals, groups = values - _centres(values, strata), 1
+    if strata is not None:
+        _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
+        residuals, groups = residuals[size[member] > 1], int((size > 1).sum())
+    return _share_of(residuals, confidence, groups)[0]
+
+
+def _share_of(residuals: Floats, confidence: float, groups: int = 1) -> tuple[float, int]:
+    """How far out to read draws of values that lie so far from their mean, and the degrees of freedom it rests on."""
+    n, squares = len(residuals), residuals**2
+    freedom = freedom_of_spread(n, float(squares.sum()), float((squares**2).sum()), groups)
+    return min(widened(confidence, n, groups, freedom), max(confidence, FURTHEST)), freedom
+
+
+def percentile_interval(means: Floats, share: float) -> Interval:
+    """The middle share of one column of resampled figures. NaN is left out; there has to be another value."""
+    tail = (1.0 - share) / 2.0
+    low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def interval_of(drawn: Drawn, share: float) -> Interval:
+    """The middle share of all draws there could be of one mean."""
+    tail = (1.0 - share) / 2.0
+    return drawn.low(tail), drawn.high(tail)
+
+
+def bca_interval(values: Floats, drawn: Drawn, share: float, strata: Ints | None = None) -> Interval:
+    """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
+
+    `values` are the queries' values, `drawn` all their draws. Draws that equal the mean count half as below it. Values
+    that are all the same have an interval without width.
+    """
+    residuals = values - _centres(values, strata)
+    spread = float((residuals**2).sum())
+    below = drawn.below(math.fsum(values) / len(values))
+    if spread == 0.0 or not 0.0 < below < 1.0:
+        return interval_of(drawn, share)
+    bias = NORMAL.inv_cdf(below)
+    acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)
+    tail = (1.0 - share) / 2.0
+    low, high = (_corrected(end, bias, acceleration) for end in (tail, 1.0 - tail))
+    return drawn.low(low), drawn.high(1.0 - high)
+
+
+def _centres(values: Floats, strata: Ints | None) -> Floats:
+    """For each value the mean of its stratum; the mean of all without strata."""
+    if strata is None:
+        return np.full(len(values), values.mean())
+    _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
+    return (np.bincount(member, weights=values) / size)[member]
+
+
+def _corrected(end: float, bias: float, acceleration: float) -> float:
+    """The share of draws below an end of a BCa interval, from that of a percentile interval."""
+    if not 0.0 < end < 1.0:
+        return end
+    z = bias + NORMAL.inv_cdf(end)
+    return NORMAL.cdf(bias + z / (1.0 - acceleration * z))
+
+
+def people_intervals(
+    sheets: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    resamples: int = RESAMPLES,
+) -> list[Interval | None]:
+    """Intervals of means over queries and the people who judged, one for each column.
+
+    `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
+    that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
+    taken as for the interval without people, and drawn where some were judged by fewer; people, who are few, are not
+    drawn: what they add is computed and put to either end (`leaning.Leaning.reach`). A lenient person moves all queries
+    together, as in life. People who agree in everything leave the interval of the queries.
+
+    A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
+    """
+    tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
+    return [None if table is None else _of_people(table, confidence, seed, resamples) for table in tables]
+
+
+def _of_people(table: _Table, confidence: float, seed: int, resamples: int) -> Interval:
+    share, freedom = _share_of(table.sums, confidence)
+    if (table.counts == table.counts[0]).all():
+        low, high = interval_of(every_draw(table.sums / table.counts[0] + table.centre), share)
+        low, high = low - table.centre, high - table.centre
+    else:  # a ratio of two sums, both of which another draw changes
+        drawn = resampled_means(np.column_stack([table.sums, table.counts]), seed=seed, resamples=resamples)
+        low, high = percentile_interval(drawn[:, 0] / drawn[:, 1], share)
+    below, above = (table.leaning.reach(end, confidence, freedom) for end in (-low, high))
+    return table.centre - below, table.centre + above
+
+
+class _Table(NamedTuple):
+    """A mean of scores by person and query; `sums` (from the mean) and `counts` are those of its queries."""
+
+    centre: float
+    sums: Floats
+    counts: Ints
+    leaning: Leaning
+
+
+def _table_of(sheet: Floats) -> _Table | None:
+    has = ~np.isnan(sheet)
+    people, queries = has.any(axis=1), has.any(axis=0)
+    sheet, has = sheet[people][:, queries], has[people][:, queries]
+    leaning = leaning_of(sheet, has) if min(sheet.shape) > 1 else None
+    if leaning is None:
+        return None
+    counts = has.sum(axis=0)
+    centre = math.fsum(sheet[has]) / int(counts.sum())
+    return _Table(centre, np.where(has, sheet - centre, 0.0).sum(axis=0), counts, leaning)

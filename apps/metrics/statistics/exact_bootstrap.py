@@ -1,0 +1,179 @@
+"""The bootstrap distribution of a mean as it is: what ever more draws come nearer to. No end depends on a seed.
+
+The sum of n values drawn with replacement is distributed as the n-fold convolution of one draw, and within strata as
+the product of theirs. Of up to `FEW` values every draw there could be is listed. Of more the convolution is a power of
+the Fourier transform on a grid: exact where the values are multiples of one step (shares of ten, reciprocal ranks,
+success), else so fine that an end moves by less than a thousandth of the interval's width. Zero stays exact.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.statistics.exact_sums import on_grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW = 8
+"""Values of which all draws are listed: 6,435 for eight."""
+PARTS = 2_520
+"""Multiples of 1 / 2,520 are told exactly: every share and reciprocal up to ten."""
+CELLS, MORE_CELLS, MANY = 1 << 14, 1 << 16, 1_000
+"""Of the grid; more of them for many values, each of which is put between two cells."""
+SPARE = 1_024
+REACH = 24.0
+"""Standard deviations of the sum that the grid holds, where that is less than all there can be."""
+LOST = 1e-14
+"""What the transform leaves where there is nothing."""
+RAREST = 1e-9
+"""No quantile is read further out: rounding lies beyond."""
+SLACK = 1e-12
+SAME = 1e-9
+"""Values as near as that are the same."""
+NOISE = 1e-12  # of the largest value: far more than sums lose, far less than a measure can differ by
+
+
+class Drawn(NamedTuple):
+    """The means that draws can have, ascending, and the share of draws that has each; `step` apart, 0 where listed."""
+
+    means: Floats
+    shares: Floats
+    step: float = 0.0
+
+    def low(self, tail: float) -> float:
+        """The lowest mean at or below which at least this share of draws lies."""
+        place = np.searchsorted(np.cumsum(self.shares), max(tail, RAREST) - SLACK)
+        return float(self.means[min(int(place), len(self.means) - 1)])
+
+    def high(self, tail: float) -> float:
+        """The highest mean at or above which at least this share of draws lies."""
+        place = np.searchsorted(np.cumsum(self.shares[::-1]), max(tail, RAREST) - SLACK)
+        return float(self.means[::-1][min(int(place), len(self.means) - 1)])
+
+    def below(self, mean: float) -> float:
+        """The share of draws below this mean, those that equal it counted half."""
+        slack = self.step / 2 or NOISE * float(np.abs(self.means).max())
+        is_equal = np.abs(self.means - mean) <= slack
+        return float(self.shares[(self.means < mean) & ~is_equal].sum() + self.shares[is_equal].sum() / 2)
+
+
+def every_draw(values: Floats, strata: Ints | None = None) -> Drawn:
+    """The means of as many values as there are, drawn from them with replacement, and how often each comes up.
+
+    With `strata`, a number for each value, as many are drawn from each stratum as it has. Values have to be finite, and
+    there has to be at least one. No mean lies beyond the values.
+    """
+    groups = [values] if strata is None else [values[strata == one] for one in np.unique(strata)]
+    spread = math.sqrt(sum(len(group) * float(group.var()) for group in groups))
+    if spread <= NOISE * float(np.abs(values).max(initial=0.0)):
+        mean = math.fsum(values) / len(values)
+        return Drawn(np.clip([mean], values.min(), values.max()), np.ones(1))
+    found = _listed(values) if len(groups) == 1 and len(values) <= FEW else _convolved(groups, len(values), spread)
+    return found._replace(means=_settled(found.means, float(values.min()), float(values.max())))
+
+
+def _settled(means: Floats, low: float, high: float) -> Floats:
+    """The means without the rounding of their last digits where it would tell a story: at zero and at either end."""
+    slack = NOISE * max(abs(low), abs(high))
+    for end in (low, high, 0.0):
+        means = np.where(np.abs(means - end) <= slack, end, means)
+    return np.clip(means, low, high)
+
+
+def _listed(values: Floats) -> Drawn:
+    times, shares = _draws_of(len(values))
+    centre = math.fsum(values) / len(values)
+    whole, scale = on_grid((values - centre)[:, None], len(values))
+    means = (times @ whole)[:, 0] / (len(values) * float(scale[0])) + centre
+    order = np.argsort(means, kind="stable")
+    return Drawn(means[order], shares[order])
+
+
+@lru_cache(maxsize=FEW)
+def _draws_of(n: int) -> tuple[Floats, Floats]:
+    """How often each of n is drawn in every draw of n, and the share of draws that are so."""
+    rows = np.array(list(combinations_with_replacement(range(n), n)))
+    times = (rows[:, :, None] == np.arange(n)).sum(axis=1)
+    factorials = np.array([math.factorial(time) for time in range(n + 1)], dtype=np.float64)
+    return times.astype(np.float64), factorials[n] / factorials[times].prod(axis=1) / float(n**n)
+
+
+class Grid(NamedTuple):
+    """Cells that sums fall into, `step / parts` apart, and the values of each group in cells."""
+
+    cells: int
+    step: float
+    parts: int
+    places: list[Floats]
+
+
+def _convolved(groups: list[Floats], n: int, spread: float) -> Drawn:
+    grid = _grid(groups, n, spread)
+    first = _first_cell(grid)
+    transform = np.ones(grid.cells // 2 + 1, dtype=np.complex128)
+    for place in grid.places:
+        transform *= _power(np.fft.rfft(_one_draw(place, grid.cells)), len(place))
+    shares = np.roll(np.fft.irfft(transform, grid.cells), -(first % grid.cells))
+    shares[shares < LOST] = 0.0
+    some = np.flatnonzero(shares)
+    unit = grid.parts * n
+    return Drawn((first + some) * grid.step / unit, shares[some] / shares.sum(), grid.step / unit)
+
+
+def _grid(groups: list[Floats], n: int, spread: float) -> Grid:
+    reach = min(sum(len(group) * float(np.ptp(group)) for group in groups), REACH * spread)
+    common = _common_parts(np.concatenate(groups))
+    if common and reach * PARTS / common < MORE_CELLS - 2:
+        cells = 1 << math.ceil(math.log2(reach * PARTS / common + 2))
+        return Grid(cells, common, PARTS, [np.rint(group * PARTS / common) for group in groups])
+    cells = CELLS if n <= MANY else MORE_CELLS
+    step, top = reach / (cells - SPARE), max(float(np.abs(group).max()) for group in groups)
+    step = top / max(
+        1, math.floor(top / step)
+    )  # the value farthest from zero stands in a cell of its own, as zero does
+    return Grid(cells, step, 1, [group / step for group in groups])
+
+
+def _common_parts(values: Floats) -> int:
+    """The greatest number of parts, 1 / PARTS each, that all values are multiples of; 0 where there is none."""
+    parts = values * PARTS
+    whole = np.rint(parts)
+    if np.abs(parts - whole).max() > SAME * PARTS or np.abs(whole).max() > 2**53:
+        return 0
+    return int(np.gcd.reduce(whole.astype(np.int64)))
+
+
+def _first_cell(grid: Grid) -> int:
+    """The first sum that the grid holds: the least there can be, or so many that the mean stands in the middle."""
+    least = sum(len(place) * math.floor(float(place.min())) for place in grid.places)
+    most = sum(len(place) * math.ceil(float(place.max())) for place in grid.places)
+    middle = round(sum(math.fsum(place) for place in grid.places)) - grid.cells // 2
+    return least if most - least < grid.cells else max(least, min(middle, most - grid.cells + 1))
+
+
+def _one_draw(place: Floats, cells: int) -> Floats:
+    """The share of each cell in one draw. A value between two cells is shared out to both, so that its mean stays."""
+    lower = np.floor(place)
+    above = place - lower
+    low = np.mod(lower, cells).astype(np.int64)
+    both = np.concatenate([low, (low + 1) % cells])
+    return np.bincount(both, weights=np.concatenate([1.0 - above, above]), minlength=cells) / len(place)
+
+
+def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+    """By squaring: the same bits on every machine that multiplies alike, and faster than logarithms."""
+    found, base = np.ones_like(values), values
+    while exponent:
+        if exponent & 1:
+            found = found * base
+        exponent >>= 1
+        if exponent:
+            base = base * base
+    return found

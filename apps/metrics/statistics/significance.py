@@ -1,0 +1,239 @@
+"""How sure a mean or a difference is: bootstrap intervals, randomisation tests, Holm's correction.
+
+Intervals rest on every draw of queries there could be, and on no seed. The randomisation test is seeded and gives the
+same numbers for the same seed; one set of flipped signs serves all columns, so that measures and runs stay paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.metrics.statistics.bootstrap import (
+    CELLS_AT_ONCE,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_SEED,
+    RESAMPLES,
+    Floats,
+    Interval,
+    Ints,
+    bca_interval,
+    interval_of,
+    reading_share,
+)
+from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.statistics.exact_sums import on_grid
+
+EQUAL = 1e-9
+"""Values of a query that are as near as that are equal: the one rule for better, equal and worse."""
+HANDFUL = 10
+"""A difference that fewer queries make, of many that are equal, has no interval that holds as often as it says."""
+
+
+class Summary(NamedTuple):
+    """A mean over n queries with its percentile interval and the same corrected (BCa).
+
+    The intervals are None when fewer than two queries have a value, `mean` when none has.
+    """
+
+    mean: float | None
+    interval: Interval | None
+    n: int
+    bca: Interval | None = None
+
+
+def summaries(
+    values: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    with_interval: bool = True,
+    strata: Ints | None = None,
+) -> list[Summary]:
+    """Mean and bootstrap intervals of each column of a (queries, columns) array.
+
+    Queries are resampled with replacement, within their stratum where `strata` names one for each. NaN is "no value":
+    such queries are left out of that column. Means are exact sums, rounded once.
+    """
+    found = []
+    for column in values.T:
+        has = ~np.isnan(column)
+        groups = None if strata is None else strata[has]
+        found.append(_summary(column[has], confidence, groups, with_interval=with_interval))
+    return found
+
+
+def _summary(values: Floats, confidence: float, strata: Ints | None, *, with_interval: bool) -> Summary:
+    if not with_interval or not _spreads(values, strata):
+        return Summary(mean_of(values), None, len(values))
+    share, drawn = reading_share(values, confidence, strata), every_draw(values, strata)
+    corrected = bca_interval(values, drawn, share, strata)
+    return Summary(mean_of(values), interval_of(drawn, share), len(values), corrected)
+
+
+def _spreads(values: Floats, strata: Ints | None) -> bool:
+    """Whether another draw can differ at all: two values, or with strata two values in one of them."""
+    if strata is None or not len(values):
+        return len(values) > 1
+    return bool(np.unique(strata, return_counts=True)[1].max() > 1)
+
+
+def mean_of(values: Floats | Sequence[float]) -> float | None:
+    """The mean by an exact sum, the same on every machine; None for no values."""
+    return math.fsum(values) / len(values) if len(values) else None
+
+
+class Tally(NamedTuple):
+    """On how many queries a run is better than another, equal, and worse."""
+
+    better: int
+    equal: int
+    worse: int
+
+    @property
+    def n(self) -> int:
+        return sum(self)
+
+    @property
+    def moved(self) -> int:
+        """How many queries differ at all."""
+        return self.better + self.worse
+
+    @property
+    def rests_on(self) -> int | None:
+        """How many queries make the difference where they are a handful among many that are equal; None otherwise."""
+        return self.moved if self.moved < min(HANDFUL, self.n / 2) else None
+
+    @property
+    def sign_p(self) -> float | None:
+        """The two-sided p of the exact sign test; None where no query differs."""
+        return sign_test_p(self.better, self.worse) if self.moved else None
+
+
+class Difference(NamedTuple):
+    """Candidate minus baseline over the queries of both, with both intervals as in `Summary`.
+
+    `p` is two-sided, `holm` is p corrected over the family.
+    """
+
+    mean: float
+    interval: tuple[float, float] | None
+    p: float
+    holm: float
+    better: int
+    equal: int
+    worse: int
+    n: int
+    bca: Interval | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(self.better, self.equal, self.worse)
+
+    @property
+    def rests_on(self) -> int | None:
+        """As `Tally.rests_on`."""
+        return self.tally.rests_on
+
+
+def sign_test_p(better: int, worse: int) -> float:
+    """The chance that as few of the queries that differ, or fewer, go one way, if either way is as likely; doubled.
+
+    Exact: whole numbers, rounded once. Arbuthnott 1710; equal queries are left out.
+    """
+    n = better + worse
+    ways, term = 0, 1
+    for count in range(min(better, worse) + 1):
+        ways += term
+        term = term * (n - count) // (count + 1)
+    return min(1.0, float(Fraction(2 * ways, 1 << n)))
+
+
+def change_of(baseline: Floats, candidate: Floats) -> Floats:
+    """Candidate minus baseline, query by query; what is equal but for rounding differs by nothing."""
+    change = candidate - baseline
+    return np.where(np.abs(change) <= EQUAL, 0.0, change)
+
+
+def tally_of(change: Floats) -> Tally:
+    """How many differences of one column are above, at and below zero."""
+    above, below = int((change > EQUAL).sum()), int((change < -EQUAL).sum())
+    return Tally(above, len(change) - above - below, below)
+
+
+def differences(
+    baseline: Floats,
+    candidate: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    resamples: int = RESAMPLES,
+    strata: Ints | None = None,
+) -> list[Difference]:
+    """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
+
+    With `strata`, a number for each query, queries are resampled within theirs; signs are flipped freely all the same.
+
+    Raises ValueError when the arrays differ in shape, have no rows, or hold NaN: a pair needs both values.
+    """
+    if baseline.shape != candidate.shape or len(baseline) == 0:
+        raise ValueError("A paired difference needs the same queries, at least one, on both sides.")
+    change = change_of(baseline, candidate)
+    if np.isnan(change).any():
+        raise ValueError("A paired difference needs a value for every query on both sides.")
+    parts = summaries(change, confidence=confidence, strata=strata)
+    p_values = sign_flip_p(change, seed=seed, resamples=resamples)
+    corrected = holm(p_values)
+    return [
+        Difference(
+            mean=parts[column].mean or 0.0,
+            interval=parts[column].interval,
+            p=p_values[column],
+            holm=corrected[column],
+            **tally_of(change[:, column])._asdict(),
+            n=len(change),
+            bca=parts[column].bca,
+        )
+        for column in range(change.shape[1])
+    ]
+
+
+def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[float]:
+    """Two-sided p of each column's mean under random signs: (1 + hits) / (resamples + 1), never zero.
+
+    Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean counts as a hit when it
+    is as far from zero as the mean seen, within rounding. Columns without any difference have p 1. One draw of signs
+    serves all columns. Values have to be finite.
+    """
+    n, columns = change.shape
+    whole = on_grid(change, n).whole
+    total = whole.sum(axis=0)
+    bar = np.abs(total) - n
+    random = np.random.Generator(np.random.PCG64(seed))
+    hits = np.zeros(columns, dtype=np.int64)
+    step = max(1, CELLS_AT_ONCE // max(n, 1))
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        packed = np.frombuffer(random.bytes(rows * ((n + 7) // 8)), dtype=np.uint8).reshape(rows, -1)
+        kept = np.unpackbits(packed, axis=1, count=n).astype(np.float64)
+        hits += (np.abs(2.0 * (kept @ whole) - total) >= bar).sum(axis=0)
+    return [float(hit + 1) / (resamples + 1) for hit in hits]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number by Holm's step-down rule (Scand. J. Statistics 6, 1979)."""
+    count = len(p_values)
+    corrected = [0.0] * count
+    reached = 0.0
+    for place, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        reached = max(reached, min(1.0, (count - place) * p_values[index]))
+        corrected[index] = reached
+    return corrected

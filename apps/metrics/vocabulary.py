@@ -1,0 +1,105 @@
+"""Numbers for the ids of blocks and queries, given out and found many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.metrics.files.packed.ids import Ids
+from apps.metrics.files.packed.words import Bools, Ints, Words
+
+Known = Ids | Sequence[bytes] | Sequence[str]
+
+
+class Vocabulary:
+    """Numbers for ids, given out in order of first use. `vocabulary[n]` is the UTF-8 bytes of id n."""
+
+    def __init__(self) -> None:
+        self.ids = Ids.of([])
+        self._index = MarkIndex.of(self.ids.marks)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, number: int) -> bytes:
+        return self.ids[number]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.ids)
+
+    def numbers_of(self, ids: Known) -> Ints:
+        """The number of each id; those that are not known yet get one."""
+        column = ids if isinstance(ids, Ids) else Ids.of(ids)
+        found = self.known(column)
+        new = np.flatnonzero(found < 0)
+        if len(new):
+            unknown = column if len(new) == len(column) else column.take(new)
+            firsts, numbers = distinct(unknown)
+            found[new] = len(self) + numbers
+            self.ids = Ids.joined([self.ids, unknown.take(firsts)])
+            self._index = MarkIndex.of(self.ids.marks)
+        return found
+
+    def known(self, ids: Ids) -> Ints:
+        """The number of each id, -1 for those that are not known."""
+        return self._index.find(ids.marks, lambda numbers, rows: self.ids.take(numbers).same_as(ids.take(rows)))
+
+
+class MarkIndex(NamedTuple):
+    """The rows of a column in the order of their marks."""
+
+    marks: Words
+    rows: Ints
+
+    @classmethod
+    def of(cls, marks: Words) -> MarkIndex:
+        rows = np.argsort(marks)
+        return cls(marks[rows], rows)
+
+    def find(self, marks: Words, same: Callable[[Ints, Ints], Bools]) -> Ints:
+        """For each mark the row that it belongs to, -1 where there is none.
+
+        `same(rows, asked)` says, place by place, whether a row here and an asked one are the same and not alike in
+        their mark alone.
+        """
+        found = np.full(len(marks), -1, dtype=np.int64)
+        at = np.searchsorted(self.marks, marks)
+        left = np.flatnonzero(at < len(self.marks))
+        while len(left):
+            left = left[self.marks[at[left]] == marks[left]]
+            rows = self.rows[at[left]]
+            is_same = same(rows, left)
+            found[left[is_same]] = rows[is_same]
+            left = left[~is_same]
+            at[left] += 1
+            left = left[at[left] < len(self.marks)]
+        return found
+
+
+def distinct(ids: Ids) -> tuple[Ints, Ints]:
+    """The row where each different id stands first, in the order of the rows, and for each row which of them it is."""
+    if not len(ids):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    order = np.argsort(ids.marks)
+    is_new = np.concatenate(([True], np.diff(ids.marks[order]) != 0))
+    if (ids.take(order).is_another() & ~is_new).any():
+        return _distinct_by_text(ids)
+    firsts = np.minimum.reduceat(order, np.flatnonzero(is_new))
+    by_use = np.argsort(firsts)
+    place = np.empty_like(by_use)
+    place[by_use] = np.arange(len(by_use))
+    which = np.empty_like(order)
+    which[order] = place[np.cumsum(is_new) - 1]
+    return firsts[by_use], which
+
+
+def _distinct_by_text(ids: Ids) -> tuple[Ints, Ints]:
+    """As `distinct`, for ids of which two have the same mark."""
+    rows: dict[bytes, int] = {}
+    texts = list(ids)
+    for row, text in enumerate(texts):
+        rows.setdefault(text, row)
+    firsts = np.array(list(rows.values()), dtype=np.int64)
+    return firsts, np.searchsorted(firsts, np.array([rows[text] for text in texts], dtype=np.int64))
