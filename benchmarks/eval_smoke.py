@@ -28,7 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from apps.evaluation.gating import sample
+from apps.gates.core.tiers import sample
 from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow, TripleRow
 from apps.goldsets.formats.folder import write_folder
 

@@ -82,16 +82,16 @@ REMOTE = {"url": "https://search.example/?q={{query}}", "method": "GET", "ids": 
 BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "corpus-api:snapshots": lambda project: {"corpus": Things(project).corpus.slug, "name": "Again"},
     "evaluation-api:list": lambda project: {"run": own_runs(project)[0], "version": version_of(project)},
-    "evaluation-api:bias-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
-    "evaluation-api:stability-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
-    "evaluation-api:gates": lambda project: {
+    "reports-api:bias-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
+    "reports-api:stability-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
+    "gates-api:gates": lambda project: {
         "gold_set": Things(project).version.gold_set.slug,
         "system": Things(project).any__system_pk(),
         "baseline": own_runs(project)[0],
         "rule": {"name": "Another", "figure": "nDCG@10", "no_worse_than": "baseline"},
     },
-    "evaluation-api:replace-gate": lambda project: {"rule": {"at_least": 0.01}},
-    "evaluation-api:import-gates": lambda project: {
+    "gates-api:replace-gate": lambda project: {"rule": {"at_least": 0.01}},
+    "gates-api:import-gates": lambda project: {
         "system": Things(project).any__system_pk(),
         "baseline": own_runs(project)[0],
         "text": '[[gate]]\nname = "Another"\nfigure = "nDCG@10"\nno_worse_than = "baseline"\n',
@@ -134,7 +134,7 @@ WITHOUT_A_BODY = {
     "triples-api:import-confirm": "none is read",
     "review-api:pull": "none is read",
     "review-api:give_back": "none is read",
-    "evaluation-api:retire-gate": "none is read",
+    "gates-api:retire-gate": "none is read",
     "triples-api:imports": "a file: its form is among the pages",
     "review-api:reseat": "people, who are in both projects; see tests/review/seating",
 }
@@ -185,7 +185,7 @@ def test_the_api_takes_our_ids_and_refuses_those_of_another_project_in_a_body(wo
         ("agreement-api:where", "round", lambda project: Things(project).round.number),
         ("agreement-api:tighten", "round", lambda project: Things(project).round.number),
         ("agreement-api:person", "round", lambda project: Things(project).round.number),
-        ("evaluation-api:negatives", "run", lambda project: own_runs(project)[0]),
+        ("reports-api:negatives", "run", lambda project: own_runs(project)[0]),
         ("queries-api:list", "source", lambda project: Things(project).project.sources.earliest("pk").slug),
     ],
 )

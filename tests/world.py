@@ -18,8 +18,9 @@ from apps.corpus.enums import FREEZE
 from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.demo.actions import request_demo
-from apps.evaluation.actions import make_badge, request_bias_report, request_stability_report
-from apps.evaluation.models import Badge, BiasReport, Evaluation, Gate, StabilityReport
+from apps.evaluation.models import Evaluation
+from apps.gates.actions import make_badge
+from apps.gates.models import Badge, Gate
 from apps.goldsets.models import Version
 from apps.jobs.actions import enqueue
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
@@ -27,6 +28,8 @@ from apps.jobs.testing import run_jobs
 from apps.jobs.webhooks import add_webhook, try_webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
+from apps.reports.actions.analyses import request_bias_report, request_stability_report
+from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions import create_remote_system, hand_in_run, push_run
 from apps.retrieval.models import Pool, Run, System
 from apps.review.models import ReviewSeat

@@ -93,6 +93,8 @@ INSTALLED_APPS = [
     "apps.agreement",
     "apps.goldsets",
     "apps.evaluation",
+    "apps.gates",
+    "apps.reports",
     "apps.dashboard",
     "apps.config",
 ]
@@ -291,7 +293,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
-        "GateState": "apps.evaluation.enums.GateState",
+        "GateState": "apps.gates.enums.GateState",
         "JobState": "apps.jobs.enums.JobState",
         "RunState": "apps.retrieval.enums.RunState",
         "TripleState": "apps.triples.enums.State",

@@ -19,7 +19,9 @@ PROJECT_PAGES = [
     path("judging/", include("apps.judging.urls")),
     path("agreement/", include("apps.agreement.urls")),
     path("versions/", include("apps.goldsets.urls")),
-    path("evaluation/", include("apps.evaluation.urls")),
+    path("evaluation/gates/", include("apps.gates.pages.urls")),
+    path("evaluation/", include("apps.reports.pages.urls")),
+    path("evaluation/", include("apps.evaluation.pages.urls")),
     path("jobs/", include("apps.jobs.urls")),
     path("notifications/", include("apps.jobs.notification_urls")),
     path("audit/", include("apps.audit.urls")),
@@ -38,7 +40,9 @@ PROJECT_API = [
     path("judging/", include("apps.judging.api_urls")),
     path("agreement/", include("apps.agreement.api_urls")),
     path("versions/", include("apps.goldsets.api_urls")),
-    path("evaluation/", include("apps.evaluation.api_urls")),
+    path("evaluation/gates/", include("apps.gates.api.urls")),
+    path("evaluation/", include("apps.reports.api.urls")),
+    path("evaluation/", include("apps.evaluation.api.urls")),
 ]
 
 urlpatterns = [
@@ -46,7 +50,7 @@ urlpatterns = [
     path("", include("apps.dashboard.urls")),
     path("", include("apps.accounts.urls")),
     path("", include("apps.jobs.mail_urls")),
-    path("", include("apps.evaluation.badge_urls")),
+    path("", include("apps.gates.pages.badge_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("api/", include("apps.dashboard.api_urls")),

@@ -3,11 +3,10 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
-from apps.evaluation.enums import GateState, Tier
-from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.models import Version
 from apps.jobs.models import Job
 from apps.metrics.statistics.significance import DEFAULT_SEED
-from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.models import Pool, Run
 
 
 class Requested(models.Model):
@@ -21,6 +20,12 @@ class Requested(models.Model):
 
     class Meta:
         abstract = True
+
+    project: Project
+
+    @property
+    def is_computed(self) -> bool:
+        raise NotImplementedError
 
 
 class Evaluation(Requested):
@@ -53,6 +58,10 @@ class Evaluation(Requested):
     def is_scored(self) -> bool:
         return self.scored_at is not None
 
+    @property
+    def is_computed(self) -> bool:
+        return self.is_scored
+
 
 class Score(models.Model):
     """The value of one measure: its mean with interval, and each query's value as `packing.pack` writes them.
@@ -81,55 +90,6 @@ class Score(models.Model):
         return f"{self.measure} {'undefined' if self.mean is None else format(self.mean, '.4f')}"
 
 
-class Report(Requested):
-    """What a job finds out about the order of runs. Once computed it never changes. `digest` covers what was asked."""
-
-    runs = models.JSONField(help_text="Keys of the runs, ascending.")
-    digest = models.CharField(max_length=64)
-    computed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        abstract = True
-
-    @property
-    def is_computed(self) -> bool:
-        return self.computed_at is not None
-
-
-class BiasReport(Report):
-    """What one side of a version owes to each system that was pooled.
-
-    `depth` says who is taken to have brought a pair in: every run that ranks it so high, or, at 0, whoever the pools
-    of the version's rounds name.
-    """
-
-    project = models.ForeignKey(Project, models.PROTECT, related_name="bias_reports")
-    version = models.ForeignKey(Version, models.PROTECT, related_name="bias_reports")
-    measures = models.JSONField(help_text="Measure names in the order asked for; the first weighs what to judge first.")
-    depth = models.PositiveIntegerField(default=0)
-    result = models.JSONField(default=dict, help_text="As `execution.bias` writes it.")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "digest"], name="bias_report_once")]
-
-    def __str__(self) -> str:
-        return f"{len(self.runs)} runs on {self.version_id}"
-
-
-class StabilityReport(Report):
-    """Whether the order of systems holds under each annotator's grades."""
-
-    project = models.ForeignKey(Project, models.PROTECT, related_name="stability_reports")
-    version = models.ForeignKey(Version, models.PROTECT, related_name="stability_reports")
-    result = models.JSONField(default=dict, help_text="As `execution` writes it.")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]
-
-    def __str__(self) -> str:
-        return f"{len(self.runs)} runs on {self.version_id}"
-
-
 class RunNote(models.Model):
     """The ledger's line of a run: what was tried, with what, at which price, and what came of it."""
 
@@ -151,87 +111,6 @@ class RunNote(models.Model):
 
     def __str__(self) -> str:
         return f"ledger of {self.run_id}"
-
-
-class Gate(models.Model):
-    """A rule that every score of one system on one gold set is held to. A changed rule is a new gate."""
-
-    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="gates")
-    system = models.ForeignKey(System, models.PROTECT, related_name="gates")
-    name = models.CharField(max_length=120)
-    tier = models.CharField(max_length=5, choices=Tier.choices, default=Tier.FULL)
-    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    rule = models.JSONField(help_text="As `gating.as_facts` writes it.")
-    baseline = models.ForeignKey(Run, models.PROTECT, null=True, related_name="+")
-    replaces = models.ForeignKey("self", models.PROTECT, null=True, related_name="replaced_by")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField()
-    retired_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["gold_set", "system", "name"], condition=Q(retired_at=None), name="gate_name_in_use_once"
-            ),
-            models.UniqueConstraint(
-                fields=["replaces"], condition=Q(replaces__isnull=False), name="gate_replaced_once"
-            ),
-            models.CheckConstraint(name="gate_tier_is_known", condition=Q(tier__in=Tier.values)),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class GateResult(models.Model):
-    """What a gate said of one evaluation. Never changes. `words` is the sentence for people.
-
-    Value, interval and n are what it decided on; the interval is empty where the figure has none. Where nothing could
-    be decided `gap` is the word for why, one of `gating.GAPS`. Results from before 0005 have neither interval nor n.
-    """
-
-    gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
-    evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="gate_results")
-    state = models.CharField(max_length=8, choices=GateState.choices)
-    value = models.FloatField(null=True)
-    ci_low = models.FloatField(null=True)
-    ci_high = models.FloatField(null=True)
-    n = models.PositiveIntegerField(null=True, help_text="Queries that the value is of.")
-    gap = models.CharField(max_length=16, null=True)  # noqa: DJ001 - a filled default would rebuild the table
-    bound = models.FloatField(null=True)
-    words = models.CharField(max_length=400)
-    decided_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["gate", "evaluation"], name="gate_result_once"),
-            models.CheckConstraint(name="gate_state_is_known", condition=Q(state__in=GateState.values)),
-        ]
-        indexes = [models.Index(fields=["gate", "-id"], name="gate_result_newest_first")]
-
-    def __str__(self) -> str:
-        return f"{self.gate_id}: {self.state}"
-
-
-class Badge(models.Model):
-    """The address of a picture that tells anybody who knows it how the gates of one system stand."""
-
-    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="badges")
-    system = models.ForeignKey(System, models.PROTECT, related_name="badges")
-    token = models.CharField(max_length=64, unique=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["gold_set", "system"], condition=Q(revoked_at=None), name="badge_one_in_use"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"badge of {self.system_id} on {self.gold_set_id}"
 
 
 class ClosedComparison(models.Model):

@@ -1,18 +1,19 @@
 """Who may score, compare and look at what, as the reason against it or None."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+
+from django.db.models import Max
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.agreement.selectors import rounds_refusal
 from apps.corpus.models import Snapshot
-from apps.evaluation.models import BiasReport, Evaluation, RegressionNote
-from apps.evaluation.negatives import Choice
+from apps.evaluation.models import Evaluation, RegressionNote
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionGrade
 from apps.metrics.comparison import Regressions
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
+from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
@@ -20,10 +21,6 @@ from apps.retrieval.models import Pool, Run
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
-DEEPEST_REPORT = 1_000
-MOST_FIRST = 1_000
-MOST_NEGATIVES = 100
-MOST_RUNS = 30
 CLOSED = "This comparison is closed. What was decided about its drops stands."
 SEALED = "The test split is sealed: leads see its scores query by query, everybody else its means."
 
@@ -105,46 +102,39 @@ def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None
     return None
 
 
-def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) -> str | None:
-    """Why these runs have no bias report on this side of the version."""
-    if len(runs) < 2:
-        return "A bias report compares runs. Choose two or more."
-    if not 0 <= depth <= DEEPEST_REPORT:
-        return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
-    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+LONGEST_COMMIT = 80
 
 
-def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
-    """Why these runs have no stability report on this side of the version."""
-    if len(runs) < 2:
-        return "A stability report compares the order of runs. Choose two or more."
-    if len(runs) > MOST_RUNS:
-        return f"A stability report compares {MOST_RUNS} runs at most. Choose fewer."
-    if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
-        return f"{about_judging[0]} says how much was judged, whoever judged it. Name measures of what was found."
-    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 
 
-def people_refusal(member: Member, version: Version) -> str | None:
-    """Why the person may not yet see what single people's grades do: a round of the version is open."""
-    return rounds_refusal(member, version.rounds.all())
+MOST_LETTERS = 80
 
 
-def first_refusal(report: BiasReport, most: int) -> str | None:
-    """Why no pool of what to judge first can be made from the report."""
-    if not report.is_computed:
-        return "This report is still being computed. Its list of what to judge first comes with it."
-    if not report.result["first"]["pairs"]:
-        return "No unjudged block can change the order of these runs. There is nothing to judge first."
-    if not 1 <= most <= MOST_FIRST:
-        return f"Choose 1 to {MOST_FIRST:,} blocks."
+ONLY_GRADES = "A version holds grades alone; `karat score` reads the rest from files."
+
+
+def names_for_versions() -> list[str]:
+    """The measures that any version can be scored with."""
+    return [entry.name for entry in REGISTRY.values() if entry.needs == GRADES_ALONE]
+
+
+def version_measures(text: str) -> tuple[Measure, ...]:
+    """The measures of a list, each once. Raises MeasureError for one that no version can be scored with."""
+    measures = parse_measures(text)
+    refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
+    for measure in measures:
+        if len(str(measure)) > MOST_LETTERS:
+            raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat keeps.")
+    return measures
+
+
+def grades_refusal(measures: Iterable[Measure], version: Version) -> str | None:
+    """Why the grades of the version are off the scale of a measure."""
+    highest = VersionGrade.objects.filter(query__version=version).aggregate(highest=Max("grade"))["highest"]
+    try:
+        for measure in measures:
+            refuse_above(measure, highest or 0)
+    except MeasureError as fault:
+        return str(fault)
     return None
-
-
-def negatives_refusal(run: Run, version: Version, split: str, choice: Choice) -> str | None:
-    """Why such negatives cannot be proposed to anybody."""
-    if not 0 <= choice.hard <= MOST_NEGATIVES or not 0 <= choice.easy <= MOST_NEGATIVES:
-        return f"A query is given 0 to {MOST_NEGATIVES} negatives of a kind."
-    if not 1 <= choice.depth <= DEEPEST_REPORT:
-        return f"The depth is a whole number from 1 to {DEEPEST_REPORT:,}."
-    return request_refusal(run, version, split)

@@ -16,7 +16,8 @@ from apps.corpus.models import Block, Snapshot
 from apps.dashboard.demo import cast, material
 from apps.dashboard.demo.actions import request_demo
 from apps.dashboard.drift import drift
-from apps.evaluation.models import Evaluation, GateResult, RunNote
+from apps.evaluation.models import Evaluation, RunNote
+from apps.gates.models import GateResult
 from apps.goldsets.models import Version
 from apps.jobs.clock import from_now
 from apps.jobs.models import Job

@@ -5,7 +5,7 @@ import random
 import pytest
 from playwright.sync_api import expect
 
-from apps.evaluation.models import StabilityReport
+from apps.reports.models import StabilityReport
 from tests.e2e import looking
 from tests.e2e.waiting import go, turned, worked
 from tests.evaluation import factories as evaluation

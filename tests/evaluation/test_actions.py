@@ -8,8 +8,10 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.evaluation import actions, packing, selectors
+from apps.evaluation import actions
+from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.selectors import evaluations
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionGrade
 from apps.jobs.actions import cancel_job
@@ -17,8 +19,8 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import BLOCKS, GOOD, add_run, ask, make_scene, qrels_of, score
-from tests.evaluation.oracle import TREC_NAMES, trec_values
 from tests.factories import AT, make_member
+from tests.metrics.oracle import TREC_NAMES, trec_values
 from tests.retrieval.factories import make_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +28,7 @@ MEASURES = "nDCG@10 AP RR P@10"
 
 
 def values(evaluation) -> dict[str, dict[str, float]]:
-    found = selectors.values_of(evaluation)
+    found = evaluations.values_of(evaluation)
     return {
         query: {name: float(column[place]) for name, column in found.items()}
         for place, query in enumerate(evaluation.query_ids)

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.evaluation.actions import EvaluationRefused
-from apps.evaluation.measurable import grades_refusal, names_for_versions, version_measures
+from apps.evaluation.rules import grades_refusal, names_for_versions, version_measures
 from apps.metrics.measures import parse_measures
 from apps.metrics.measures.notation import MeasureError
 from tests.evaluation.factories import ask, make_scene

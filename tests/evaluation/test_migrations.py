@@ -5,8 +5,9 @@ from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-from apps.evaluation.actions import create_gate
-from apps.evaluation.models import GateResult, Score
+from apps.evaluation.models import Score
+from apps.gates.actions import create_gate
+from apps.gates.models import GateResult
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from apps.evaluation.robustness import EVERY_KIND, UNNAMED, Variant, paired_variants, robustness_gaps
+from apps.evaluation.core.robustness import EVERY_KIND, UNNAMED, Variant, paired_variants, robustness_gaps
 from apps.metrics.statistics.significance import differences
 
 

@@ -18,7 +18,9 @@ from apps.common.addresses import BadAddress
 from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
 from apps.common.inputs import as_lines
-from apps.evaluation.gating import PASSED, Rule, measures_of, read_rules, rules_in, sample
+from apps.gates.core.rule import PASSED, Rule, measures_of
+from apps.gates.core.tiers import rules_in, sample
+from apps.gates.formats import read_rules
 from apps.goldsets.verify import NotAnExport
 from apps.metrics.columns import Judged
 from apps.metrics.files.input_digests import Digests
@@ -230,7 +232,7 @@ def _write_reports(args: argparse.Namespace, sheet: Sheet, digests: Digests) -> 
     """Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.cli.evaluate.report import document_of  # only where a report is asked for
-        from apps.evaluation.reporting.files import write_reports
+        from apps.reports.formats.files import write_reports
 
         card = sheet.found.card._replace(inputs=list(digests.taken()))
         sheet = sheet._replace(found=sheet.found._replace(card=card))

@@ -9,7 +9,7 @@ from pathlib import Path
 from apps.cli.evaluate.output import FORMATS
 from apps.cli.evaluate.program import CommandEngine
 from apps.common.arguments import amount, share, whole, whole_from_one
-from apps.evaluation.gating import TIERS
+from apps.gates.core.rule import TIERS
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.engines.base import BadParameters
 from apps.retrieval.engines.remote import HttpJson, Pace, RemoteEngine

@@ -13,7 +13,7 @@ from apps.cli.evaluate.release import Release
 from apps.cli.evaluate.scoring import Evaluated, Held, Latency
 from apps.common.csvsafe import safe_cell
 from apps.common.wording import number
-from apps.evaluation.gating import PASSED
+from apps.gates.core.rule import PASSED
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from apps.cli.evaluate.output import Sheet, gates_words, latency_words
 from apps.cli.evaluate.scoring import Held
-from apps.evaluation.reporting.document import Document, Part, Words
-from apps.evaluation.reporting.gates import Decided, gates_parts
-from apps.evaluation.reporting.scored import scored_document
+from apps.reports.core.document import Document, Part, Words
+from apps.reports.core.gate_parts import Decided, gates_parts
+from apps.reports.core.score_document import scored_document
 
 
 def document_of(sheet: Sheet) -> Document:

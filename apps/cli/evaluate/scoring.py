@@ -9,7 +9,8 @@ import numpy as np
 
 from apps.cli.evaluate.answers import Answer
 from apps.cli.evaluate.release import STRATA, Release
-from apps.evaluation.gating import Evidence, Rule, Verdict, decide, measures_of, worst
+from apps.gates.core.decisions import Evidence, Verdict, decide, worst
+from apps.gates.core.rule import Rule, measures_of
 from apps.metrics.baseline_comparison import set_against
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.comparison import FEWEST_IN_STRATUM

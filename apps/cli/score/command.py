@@ -146,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
     """Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
-        from apps.evaluation.reporting.files import write_reports  # only where a report is asked for
-        from apps.evaluation.reporting.scored import scored_document
+        from apps.reports.core.score_document import scored_document
+        from apps.reports.formats.files import write_reports  # only where a report is asked for
 
         write_reports(scored_document(card), html=args.html, markdown=args.markdown)

@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from apps.common.wording import number, p_value, signed
-from apps.evaluation.reporting.notes import notes_of
 from apps.metrics import comparison
-from apps.metrics.scorecard import NONE, Against, Scorecard, ScoredRun
+from apps.metrics.scorecard import NONE, Against, Scorecard, ScoredRun, notes_of
 from apps.metrics.statistics.significance import Summary
 
 NOTE_WIDTH = 100

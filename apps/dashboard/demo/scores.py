@@ -4,7 +4,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from apps.dashboard.demo.stage import Stage, finish
-from apps.evaluation.actions import create_gate, request_evaluation, write_ledger
+from apps.evaluation.actions import request_evaluation, write_ledger
+from apps.gates.actions import create_gate
 from apps.goldsets.models import Version
 from apps.retrieval.models import Run
 

@@ -8,9 +8,11 @@ from django.db import transaction
 from apps.accounts.selectors import Member
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.evaluation import provenance, rules, selectors
+from apps.evaluation import rules
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
-from apps.evaluation.pairing import Pairing
+from apps.evaluation.selectors import evaluations as evaluation_evaluations
+from apps.evaluation.selectors import rankings
+from apps.evaluation.selectors.comparisons import Pairing
 from apps.goldsets.models import Version, VersionQuery
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
@@ -42,7 +44,7 @@ def close_comparison(
     row = pairing.row_of(measure)
     if row is None:
         raise ClosingRefused("This comparison has no such measure.", code="no_measure")
-    is_closed = selectors.closed(baseline, candidate, measure) is not None
+    is_closed = evaluation_evaluations.closed(baseline, candidate, measure) is not None
     if reason := rules.closing_refusal(member, pairing.regressions(measure), is_closed=is_closed):
         raise ClosingRefused(reason, code="closing_refused")
     closed = ClosedComparison.objects.create(
@@ -70,12 +72,12 @@ def judge_again(
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
     version = Version.objects.select_for_update().get(pk=candidate.version_id)
-    notes = [note for note in selectors.notes_on(baseline, candidate, measure).values() if _waits(note)]
+    notes = [note for note in evaluation_evaluations.notes_on(baseline, candidate, measure).values() if _waits(note)]
     if not notes:
         reason = "No query waits to be judged again. Say of a drop that its grades are wrong, then ask again."
         raise RejudgingRefused(reason, code="nothing_to_judge")
     wanted = {note.query_id_text for note in notes}
-    queries = [query for query in selectors.version_queries(version, "") if query.outside_id in wanted]
+    queries = [query for query in rankings.version_queries(version, "") if query.outside_id in wanted]
     pool = choose_pairs(
         project=candidate.project,
         snapshot=version.snapshot,
@@ -98,8 +100,8 @@ def _top_pairs(
     version: Version, queries: Sequence[VersionQuery], evaluations: Iterable[Evaluation]
 ) -> list[tuple[int, int]]:
     """The first ten of each run for each query, as query and block version."""
-    found = selectors.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
-    versions = provenance.versions_at(version, [position for _, position in found])
+    found = rankings.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
+    versions = rankings.versions_at(version, [position for _, position in found])
     return [(query, versions[position]) for query, position in found]
 
 
@@ -113,14 +115,14 @@ def ask_for_grades(
     """
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
-    grades = selectors.grades_of(query)
-    tops = selectors.top_positions([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
+    grades = rankings.grades_of(query)
+    tops = rankings.top_positions([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
     positions = [position for _, position in tops if position not in grades]
     if not positions:
         reason = f"Every block in the first ten of {query.outside_id} has its grade. There is nothing to ask for."
         raise RejudgingRefused(reason, code="nothing_to_judge")
     version = candidate.version
-    versions = provenance.versions_at(version, positions)
+    versions = rankings.versions_at(version, positions)
     return choose_pairs(
         project=candidate.project,
         snapshot=version.snapshot,

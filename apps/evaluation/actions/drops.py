@@ -8,8 +8,9 @@ from django.db import transaction
 from apps.accounts.selectors import Member
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.evaluation import rules, selectors
+from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.models import Version
 
 
@@ -36,7 +37,7 @@ def decide_drop(
     """
     _check(baseline, candidate, measure, query_id, decision, explanation, member)
     Version.objects.select_for_update().get(pk=candidate.version_id)
-    if selectors.closed(baseline, candidate, measure):
+    if evaluations.closed(baseline, candidate, measure):
         raise DecisionRefused(rules.CLOSED, code="comparison_closed")
     place: dict[str, Any] = {
         "baseline": baseline,
@@ -75,7 +76,7 @@ def _check(
     """Raise DecisionRefused unless the person may decide so on a query that both evaluations hold."""
     if reason := rules.comparison_refusal(baseline, candidate):
         raise DecisionRefused(reason, code="comparison_refused")
-    query = next((q for q in selectors.version_queries(candidate.version, "") if q.outside_id == query_id), None)
+    query = next((q for q in rankings.version_queries(candidate.version, "") if q.outside_id == query_id), None)
     if query is None or query_id not in candidate.query_ids or measure not in candidate.measures:
         raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
     if reason := rules.decision_refusal(member, query.split):

@@ -8,12 +8,12 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.evaluation.actions.gates import hold_to_cost
+from apps.evaluation.execution.listeners import follow_cost
 from apps.evaluation.models import RunNote
+from apps.evaluation.rules import LONGEST_COMMIT
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 
-LONGEST_COMMIT = 80
 DEAREST = Decimal("99999999.9999")
 
 
@@ -36,8 +36,8 @@ def write_ledger(
     """Say what was tried with a run, with what, at which cost of 1,000 queries, and what came of it.
 
     The run itself stays as it is. May be written anew; what stood there before is in the audit trail. A new cost is
-    held to the gates on cost. Raises LedgerRefused for a run that is not complete, a commit of more than 80 characters,
-    and a cost below zero.
+    passed on to whoever registered for it. Raises LedgerRefused for a run that is not complete, a commit of more than
+    80 characters, and a cost below zero.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if reason := _refusal(run, commit.strip(), cost):
@@ -61,7 +61,7 @@ def write_ledger(
         at=at,
     )
     if cost is not None and (former is None or former.cost != cost):
-        hold_to_cost(run=run, actor=actor, at=at)
+        follow_cost(run=run, actor=actor, at=at)
     return note
 
 

@@ -8,10 +8,11 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
-from apps.evaluation import rules, standings
-from apps.evaluation.actions.asking import ask_once
-from apps.evaluation.measurable import grades_refusal, version_measures
+from apps.evaluation import rules
+from apps.evaluation.actions.requests import Errand, ask_once
 from apps.evaluation.models import Evaluation
+from apps.evaluation.rules import DEFAULT_MEASURES, grades_refusal, version_measures
+from apps.evaluation.selectors import leaderboard
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
@@ -21,7 +22,7 @@ from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.selectors import run_in
 
-DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
+SCORING = Errand("evaluation.requested", "evaluation.score", "evaluation_id")
 
 
 class EvaluationRefused(Refusal):
@@ -64,6 +65,7 @@ def _ask(
     how = {"split": split, "seed": seed}
     return ask_once(
         Evaluation,
+        SCORING,
         known_by={"run": run, "version": version, "measures_digest": digest_of(sorted(names)), **how},
         facts={"project": project, "measures": names},
         told={"run": run.tag, "version": version.label, "measures": names, **how},
@@ -110,9 +112,9 @@ def score_the_rest(
 def _ask_the_rest(
     version: Version, split: str, measures: Sequence[str], actor: User, at: datetime, lacking: str = ""
 ) -> list[Evaluation]:
-    names = list(measures) or standings.measures_asked(version, split) or names_of(DEFAULT_MEASURES)
+    names = list(measures) or leaderboard.measures_asked(version, split) or names_of(DEFAULT_MEASURES)
     wanted = " ".join(names)
-    runs = standings.unscored_on(version, split, [lacking] if lacking in names else names)
+    runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names)
     project = version.gold_set.project
     return [_ask(project, run.pk, version.pk, split, wanted, DEFAULT_SEED, actor, at) for run in runs]
 

@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.evaluation import actions, rules, selectors, standings
-from apps.evaluation.pairing import NO_MEASURE, ComparisonRefused, Pairing
+from apps.evaluation import actions, rules
+from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, Pairing
 from apps.evaluation.serializers.comparison import (
     ComparisonSerializer,
     LedgerSerializer,
@@ -29,7 +30,7 @@ class ComparisonDetail(ProjectAPIView):
 
     @extend_schema(operation_id="comparisons_read", responses=ComparisonSerializer)
     def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
-        first, second = (selectors.evaluation_in(self.project, pk) for pk in (baseline, candidate))
+        first, second = (evaluations.evaluation_in(self.project, pk) for pk in (baseline, candidate))
         if reason := rules.comparison_refusal(first, second):
             raise ComparisonRefused(reason, code="comparison_refused")
         pairing = Pairing.of(first, second)
@@ -47,7 +48,7 @@ class LedgerLine(ProjectAPIView):
     @extend_schema(operation_id="ledger_read", responses=RunNoteSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
         run = run_in(self.project, pk)
-        note = standings.notes_of([run]).get(run.pk)
+        note = leaderboard.notes_of([run]).get(run.pk)
         if note is None:
             raise Http404("The ledger has no line on this run yet.")
         return Response(RunNoteSerializer(note).data)

@@ -8,7 +8,8 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.evaluation import actions, selectors
+from apps.evaluation import actions
+from apps.evaluation.selectors import evaluations
 from apps.evaluation.serializers.evaluations import (
     EvaluationDetailSerializer,
     EvaluationListSerializer,
@@ -32,7 +33,7 @@ class EvaluationList(ProjectAPIView):
         responses=EvaluationListSerializer,
     )
     def get(self, request: Request, **ids: Any) -> Response:
-        rows = selectors.evaluations_in(self.project)
+        rows = evaluations.evaluations_in(self.project)
         if before := request.query_params.get("before"):
             if not (before.isascii() and before.isdecimal()) or int(before) > LARGEST_KEY:
                 raise ValidationError({"before": ["Not the number of a page."]})
@@ -72,4 +73,4 @@ class EvaluationDetail(ProjectAPIView):
 
     @extend_schema(operation_id="evaluations_read", responses=EvaluationDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        return Response(EvaluationDetailSerializer(selectors.evaluation_in(self.project, pk)).data)
+        return Response(EvaluationDetailSerializer(evaluations.evaluation_in(self.project, pk)).data)

@@ -1,8 +1,8 @@
-"""The slow work: scoring a run against a version, again with each system left out, and under each person's grades.
+"""What a worker runs: scoring a run against a version.
 
 Importing the package makes its kinds of job known.
 """
 
-from apps.evaluation.execution import bias, gates, scoring, stability
+from apps.evaluation.execution import scoring
 
-__all__ = ["bias", "gates", "scoring", "stability"]
+__all__ = ["scoring"]

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apps.evaluation import annotators, gatekeeping, gates, packing, selectors
-from apps.evaluation.execution.common import ground_of
+from apps.evaluation.core import packing
+from apps.evaluation.core.annotator_grades import Given, shared_rows, sheets_of
+from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.people import Given, shared_rows, sheets_of
-from apps.jobs.context import JobContext
+from apps.evaluation.selectors import annotators, rankings
+from apps.evaluation.selectors.rankings import Ground, judged_of
+from apps.goldsets.models import Version
+from apps.jobs.context import JobContext, JobFailed
 from apps.jobs.registry import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures import Measure, measure_run, parse_measures
@@ -28,7 +31,7 @@ def score(ctx: JobContext) -> dict[str, Any]:
         return {"evaluation_id": evaluation.pk}
     ground = ground_of(evaluation.version, evaluation.split)
     judged = ground.judged
-    ranked = selectors.ranked_of(evaluation.run, ground.numbers)
+    ranked = rankings.ranked_of(evaluation.run, ground.numbers)
     ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
     measures = with_judged(parse_measures(" ".join(evaluation.measures)))
     depths = [Measure("Judged", depth) for depth in range(1, JUDGED_DEPTH + 1)]
@@ -40,14 +43,15 @@ def score(ctx: JobContext) -> dict[str, Any]:
     also = among_people(measures, judged, given, ranked, ids, asked, evaluation.seed)
     evaluation.query_ids = list(judged.queries)
     evaluation.counts = {**_counted(judged, asked[:, -1], shares), **_people_counted(judged, given)}
-    decided = gatekeeping.decide_on(evaluation, gates.undecided_on(evaluation))
+    by_measure = {str(measure): asked[:, place] for place, measure in enumerate(measures)}
+    saves = follow_scores(Scored(evaluation, ground, ranked, by_measure))
     with ctx.finish() as result:
         rows = zip(measures, found, also, asked.T, strict=True)
         Score.objects.bulk_create(score_row(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
-        gatekeeping.keep(evaluation, decided, at=ctx.at)
-        gatekeeping.hold_late(evaluation, actor=ctx.actor, at=ctx.at)
+        for save in saves:
+            save(actor=ctx.actor, at=ctx.at)
         result.update(evaluation_id=evaluation.pk, queries=len(judged.queries))
     return ctx.result
 
@@ -121,3 +125,11 @@ def score_row(
         n=summary.n,
         values=packing.pack(values),
     )
+
+
+def ground_of(version: Version, split: str) -> Ground:
+    """What one side of a version holds to score against. Raises JobFailed where it holds no grades."""
+    ground = judged_of(version, split)
+    if not ground.judged.queries:
+        raise JobFailed(f"{version.label} holds no grades on this side: there is nothing to score against.")
+    return ground

@@ -1,203 +1,197 @@
-"""What the page of two runs shows."""
+"""Pages of two runs side by side: the comparison, its drops, one query in both rankings."""
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+import csv
+from typing import TypedDict
+from urllib.parse import urlencode
 
-from apps.common.wording import number
-from apps.evaluation import rules, selectors
-from apps.evaluation.charts import scores as charts
-from apps.evaluation.models import ClosedComparison, RegressionNote
-from apps.evaluation.pages.sheets import Sheet, conventions_of
-from apps.evaluation.pairing import Pairing
-from apps.goldsets.models import VersionQuery
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.csvsafe import safe_cell
+from apps.evaluation import actions, rules
+from apps.evaluation.enums import STRATA
+from apps.evaluation.forms import DropForm, PairForm
+from apps.evaluation.models import Evaluation
+from apps.evaluation.pages.evaluation import SECTION
+from apps.evaluation.pages.query_context import SideBySide
+from apps.evaluation.selectors import rankings
+from apps.evaluation.selectors.comparisons import ComparisonRefused
+from apps.evaluation.web.comparison import Comparison, comparison_of
+from apps.evaluation.web.strata import strata_context
+from apps.evaluation.web.test_looks import log_look
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
 from apps.metrics import comparison
-from apps.metrics.comparison import Change, Regressions, Row
-from apps.metrics.scorecard import Beside
 from apps.retrieval.models import Pool
 
 
-class DropRow(NamedTuple):
-    change: Change
-    query: VersionQuery
-    note: RegressionNote | None
+@require_safe
+@member_view()
+def pick(request: HttpRequest, project: Project) -> HttpResponse:
+    """The form of two runs leads to their comparison."""
+    form = PairForm(request.GET)
+    if not form.is_valid():
+        raise ComparisonRefused("Choose a baseline and a candidate.", code="pair_missing")
+    return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
 
 
-@dataclass
-class Comparison:
-    """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
-
-    baseline: Sheet
-    candidate: Sheet
-    asked: str = ""
-
-    @cached_property
-    def pairing(self) -> Pairing:
-        values = (self.baseline.values, self.candidate.values)
-        return Pairing(self.baseline.evaluation, self.candidate.evaluation, values)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        return self.pairing.names
-
-    @property
-    def rows(self) -> list[Row]:
-        return self.pairing.rows
-
-    @cached_property
-    def headline(self) -> Row | None:
-        return self.pairing.row_of(self.asked) or next(iter(self.rows), None)
-
-    @property
-    def measure(self) -> str:
-        assert self.headline is not None
-        return self.headline.measure
-
-    @cached_property
-    def verdict(self) -> str:
-        assert self.headline is not None
-        return comparison.verdict(*self.names, self.headline, len(self.rows), self.regressions)
-
-    @cached_property
-    def regressions(self) -> Regressions:
-        """Over every query, those that this person may not see too: a count names none."""
-        fell = [change for change in self._all_changes if change.is_drop]
-        return Regressions(len(fell), sum(change.query_id not in self.notes for change in fell))
-
-    @cached_property
-    def notes(self) -> dict[str, RegressionNote]:
-        return self.pairing.notes(self.measure)
-
-    @cached_property
-    def closed(self) -> ClosedComparison | None:
-        return selectors.closed(self.baseline.evaluation, self.candidate.evaluation, self.measure)
-
-    @property
-    def closing_refusal(self) -> str | None:
-        """Why this person cannot close it now, said beside the button."""
-        return rules.closing_refusal(self.candidate.member, self.regressions, is_closed=self.closed is not None)
-
-    @property
-    def to_judge_again(self) -> int:
-        """Drops whose grades were called wrong and that no pool has taken up."""
-        wrong = RegressionNote.Decision.GRADES_WRONG
-        return sum(note.decision == wrong and note.pool is None for note in self.notes.values())
-
-    @property
-    def pools(self) -> list[Pool]:
-        """Where pairs of this comparison are judged again, oldest first."""
-        found = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
-        return [found[pk] for pk in sorted(found)]
-
-    @property
-    def left_open(self) -> list[str]:
-        """What is still to come of grades that were called wrong, said before a comparison is closed for good."""
-        pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
-        found = [f"{pool.name} has no round yet." for pool in pools]
-        if not (n := self.to_judge_again):
-            return found
-        drops = "One drop is" if n == 1 else f"{n:,} drops are"
-        return [f"{drops} put down to wrong grades, and no pair of {'it' if n == 1 else 'them'} is chosen yet.", *found]
-
-    @property
-    def unsettled(self) -> list[str]:
-        """The other measures that are not settled, each with the queries that its difference would need."""
-        open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]
-        return [f"{row.measure} ({_needed(self.pairing.beside[row.measure])})" for row in open_rows]
-
-    @property
-    def handful_words(self) -> str:
-        """What to know where the difference of a measure rests on a handful of queries; empty where none does."""
-        return comparison.HANDFUL_WORDS if comparison.handfuls(self.rows) else ""
-
-    @property
-    def power(self) -> str:
-        """What so many queries can show of the headline's measure; empty where it cannot be told."""
-        beside = self.pairing.beside[self.measure]
-        if beside.detectable is None:
-            return ""
-        n = beside.tests.n
-        said = f"These {n:,} queries show a true difference of {number(beside.detectable)} four times in five"
-        if self.headline is None or self.headline.difference.is_settled:
-            return f"{said}."
-        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(beside)}."
-
-    @property
-    def beside(self) -> list[tuple[Row, Beside]]:
-        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
-
-    @cached_property
-    def drawn(self) -> list[tuple[Row, str]]:
-        bounds = charts.difference_bounds(self.rows)
-        return [(row, charts.difference_cell(row.measure, row.difference, bounds)) for row in self.rows]
-
-    @property
-    def head(self) -> str:
-        return charts.head_cell(charts.difference_bounds(self.rows), signs=True)
-
-    @cached_property
-    def _all_changes(self) -> list[Change]:
-        return self.pairing.changes(self.measure)
-
-    @cached_property
-    def changes(self) -> list[Change]:
-        """The queries this person may see, worst first."""
-        return [change for change in self._all_changes if self.candidate.visible[change.place]]
-
-    @property
-    def deltas(self) -> str:
-        return charts.deltas(self.measure, self.changes)
-
-    @property
-    def delta_figures(self) -> str:
-        return charts.delta_figures(self.changes, self.names)
-
-    @cached_property
-    def drops(self) -> list[DropRow]:
-        return [
-            DropRow(change, self.candidate.queries[change.place], self.notes.get(change.query_id))
-            for change in self.changes
-            if change.is_drop
-        ]
-
-    @property
-    def explained(self) -> int:
-        return sum(drop.note is not None for drop in self.drops)
-
-    @property
-    def left(self) -> int:
-        return len(self.drops) - self.explained
-
-    def drop_of(self, query_id: str) -> DropRow | None:
-        return next((drop for drop in self.drops if drop.change.query_id == query_id), None)
-
-    def open_after(self, query_id: str) -> DropRow | None:
-        """The next drop that nobody has explained: below this query, else from the top; None when none is left."""
-        ids = [drop.change.query_id for drop in self.drops]
-        start = ids.index(query_id) + 1 if query_id in ids else 0
-        return next((drop for drop in [*self.drops[start:], *self.drops[:start]] if drop.note is None), None)
-
-    @property
-    def judged_curve(self) -> str:
-        return charts.judged_curve(self._judged_to)
-
-    @property
-    def judged_figures(self) -> str:
-        return charts.judged_figures(self._judged_to)
-
-    @property
-    def _judged_to(self) -> dict[str, list[float | None]]:
-        sheets = (self.baseline, self.candidate)
-        pairs = zip(self.names, sheets, strict=True)
-        return {name: sheet.evaluation.counts.get("judged_to", []) for name, sheet in pairs}
-
-    @property
-    def conventions(self) -> str:
-        return conventions_of(row.measure for row in self.rows)
+def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> Comparison:
+    """The two by the measure that the request names. Raises ComparisonRefused."""
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    return comparison_of(member_of(request), baseline, candidate, measure)
 
 
-def _needed(beside: Beside) -> str:
-    if beside.needed is None:
-        return "no number of queries would do"
-    about = "" if beside.needed_words.startswith("over") else "about "
-    return f"{about}{beside.needed_words} queries would be needed"
+@require_safe
+@member_view()
+def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Two runs: verdict, measures, every query, drops to explain, strata."""
+    found = comparison_asked(request, project, baseline, candidate)
+    log_look(found.candidate, "comparison by query")
+    evaluation = found.candidate.evaluation
+    context = {
+        **SECTION,
+        "found": found,
+        "evaluation": evaluation,
+        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "sealed": rules.SEALED if found.candidate.hidden_count else "",
+        "decides": _decides(found),
+        "tally": comparison.tally(found.changes),
+        **strata_context(
+            request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
+        ),
+    }
+    return render(request, "evaluation/compare.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
+    found = comparison_asked(request, project, baseline, candidate)
+    form = DropForm(request.POST)
+    if not form.is_valid():
+        raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
+    values = form.cleaned_data
+    actions.decide_drop(
+        baseline=found.baseline.evaluation,
+        candidate=found.candidate.evaluation,
+        measure=values["measure"],
+        query_id=values["query"],
+        decision=values["decision"],
+        explanation=values["explanation"],
+        member=member_of(request),
+        at=timezone.now(),
+    )
+    if getattr(request, "htmx", False) and (drop := found.drop_of(values["query"])):
+        return render(request, "evaluation/_decided.html", {"found": found, "drop": drop, "decides": True})
+    return redirect(_after_decision(found, values["query"], goes_on=bool(values["then"])))
+
+
+def _decides(found: Comparison) -> bool:
+    """Whether this person may still say what becomes of its drops."""
+    candidate = found.candidate
+    return not found.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
+
+
+def _after_decision(found: Comparison, query_id: str, *, goes_on: bool) -> str:
+    """Where the next open drop is looked at, or the row that was decided on; the table where its ranks stay hidden."""
+    first, second = found.baseline.evaluation, found.candidate.evaluation
+    place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": found.measure})
+    following = found.open_after(query_id) if goes_on else None
+    user, snapshot = found.candidate.member.user, second.version.snapshot
+    if following and not rules.ranking_refusal(user, following.query.query_id, snapshot):
+        return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
+    here = None if goes_on else found.drop_of(query_id)
+    return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.query.pk}' if here else 'drops'}"
+
+
+@require_POST
+@member_view(Role.LEAD)
+def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Put the verdict on record, every drop explained."""
+    found = comparison_asked(request, project, baseline, candidate)
+    actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
+    messages.success(request, f"Closed by {found.measure}. The verdict is on record.")
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """A pool of the pairs whose grades were called wrong, and on to the plan of its round."""
+    found = comparison_asked(request, project, baseline, candidate)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
+
+
+@require_POST
+@member_view(Role.LEAD)
+def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """A pool of what nobody judged in a query's two first tens, and on to the plan of its round."""
+    found = comparison_asked(request, project, baseline, candidate)
+    query = rankings.version_query_in(found.candidate.evaluation.version, pk)
+    member, at = member_of(request), timezone.now()
+    return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
+
+
+class Pair(TypedDict):
+    baseline: Evaluation
+    candidate: Evaluation
+
+
+def _pair_of(found: Comparison) -> Pair:
+    return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
+
+
+def _to_round(project: Project, pool: Pool) -> HttpResponse:
+    return redirect(f"{reverse('judging:new_round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
+
+
+@require_safe
+@member_view()
+def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """One query: both rankings side by side, with the released grades."""
+    found = comparison_asked(request, project, baseline, candidate)
+    query = rankings.version_query_in(found.candidate.evaluation.version, pk)
+    if query.outside_id not in found.candidate.evaluation.query_ids:
+        raise Http404("No such query in this comparison.")
+    member = member_of(request)
+    if not rules.sees_split(member, query.split):
+        raise ComparisonRefused(rules.SEALED, code="sealed")
+    snapshot = found.candidate.evaluation.version.snapshot
+    if reason := rules.ranking_refusal(member.user, query.query_id, snapshot):
+        raise ComparisonRefused(reason, code="pairs_open")
+    if query.split == Split.TEST:
+        version = found.candidate.evaluation.version
+        log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
+    tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
+    side, decides = SideBySide(found, query), _decides(found)
+    context = {**SECTION, "found": found, "query": query, "side": side, "decides": decides, "tags": tags}
+    return render(request, "evaluation/query.html", context)
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Every visible query with both values of every measure, as CSV."""
+    found = comparison_asked(request, project, baseline, candidate)
+    log_look(found.candidate, "comparison as CSV")
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
+    writer = csv.writer(answer, lineterminator="\n")
+    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
+    sheets = (found.baseline, found.candidate)
+    for place, query in enumerate(found.candidate.queries):
+        if found.candidate.visible[place]:
+            for row in found.rows:
+                left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
+                writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
+    return answer

@@ -1,161 +1,78 @@
-"""What the page of one evaluation shows beside the strata: measures, both splits, clean against degraded wording."""
+"""The page of one run on one version."""
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
-from django.utils.safestring import SafeString
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
-from apps.common.charts import Estimate, svg, tag, title, whisker
-from apps.common.wording import interval, signed
+from apps.accounts.access import member_of, member_view
+from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.charts import scores as charts
-from apps.evaluation.charts.drawing import Bounds, bounds_of
-from apps.evaluation.charts.scores import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.models import Score
-from apps.evaluation.pages.sheets import Sheet
-from apps.evaluation.robustness import Paired, RobustnessGap, paired_variants, robustness_gaps
-from apps.goldsets.enums import Split
-from apps.goldsets.selectors import Looks, looks_at_test
-from apps.metrics.measures import parse_measure
-from apps.metrics.statistics.significance import Summary, summaries
+from apps.evaluation.models import Evaluation
+from apps.evaluation.pages.evaluation_context import Scores
+from apps.evaluation.selectors import evaluations, rankings
+from apps.evaluation.web import sheets as pages
+from apps.evaluation.web.depths import shallow_words
+from apps.evaluation.web.panels import panels_of
+from apps.evaluation.web.sheets import Sheet
+from apps.evaluation.web.strata import strata_context
+from apps.evaluation.web.test_looks import log_look
+from apps.goldsets.models import VersionQuery
+from apps.metrics.comparison import is_lower_better
 
-USUAL_DEPTH = 10
-PEOPLE_LINE = 18.0
-
-
-class MeasureRow(NamedTuple):
-    """A measure with its score; `judged` is the share of judged blocks as deep as the measure looks, to 20 at most."""
-
-    score: Score
-    drawing: SafeString
-    depth: int
-    judged: float | None
+SECTION = {"section": "Runs"}
+QUERIES_A_PAGE = 100
 
 
-class SplitRow(NamedTuple):
-    """A measure on one side of the version."""
-
-    measure: str
-    dev: Summary
-    test: Summary
-    drawing: SafeString
-
-
-@dataclass
-class Scores:
-    """One evaluation as it is read; `measure` is the one that strata, wording and queries are shown by."""
-
-    sheet: Sheet
-    measure: str
-
-    @property
-    def measures(self) -> list[str]:
-        return self.sheet.evaluation.measures
-
-    @property
-    def bounds(self) -> Bounds:
-        return Bounds(0.0, 1.0)
-
-    @property
-    def head(self) -> SafeString:
-        return charts.head_cell(self.bounds)
-
-    @cached_property
-    def rows(self) -> list[MeasureRow]:
-        scores = [self.sheet.scores[name] for name in self.measures]
-        return [self._row(score) for score in scores if score.n]
-
-    def _row(self, score: Score) -> MeasureRow:
-        shares = self.sheet.evaluation.counts["judged_to"]
-        depth = min(parse_measure(score.measure).cutoff or USUAL_DEPTH, len(shares))
-        return MeasureRow(score, score_cell(score, self.bounds), depth, shares[depth - 1])
-
-    @property
-    def has_people(self) -> bool:
-        """Whether some interval is over people too."""
-        return any(row.score.people_low is not None for row in self.rows)
-
-    @cached_property
-    def splits(self) -> list[SplitRow]:
-        """Every measure on dev and on test; nothing for an evaluation of one of them."""
-        if self.sheet.evaluation.split != rules.EVERY_SPLIT:
-            return []
-        sides = [self._on(Split.DEV), self._on(Split.TEST)]
-        found = []
-        for measure, dev, test in zip(self.measures, *sides, strict=True):
-            found.append(SplitRow(measure, dev, test, split_cell(measure, dev, test, self.bounds)))
-        return found if sides[0][0].n and sides[1][0].n else []
-
-    def _on(self, split: str) -> list[Summary]:
-        inside = [query.split == split for query in self.sheet.queries]
-        values = np.column_stack([self.sheet.values[name] for name in self.measures])
-        return summaries(values[inside])
-
-    @cached_property
-    def looks(self) -> Looks | None:
-        """How often test was looked at; None for an evaluation without test."""
-        has_test = any(query.split == Split.TEST for query in self.sheet.queries)
-        return looks_at_test(self.sheet.evaluation.version) if has_test else None
-
-    @cached_property
-    def variants(self) -> Paired:
-        queries = self.sheet.queries
-        facts = [query.fields.get("metadata") or {} for query in queries]
-        return paired_variants([query.outside_id for query in queries], facts)
-
-    @cached_property
-    def gaps(self) -> list[RobustnessGap]:
-        values = self.sheet.values[self.measure]
-        return robustness_gaps(self.variants.variants, values)
-
-    @cached_property
-    def gap_bounds(self) -> Bounds:
-        return bounds_of([end for gap in self.gaps for end in (gap.gap, *(gap.interval or ()))], with_zero=True)
-
-    @property
-    def gap_head(self) -> SafeString:
-        return charts.head_cell(self.gap_bounds, signs=True)
-
-    @property
-    def drawn_gaps(self) -> list[tuple[RobustnessGap, SafeString]]:
-        return [(gap, gap_cell(gap, self.gap_bounds)) for gap in self.gaps]
+@require_safe
+@member_view()
+def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One run on one version: means with both intervals, splits, wording, strata, and every query."""
+    evaluation = evaluations.evaluation_in(project, pk)
+    if not evaluation.is_scored:
+        return render(request, "evaluation/waiting.html", {**SECTION, "evaluation": evaluation})
+    sheet = Sheet(evaluation, member_of(request))
+    log_look(sheet, "scores by query")
+    measure = _measure(request, evaluation)
+    context = {
+        **SECTION,
+        "evaluation": evaluation,
+        "sheet": sheet,
+        "measure": measure,
+        "scores": Scores(sheet, measure),
+        "shallow": shallow_words(evaluation.measures, evaluation),
+        "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in evaluations.scored_beside(evaluation)],
+        "panels": panels_of(evaluation),
+        "conventions": pages.conventions_of(evaluation.measures),
+        "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
+        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "sealed": rules.SEALED if sheet.hidden_count else "",
+        **strata_context(request.GET.get("by", ""), [sheet], measure, [evaluation.run.tag]),
+    }
+    return render(request, "evaluation/evaluation.html", context)
 
 
-def score_cell(score: Score, bounds: Bounds) -> SafeString:
-    """A mean with its interval over queries, and below it the one over queries and people."""
-    row = Estimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
-    parts = [whisker(row, bounds.place, CELL_HEIGHT / 2 - 3)]
-    words = row.words
-    if score.people_low is not None and score.people_high is not None:
-        low, high = bounds.place(score.people_low), bounds.place(score.people_high)
-        told = f"over queries and people: {interval((score.people_low, score.people_high))}"
-        caps = "".join(f"M{end:.1f} {PEOPLE_LINE - 3:.1f}v6" for end in (low, high))
-        line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
-        parts.append(tag("g", title(told) + line))
-        words = f"{words}; {told}"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
+def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
+    asked = request.GET.get("measure", "")
+    return asked if asked in evaluation.measures else evaluation.measures[0]
 
 
-def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> SafeString:
-    """Dev above as a filled dot, test below as a hollow one, each with its interval."""
-    parts, words = [], []
-    for name, one, y, css in (("dev", dev, 6.0, "point"), ("test", test, 18.0, "open")):
-        if one.mean is None:
-            continue
-        low, high = one.interval or (None, None)
-        row = Estimate(f"{measure} on {name}", one.mean, low, high, one.n)
-        parts.append(tag("g", title(row.words) + whisker(row, bounds.place, y, radius=3.5, class_=css)))
-        words.append(row.words)
-    return svg(CELL_WIDTH, CELL_HEIGHT, "; ".join(words), parts)
+def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
+    """The visible queries, worst first by the measure, a page of them.
 
-
-def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
-    """Degraded minus clean with its interval; filled when the interval excludes zero."""
-    low, high = gap.interval or (None, None)
-    words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
-    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    row = Estimate(gap.kind, gap.gap, low, high, gap.n)
-    css = "point" if gap.is_settled else "open"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, whisker(row, bounds.place, CELL_HEIGHT / 2, class_=css)])
+    Those without a relevant block stand at the end, as `bare`: no ranking could have done better on them.
+    """
+    places = [place for place, shown in enumerate(sheet.visible) if shown]
+    values = -sheet.values[measure] if is_lower_better(measure) else sheet.values[measure]
+    bare = rankings.without_relevant(sheet.evaluation.version)
+    is_bare = [query.pk in bare for query in sheet.queries]
+    places.sort(key=lambda place: (is_bare[place], values[place], place))
+    found = Paginator(places, QUERIES_A_PAGE).get_page(page)
+    parts: dict[bool, list[tuple[VersionQuery, list[tuple[str, float]]]]] = {False: [], True: []}
+    for place in found.object_list:
+        figures = [(name, sheet.values[name][place]) for name in sheet.evaluation.measures]
+        parts[is_bare[place]].append((sheet.queries[place], figures))
+    bare_count = sum(is_bare[place] for place in places)
+    return {"page": found, "rows": parts[False], "bare": parts[True], "bare_count": bare_count}

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from apps.evaluation.actions.ledger import LONGEST_COMMIT
 from apps.evaluation.models import RunNote
-from apps.evaluation.pairing import Pairing
+from apps.evaluation.rules import LONGEST_COMMIT
+from apps.evaluation.selectors.comparisons import Pairing
 from apps.metrics.comparison import Row
 from apps.metrics.scorecard import Beside
 from apps.metrics.statistics.paired_tests import Statistic

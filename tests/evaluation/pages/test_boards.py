@@ -9,9 +9,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
-from apps.evaluation.pages.boards import Trend
-from apps.evaluation.pages.costs import Costs
-from apps.evaluation.standings import field_of
+from apps.evaluation.pages.costs_context import Costs
+from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.selectors.leaderboard import field_of
 from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
 from tests.factories import AT, make_member, make_project

@@ -18,7 +18,7 @@ from apps.evaluation.actions import (
     judge_again,
 )
 from apps.evaluation.models import ClosedComparison, RegressionNote
-from apps.evaluation.selectors import version_queries
+from apps.evaluation.selectors.rankings import version_queries
 from apps.retrieval.models import PoolEntry
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, make_member
@@ -172,7 +172,7 @@ def test_what_nobody_judged_in_a_query_is_asked_for(scene, pair):
 
 def test_where_all_is_judged_nothing_is_asked_for(scene, pair, monkeypatch):
     query = version_queries(scene.version, "")[0]
-    monkeypatch.setattr("apps.evaluation.selectors.grades_of", lambda query: dict.fromkeys(range(9), 0))
+    monkeypatch.setattr("apps.evaluation.selectors.rankings.grades_of", lambda query: dict.fromkeys(range(9), 0))
 
     with pytest.raises(RejudgingRefused, match="Every block in the first ten of Q01 has its grade"):
         ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)

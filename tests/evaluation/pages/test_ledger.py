@@ -7,7 +7,7 @@ import pytest
 from apps.audit.models import Event
 from apps.evaluation.actions import LedgerRefused, score_on_release, score_the_rest, write_ledger
 from apps.evaluation.models import Evaluation, RunNote
-from apps.evaluation.standings import runs_elsewhere, unscored_on
+from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on
 from apps.goldsets import actions as goldsets
 from apps.retrieval.actions import request_run
 from apps.retrieval.models import Run

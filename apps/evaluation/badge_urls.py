@@ -1,8 +1,0 @@
-"""Addresses that need no signing in: whoever knows one sees a picture."""
-
-from django.urls import path
-
-from apps.evaluation.views import gates
-
-app_name = "badges"
-urlpatterns = [path("badges/<str:token>.svg", gates.badge, name="badge")]

@@ -1,0 +1,62 @@
+"""What else happens when a run has been scored, or when its cost is noted.
+
+Apps above this one register here what they do then, so that this one need not know them.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from apps.accounts.models import User
+from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors.rankings import Ground
+from apps.metrics.columns import Floats, Ranked
+from apps.retrieval.models import Run
+
+
+class Scored(NamedTuple):
+    """A run as it was just scored, before anything is saved: a value for each query by the name of the measure."""
+
+    evaluation: Evaluation
+    ground: Ground
+    ranked: Ranked
+    values: dict[str, Floats]
+
+
+class Save(Protocol):
+    def __call__(self, *, actor: User | None, at: datetime) -> None: ...
+
+
+class OnCost(Protocol):
+    def __call__(self, *, run: Run, actor: User, at: datetime) -> object: ...
+
+
+OnScored = Callable[[Scored], Save]
+"""Computes what follows from the scores, and gives back what saves it in the transaction that saves the scores."""
+
+_on_scored: list[OnScored] = []
+_on_cost: list[OnCost] = []
+
+
+def on_scored(act: OnScored) -> OnScored:
+    """Register what is done with every run that is scored."""
+    if act not in _on_scored:
+        _on_scored.append(act)
+    return act
+
+
+def on_cost(act: OnCost) -> OnCost:
+    """Register what is done when the cost of a run is noted, in the same transaction."""
+    if act not in _on_cost:
+        _on_cost.append(act)
+    return act
+
+
+def follow_scores(scored: Scored) -> list[Save]:
+    """Compute all that was registered, in the order it was."""
+    return [act(scored) for act in _on_scored]
+
+
+def follow_cost(*, run: Run, actor: User, at: datetime) -> None:
+    for act in _on_cost:
+        act(run=run, actor=actor, at=at)

@@ -1,0 +1,133 @@
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation.models import RegressionNote, RunNote
+from apps.evaluation.rules import (
+    DEFAULT_MEASURES,
+    EVERY_SPLIT,
+    LONGEST_COMMIT,
+    SPLIT_WORDS,
+    grades_refusal,
+    names_for_versions,
+    version_measures,
+)
+from apps.evaluation.selectors.evaluations import runs_asked, scorable_runs
+from apps.goldsets.models import Version
+from apps.metrics.measures.notation import MeasureError
+from apps.retrieval.models import Run
+
+KNOWN_MEASURES = f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
+
+
+def _known_measures(text: str) -> str:
+    try:
+        version_measures(text)
+    except MeasureError as fault:
+        raise forms.ValidationError(str(fault)) from fault
+    return text
+
+
+def _named(runs: Iterable[Run]) -> list[tuple[int, str]]:
+    return [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
+
+
+class RunsForm(KaratForm):
+    """Complete runs, and by which measures to look at them on which side of a version."""
+
+    runs = forms.TypedMultipleChoiceField(
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+        label="Runs",
+        error_messages={"required": "Choose one run or more."},
+    )
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = scorable_runs(version)
+        offer(self, "runs", _named(self.known))
+        self.fields["measures"].widget.attrs["class"] = "input id"
+
+    def clean_measures(self) -> str:
+        return _known_measures(self.cleaned_data["measures"])
+
+
+class ScoreForm(RunsForm):
+    """Which runs to score on a version, and with what; at first those that have no score on the side."""
+
+    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.version = version
+        split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
+        self.fields["split"].initial = split
+        asked = runs_asked(version, split)
+        self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in asked]
+
+    def clean_measures(self) -> str:
+        text = super().clean_measures()
+        if reason := grades_refusal(version_measures(text), self.version):
+            raise forms.ValidationError(reason)
+        return text
+
+
+class PairForm(KaratForm):
+    """The two evaluations of a comparison."""
+
+    baseline = forms.IntegerField(min_value=1)
+    candidate = forms.IntegerField(min_value=1)
+
+
+class DropForm(KaratForm):
+    """What becomes of a query that fell."""
+
+    measure = forms.CharField(max_length=80)
+    query = forms.CharField(max_length=200)
+    decision = forms.ChoiceField(choices=RegressionNote.Decision.choices)
+    explanation = forms.CharField(max_length=2_000, required=False)
+    then = forms.ChoiceField(choices=[("next", "on to the next open drop")], required=False)
+
+
+class RestForm(KaratForm):
+    """The side on which all runs are scored that lack the measure; that lack any, where none is named."""
+
+    split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
+    measure = forms.CharField(max_length=200, required=False)
+
+
+class LedgerForm(KaratForm):
+    """What the ledger says of a run. Before anybody wrote in it, what was noted when the run was made."""
+
+    tried = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What was tried"
+    )
+    commit = forms.CharField(max_length=LONGEST_COMMIT, required=False)
+    configuration = forms.CharField(
+        max_length=8_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What the system does not say of itself: flags, versions of models, the machine.",
+    )
+    cost = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label="Cost of 1,000 queries",
+        help_text="In one currency for all runs of the project.",
+    )
+    verdict = forms.CharField(
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What came of it"
+    )
+
+    def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
+        given = {"tried": run.note, "commit": run.commit}
+        if note is not None:
+            given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
+        super().__init__(*args, initial=given, **kwargs)
+        self.fields["commit"].widget.attrs["class"] = "input id"

@@ -1,0 +1,141 @@
+"""What the pages of cost and of the ledger show: what a run took beside what it is worth."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages.leaderboard_charts import Worth
+from apps.evaluation.pages.leaderboard_context import interval_of
+from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.leaderboard import Standing
+from apps.evaluation.web.sheets import conventions_of
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.statistics import pareto
+from apps.retrieval.models import Run
+
+
+class Latency(NamedTuple):
+    """Milliseconds that each of n queries of a run took; None where nobody measured it, or counted."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    n: int | None
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(*(run.latency.get(name) for name in cls._fields))
+
+
+def latency_places(taken: Iterable[float | None]) -> int:
+    """How many decimal places tell these milliseconds apart, the same for all of them."""
+    quickest = min((one for one in taken if one is not None), default=0.0)
+    return 2 if quickest < 1 else 1 if quickest < 100 else 0
+
+
+class CostRow(NamedTuple):
+    """A run with what it costs; None where nobody has measured or said it."""
+
+    standing: Standing
+    score: Score
+    latency: Latency
+    cost: Decimal | None
+    is_fast_enough: bool
+    is_cheap_enough: bool
+
+
+@dataclass
+class Costs:
+    """Quality against latency and cost on one side of a version, best first."""
+
+    field: leaderboard.Field
+
+    @cached_property
+    def rows(self) -> list[CostRow]:
+        scored = [one for one in self.field.standings if one.scores[self.field.main].mean is not None]
+        notes = leaderboard.notes_of(standing.run for standing in scored)
+        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in scored]
+        sign = -1.0 if is_lower_better(self.field.main) else 1.0
+        quality = [sign * (one.scores[self.field.main].mean or 0.0) for one in scored]
+        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in scored])
+        cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
+        return [
+            CostRow(one, one.scores[self.field.main], Latency.of(one.run), cost, is_fast, is_cheap)
+            for one, cost, is_fast, is_cheap in zip(scored, costs, fast, cheap, strict=True)
+        ]
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(row.latency.p50 for row in self.rows)
+
+    @property
+    def without_latency(self) -> list[str]:
+        return [row.standing.run.tag for row in self.rows if row.latency.p95 is None]
+
+    @property
+    def without_cost(self) -> list[str]:
+        return [row.standing.run.tag for row in self.rows if row.cost is None]
+
+    @property
+    def by_latency(self) -> str:
+        """Empty when no run has a latency."""
+        worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
+        return board_charts.cost_quality(self.field.main, "p95 latency in ms", worth) if worth else ""
+
+    @property
+    def by_cost(self) -> str:
+        """Empty when no run has a cost."""
+        worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
+        return board_charts.cost_quality(self.field.main, "cost of 1,000 queries", worth) if worth else ""
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of([self.field.main])
+
+
+def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
+    assert row.score.mean is not None
+    return Worth(row.standing.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
+
+
+class LedgerRow(NamedTuple):
+    """A run, what was noted of it, and its main score where it has one."""
+
+    run: Run
+    note: RunNote | None
+    score: Score | None
+
+    @property
+    def tried(self) -> str:
+        """What the ledger says; before anybody wrote in it, what was noted when the run was made."""
+        return self.note.tried if self.note else self.run.note
+
+    @property
+    def commit(self) -> str:
+        return self.note.commit if self.note else self.run.commit
+
+
+@dataclass
+class Ledger:
+    """Some runs with their lines, and the scores of one side of a version."""
+
+    runs: list[Run]
+    field: leaderboard.Field
+
+    @property
+    def main(self) -> str:
+        return self.field.main
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(Latency.of(run).p95 for run in self.runs)
+
+    @property
+    def rows(self) -> list[LedgerRow]:
+        notes = leaderboard.notes_of(self.runs)
+        scores = {one.run.pk: one.scores[self.main] for one in self.field.standings}
+        return [LedgerRow(run, notes.get(run.pk), scores.get(run.pk)) for run in self.runs]

@@ -1,0 +1,78 @@
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.evaluation import actions, rules
+from apps.evaluation.forms import ScoreForm
+from apps.evaluation.pages import leaderboard_context as board_pages
+from apps.evaluation.selectors import evaluations
+from apps.evaluation.web.version_choice import SECTION, ground_context, split_asked, version_asked
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import frozen_in
+
+WAITING_SHOWN = 20
+
+
+@require_safe
+@member_view()
+def overview(request: HttpRequest, project: Project) -> HttpResponse:
+    """The leaderboard of one version and split, and what to score next."""
+    version = version_asked(request, project)
+    if version is None:
+        return render(request, "evaluation/overview.html", {**SECTION, "version": None})
+    split = split_asked(request, version)
+    form = ScoreForm(version=version, initial={"split": split}) if member_of(request).is_lead else None
+    return render(request, "evaluation/overview.html", _board_context(request, version, split, form))
+
+
+def _board_context(request: HttpRequest, version: Version, split: str, form: ScoreForm | None) -> dict[str, Any]:
+    waiting = evaluations.evaluations_on(version, split).filter(scored_at=None)
+    return {
+        **ground_context(version, split),
+        "board": board_pages.board(version, split, request.GET.get("measure", ""), request.GET.get("page")),
+        "elsewhere": _scored_elsewhere(version, split),
+        "waiting": waiting[:WAITING_SHOWN],
+        "waiting_count": waiting.count(),
+        "form": form,
+    }
+
+
+def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
+    """The other sides of the version that have scores, each with its words."""
+    scored = evaluations.splits_scored(version)
+    return [(side, rules.SPLIT_WORDS[side]) for side in rules.SPLITS if side in scored and side != split]
+
+
+@require_POST
+@member_view(Role.LEAD)
+def score(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
+    version = frozen_in(project, version_pk)
+    form = ScoreForm(request.POST, version=version)
+    if not form.is_valid():
+        split = request.POST.get("split", "")
+        context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, form)
+        return render(request, "evaluation/overview.html", context, status=400)
+    values = form.cleaned_data
+    asked = actions.request_evaluations(
+        project=project,
+        run_ids=values["runs"],
+        version_id=version.pk,
+        split=values["split"],
+        measures=values["measures"],
+        actor=member_of(request).user,
+        at=timezone.now(),
+    )
+    if all(evaluation.is_scored for evaluation in asked):
+        messages.info(request, "These scores are here already. Nothing was computed again.")
+    page = reverse("evaluation:overview", args=[project.slug])
+    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split']})}")

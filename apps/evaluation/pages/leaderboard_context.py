@@ -1,0 +1,216 @@
+"""What leaderboard and trend show, gathered from stored scores."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from django.core.paginator import Page, Paginator
+from django.utils.timezone import localtime
+
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages.leaderboard_charts import Milestone, Moment
+from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.leaderboard import Line, Standing
+from apps.evaluation.web import score_charts as charts
+from apps.evaluation.web.sheets import conventions_of
+from apps.goldsets.models import Version
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.statistics import rank_intervals
+from apps.metrics.statistics.rank_intervals import Place
+from apps.retrieval.models import Run
+
+RUNS_A_PAGE = 50
+MOST_CHOICES = 200
+
+
+class BoardRow(NamedTuple):
+    """A run on a leaderboard as it is drawn; `place` is None where the main measure was not scored."""
+
+    standing: Standing
+    main: Score | None
+    place: Place | None
+    drawing: str
+    others: list[tuple[str, Score | None]]
+
+    @property
+    def judged_between(self) -> tuple[float, float] | None:
+        return interval_of(self.standing.judged) if self.standing.judged else None
+
+
+@dataclass
+class Board:
+    """One page of the runs of one side of a version, best first by the main measure.
+
+    Places, ties and the scale of the drawing are those of all `lines`, whichever page is shown.
+    """
+
+    measures: list[str]
+    lines: list[Line]
+    page: Page[Line]
+    standings: list[Standing]
+
+    @property
+    def main(self) -> str:
+        return self.measures[0]
+
+    @property
+    def total(self) -> int:
+        return len(self.lines)
+
+    @property
+    def choices(self) -> list[Line]:
+        """The runs that a comparison can be asked for here: all while they are few, else the page's and the best."""
+        if self.total <= MOST_CHOICES:
+            return self.lines
+        shown = list(self.page)
+        return shown if self.lines[0] in shown else [self.lines[0], *shown]
+
+    @cached_property
+    def bounds(self) -> charts.Bounds:
+        ends = [end for line in self.lines for end in (line.ci_low, line.mean, line.ci_high) if end is not None]
+        return charts.bounds_of(ends)
+
+    @cached_property
+    def _places(self) -> dict[int | None, Place]:
+        scored = [line for line in self.lines if line.mean is not None]
+        ends = [_turned(interval_of(line)) if self.is_lower_better else interval_of(line) for line in scored]
+        return dict(zip((line.score_id for line in scored), rank_intervals.places(ends), strict=True))
+
+    @property
+    def is_lower_better(self) -> bool:
+        return is_lower_better(self.main)
+
+    @property
+    def edge(self) -> float | None:
+        """The worse end of the best run's interval: what reaches it is tied with the best."""
+        best = self.lines[0]
+        return best.ci_high if self.is_lower_better else best.ci_low
+
+    @property
+    def tied_with_best(self) -> int:
+        return sum(place.best == 1 for place in self._places.values()) - 1
+
+    @property
+    def head(self) -> str:
+        return charts.head_cell(self.bounds)
+
+    @cached_property
+    def rows(self) -> list[BoardRow]:
+        return [self._row(standing) for standing in self.standings]
+
+    def _row(self, standing: Standing) -> BoardRow:
+        main = standing.scores.get(self.main)
+        place = self._places.get(main.pk) if main else None
+        drawing = ""
+        if main and place:
+            drawing = board_charts.place_cell(standing.run.tag, main, place, self.bounds, self.edge)
+        others = [(name, standing.scores.get(name)) for name in self.measures[1:]]
+        return BoardRow(standing, main, place, drawing, others)
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(self.measures)
+
+
+def board(version: Version, split: str, first: str, page: str | None) -> Board | None:
+    """The page of the leaderboard that was asked for; None where nothing is scored."""
+    measures = leaderboard.measures_on(version, split, first)
+    if not measures:
+        return None
+    lines = leaderboard.lines_on(version, split, measures[0])
+    shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
+    found = leaderboard.standings_of(version, split, [line.run_id for line in shown])
+    return Board(measures, lines, shown, found)
+
+
+def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The interval of the negative value, so that more is better."""
+    return (-ends[1], -ends[0]) if ends else None
+
+
+def interval_of(score: Score | Line) -> tuple[float, float] | None:
+    return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
+
+
+class TrendRow(NamedTuple):
+    """One run of a trend."""
+
+    standing: Standing
+    score: Score
+    made_at: datetime
+    note: RunNote | None
+
+
+@dataclass
+class Trend:
+    """Every run that could be scored on one side of a version, in the order they were made."""
+
+    version: Version
+    split: str
+    asked: str = ""
+
+    @cached_property
+    def field(self) -> leaderboard.Field:
+        return leaderboard.field_of(self.version, self.split, self.asked)
+
+    @cached_property
+    def rows(self) -> list[TrendRow]:
+        notes = leaderboard.notes_of(standing.run for standing in self.field.standings)
+        rows = [
+            TrendRow(standing, standing.scores[self.field.main], made_at(standing.run), notes.get(standing.run.pk))
+            for standing in self.field.standings
+            if standing.scores[self.field.main].mean is not None
+        ]
+        return sorted(rows, key=lambda row: (row.made_at, row.standing.run.pk))
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        return leaderboard.versions_of(self.version.gold_set)
+
+    @cached_property
+    def unscored(self) -> list[Run]:
+        """Runs that could stand on the line of the measure shown, and do not."""
+        return leaderboard.unscored_on(self.version, self.split, [self.field.main] if self.field.main else [])
+
+    @cached_property
+    def measures(self) -> list[str]:
+        return self.field.measures or leaderboard.measures_asked(self.version, self.split)
+
+    @cached_property
+    def elsewhere(self) -> list[Run]:
+        """The newest runs on other texts, which no grade of this version says anything about."""
+        return list(leaderboard.runs_elsewhere(self.version)[: leaderboard.ELSEWHERE])
+
+    @property
+    def elsewhere_count(self) -> int:
+        shown = len(self.elsewhere)
+        return shown if shown < leaderboard.ELSEWHERE else leaderboard.runs_elsewhere(self.version).count()
+
+    @property
+    def drawing(self) -> str:
+        moments = [_moment(row) for row in self.rows]
+        milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
+        return board_charts.trend(self.field.main, moments, milestones)
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of([self.field.main])
+
+
+def made_at(run: Run) -> datetime:
+    """In the zone that pages tell time in."""
+    return localtime(run.completed_at or run.created_at)
+
+
+def published_at(version: Version) -> datetime | None:
+    """When it was released; for one that was never released, when it was frozen."""
+    at = version.released_at or version.frozen_at
+    return localtime(at) if at else None
+
+
+def _moment(row: TrendRow) -> Moment:
+    assert row.score.mean is not None
+    run = row.standing.run
+    return Moment(run.system.name, run.tag, row.made_at, row.score.mean, interval_of(row.score), row.score.n)

@@ -1,0 +1,140 @@
+"""What the page of one query in two rankings shows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from apps.corpus.models import Snapshot
+from apps.evaluation.selectors.rankings import Placed, grades_of, ranking_of
+from apps.evaluation.web import score_charts as charts
+from apps.evaluation.web.comparison import Comparison, DropRow
+from apps.evaluation.web.sheets import Named, block_names
+from apps.goldsets.models import VersionQuery
+
+DEPTH = 10
+
+
+class Placement(NamedTuple):
+    """One line of a ranking as it is drawn; `moved` says where the other ranking has it."""
+
+    rank: int
+    score: float
+    grade: int | None
+    block: Named
+    moved: str
+
+
+@dataclass
+class SideBySide:
+    """Both runs' rankings of one query, with the released grades."""
+
+    comparison: Comparison
+    query: VersionQuery
+
+    @cached_property
+    def place(self) -> int:
+        return self.comparison.candidate.evaluation.query_ids.index(self.query.outside_id)
+
+    @cached_property
+    def rankings(self) -> tuple[list[Placed], list[Placed]]:
+        sheets = (self.comparison.baseline, self.comparison.candidate)
+        left, right = (ranking_of(sheet.evaluation.run, self.query.query_id) for sheet in sheets)
+        return left, right
+
+    @cached_property
+    def grades(self) -> dict[int, int]:
+        return grades_of(self.query)
+
+    @cached_property
+    def blocks(self) -> dict[int, Named]:
+        """Every block that the page names, by its position."""
+        seen = {placed.position for ranking in self.rankings for placed in ranking[:DEPTH]}
+        return block_names(self._snapshot, seen | {position for position, grade in self.grades.items() if grade > 0})
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self.comparison.candidate.evaluation.version.snapshot
+
+    @property
+    def lists(self) -> list[list[Placement]]:
+        return [
+            [
+                Placement(
+                    rank=placed.rank,
+                    score=placed.score,
+                    grade=self.grades.get(placed.position),
+                    block=self.blocks[placed.position],
+                    moved=self._move(placed.position).words(of_right=of_right),
+                )
+                for placed in ranking[:DEPTH]
+            ]
+            for of_right, ranking in zip((False, True), self.rankings, strict=True)
+        ]
+
+    @cached_property
+    def _ranks(self) -> list[dict[int, int]]:
+        return [{placed.position: placed.rank for placed in ranking} for ranking in self.rankings]
+
+    def _move(self, position: int) -> charts.Move:
+        left, right = (ranks.get(position) for ranks in self._ranks)
+        block = self.blocks[position]
+        return charts.Move(block.title, left, right, self.grades.get(position), block.pk)
+
+    @property
+    def moves(self) -> str:
+        top = [placed.position for ranking in self.rankings for placed in ranking[:DEPTH]]
+        return charts.moves([self._move(position) for position in dict.fromkeys(top)], DEPTH)
+
+    @property
+    def missed(self) -> list[charts.Move]:
+        """Relevant blocks that neither run has in its first ten, best grade first."""
+        found = [self._move(position) for position, grade in self.grades.items() if grade > 0]
+        outside = [move for move in found if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
+        return sorted(outside, key=lambda move: (-(move.grade or 0), move.name))
+
+    @property
+    def unjudged(self) -> list[charts.Move]:
+        """Blocks of either first ten that nobody judged."""
+        top = dict.fromkeys(placed.position for ranking in self.rankings for placed in ranking[:DEPTH])
+        return [self._move(position) for position in top if position not in self.grades]
+
+    @property
+    def relevant_count(self) -> int:
+        return sum(grade > 0 for grade in self.grades.values())
+
+    @property
+    def scores(self) -> list[dict[str, Any]]:
+        """A row a run: its values for this query, judged share and relevant blocks in the first ten."""
+        sheets = (self.comparison.baseline, self.comparison.candidate)
+        rows = []
+        for name, sheet, ranking in zip(self.comparison.names, sheets, self.rankings, strict=True):
+            found = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
+            judged = sum(grade is not None for grade in found) / len(found) if found else None
+            relevant = sum(grade is not None and grade > 0 for grade in found)
+            values = [(row.measure, sheet.values[row.measure][self.place]) for row in self.comparison.rows]
+            rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
+        return rows
+
+    @cached_property
+    def drop(self) -> DropRow | None:
+        """The query as one that fell; None where it did not."""
+        return self.comparison.drop_of(self.query.outside_id)
+
+    @property
+    def drop_number(self) -> int:
+        assert self.drop is not None
+        return 1 + self.comparison.drops.index(self.drop)
+
+    @property
+    def next_is_drop(self) -> bool:
+        following = self.neighbours[1]
+        return following is not None and self.comparison.drop_of(following.outside_id) is not None
+
+    @cached_property
+    def neighbours(self) -> tuple[VersionQuery | None, VersionQuery | None]:
+        """The queries before and after this one, worst first."""
+        order = [change.place for change in self.comparison.changes]
+        at, queries = order.index(self.place), self.comparison.candidate.queries
+        before = queries[order[at - 1]] if at else None
+        after = queries[order[at + 1]] if at + 1 < len(order) else None
+        return before, after

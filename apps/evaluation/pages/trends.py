@@ -1,0 +1,104 @@
+"""Pages beside the leaderboard: the trend of a gold set, quality against cost, and the ledger of runs."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.evaluation import actions, rules
+from apps.evaluation.forms import LedgerForm, RestForm
+from apps.evaluation.pages.costs_context import Costs, Ledger
+from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.evaluations import evaluations_in
+from apps.evaluation.web.version_choice import SECTION, ground_context, split_asked, version_asked
+from apps.goldsets.selectors import frozen_in
+from apps.retrieval.selectors import run_in
+
+RUNS_A_PAGE = 50
+
+
+@require_safe
+@member_view()
+def trend(request: HttpRequest, project: Project) -> HttpResponse:
+    """Every run scored on one version, in the order they were made, with the versions between them."""
+    version = version_asked(request, project)
+    if version is None:
+        return render(request, "evaluation/trend.html", {**SECTION, "version": None})
+    split = split_asked(request, version)
+    found = Trend(version, split, request.GET.get("measure", ""))
+    return render(request, "evaluation/trend.html", {**ground_context(version, split), "found": found})
+
+
+@require_POST
+@member_view(Role.LEAD)
+def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
+    """Ask for the scores that a trend lacks."""
+    version = frozen_in(project, version_pk)
+    form = RestForm(request.POST)
+    is_read = form.is_valid()
+    split = form.cleaned_data["split"] if is_read else rules.EVERY_SPLIT
+    measure = form.cleaned_data["measure"] if is_read else ""
+    asked = actions.score_the_rest(
+        version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
+    )
+    runs = "run is" if len(asked) == 1 else "runs are"
+    words = f"{len(asked):,} {runs} being scored on {version.label}." if asked else "Every run has its scores already."
+    messages.info(request, words)
+    page = reverse("evaluation:trend", args=[project.slug])
+    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': split})}")
+
+
+@require_safe
+@member_view()
+def costs(request: HttpRequest, project: Project) -> HttpResponse:
+    """Quality against latency and cost on one side of a version."""
+    version = version_asked(request, project)
+    if version is None:
+        return render(request, "evaluation/costs.html", {**SECTION, "version": None})
+    split = split_asked(request, version)
+    field = leaderboard.field_of(version, split, request.GET.get("measure", ""))
+    found = Costs(field) if field.standings else None
+    return render(request, "evaluation/costs.html", {**ground_context(version, split), "found": found})
+
+
+@require_safe
+@member_view()
+def ledger(request: HttpRequest, project: Project) -> HttpResponse:
+    """Every run: what was tried, with what, at which cost, and what came of it."""
+    version = version_asked(request, project)
+    page = Paginator(leaderboard.ledger_runs(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
+    split = split_asked(request, version) if version else ""
+    field = leaderboard.field_of(version, split) if version else leaderboard.Field([], [])
+    context = {
+        **SECTION,
+        "page": page,
+        "found": Ledger(list(page.object_list), field),
+        "version": version,
+        "split_words": rules.SPLIT_WORDS[split],
+    }
+    return render(request, "evaluation/ledger.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Write a run's line."""
+    run = run_in(project, pk)
+    note = leaderboard.notes_of([run]).get(run.pk)
+    form = LedgerForm(request.POST or None, run=run, note=note)
+    if request.method == "POST" and form.is_valid():
+        actions.write_ledger(run=run, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
+        messages.success(request, f"The ledger has its line on {run.tag}.")
+        return redirect("evaluation:ledger", slug=project.slug)
+    evaluations = evaluations_in(project).filter(run=run).exclude(scored_at=None)
+    context = {**SECTION, "run": run, "form": form, "note": note, "evaluations": evaluations[:10]}
+    return render(request, "evaluation/ledger_note.html", context, status=400 if form.errors else 200)

@@ -1,0 +1,27 @@
+from django.urls import include, path
+
+from apps.evaluation.pages import comparison, evaluation, leaderboard, trends
+
+PAIR = [
+    path("", comparison.compare, name="compare"),
+    path("decide/", comparison.decide, name="decide"),
+    path("close/", comparison.close, name="close"),
+    path("again/", comparison.again, name="judge-again"),
+    path("export/", comparison.export, name="export"),
+    path("queries/<int:pk>/", comparison.query_page, name="query"),
+    path("queries/<int:pk>/grades/", comparison.ask_grades, name="ask-grades"),
+]
+
+app_name = "evaluation"
+urlpatterns = [
+    path("", leaderboard.overview, name="overview"),
+    path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
+    path("version/<int:version_pk>/score/", leaderboard.score, name="score"),
+    path("version/<int:version_pk>/rest/", trends.score_rest, name="score-rest"),
+    path("trend/", trends.trend, name="trend"),
+    path("costs/", trends.costs, name="costs"),
+    path("ledger/", trends.ledger, name="ledger"),
+    path("ledger/<int:pk>/", trends.ledger_note, name="ledger-note"),
+    path("compare/", comparison.pick, name="pick"),
+    path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
+]

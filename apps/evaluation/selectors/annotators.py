@@ -1,0 +1,33 @@
+"""Whose grades a version rests on, read from its rounds."""
+
+import numpy as np
+
+from apps.agreement.selectors import live_grades
+from apps.corpus.selectors import TextKey, texts_of
+from apps.evaluation.core.annotator_grades import Given, given_on
+from apps.evaluation.selectors.rankings import AT_ONCE, Ground
+from apps.goldsets.models import Version, VersionGrade
+
+
+def given_in(version: Version, ground: Ground) -> Given:
+    """The grades that stand of each person who judged in the version's rounds, for the pairs of one side.
+
+    Judgements that came in without a name have nobody, and passes that check people do not count. Who judged a pair
+    in two rounds is taken at their later word.
+    """
+    released = VersionGrade.objects.filter(version=version)
+    held = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()
+    positions = {TextKey(block, digest): position for block, digest, position in held.iterator(chunk_size=AT_ONCE)}
+    found = live_grades(version.gold_set.project, version.rounds.all())
+    rows = list(found.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade"))
+    texts = texts_of(text for _, _, text, _ in rows)
+    table = np.array(
+        [
+            (person, ground.numbers[query], positions[texts[text]], grade)
+            for person, query, text, grade in rows
+            if query in ground.numbers and texts[text] in positions
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    person, query, block, grade = (table[:, column].copy() for column in range(4))
+    return given_on(ground.judged, person, query, block, grade)

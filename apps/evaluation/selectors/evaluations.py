@@ -1,0 +1,79 @@
+"""Reads of evaluations, each scoped to a project."""
+
+import numpy as np
+from django.db.models import Count, Prefetch, QuerySet
+from django.http import Http404
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.evaluation.core import packing
+from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
+from apps.goldsets.models import Version
+from apps.retrieval.models import Run
+from apps.retrieval.selectors import complete_runs_on
+
+
+def evaluations_in(project: Project) -> QuerySet[Evaluation]:
+    """The project's evaluations, newest first, with their scores but without values by query."""
+    found = Evaluation.objects.filter(project=project).select_related(
+        "project", "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
+    )
+    scores = Score.objects.defer("values").order_by("order")
+    return found.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
+
+
+def evaluation_in(project: Project, pk: int) -> Evaluation:
+    found = evaluations_in(project).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such evaluation.")
+    return found
+
+
+def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
+    """Everything scored or being scored on one side of a version, newest first; without the ids of its queries."""
+    found = evaluations_in(version.gold_set.project).filter(version=version, split=split)
+    return found.defer("query_ids")
+
+
+def scored_beside(evaluation: Evaluation) -> list[Evaluation]:
+    """The other versions and sides that the run was scored on, the newest version first; each by its latest scores."""
+    rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
+    rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
+    here = (evaluation.version_id, evaluation.split)
+    latest = {(row.version_id, row.split): row for row in rows.order_by("pk")}
+    others = [row for place, row in latest.items() if place != here]
+    return sorted(others, key=lambda row: (-row.version_id, row.split))
+
+
+def splits_scored(version: Version) -> dict[str, int]:
+    """How many evaluations each side of the version has."""
+    rows = Evaluation.objects.filter(version=version).values_list("split").annotate(n=Count("pk")).order_by("split")
+    return dict(rows)
+
+
+def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
+    """Each measure's values by query, in the order of `evaluation.query_ids`."""
+    rows = Score.objects.filter(evaluation=evaluation).order_by("order").values_list("measure", "values")
+    return {measure: packing.unpack(bytes(packed)) for measure, packed in rows}
+
+
+def scorable_runs(version: Version) -> list[Run]:
+    """Complete runs on the version's snapshot."""
+    return list(complete_runs_on(version.snapshot))
+
+
+def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
+    """What was decided about drops between two evaluations, by outside id of the query."""
+    found = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return {note.query_id_text: note for note in found.select_related("decided_by", "pool")}
+
+
+def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedComparison | None:
+    """The record that this comparison was closed by the measure, if it was."""
+    found = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return found.select_related("closed_by").first()
+
+
+def runs_asked(version: Version, split: str) -> set[int]:
+    """Keys of the runs that are scored on one side of the version, or wait for it."""
+    return set(Evaluation.objects.filter(version=version, split=split).values_list("run", flat=True))

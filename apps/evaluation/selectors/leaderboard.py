@@ -1,0 +1,159 @@
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from django.db.models import Max, QuerySet
+
+from apps.accounts.models import Project
+from apps.evaluation.models import Evaluation, RunNote, Score
+from apps.evaluation.selectors.evaluations import evaluations_on, scorable_runs
+from apps.evaluation.selectors.rankings import JUDGED_NAME
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import GoldSet, Version
+from apps.metrics.comparison import is_lower_better
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Run
+
+
+@dataclass
+class Standing:
+    """A run on a leaderboard: each measure's latest score. `evaluation` is the latest of the run."""
+
+    run: Run
+    evaluation: Evaluation
+    scores: dict[str, Score] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> Score | None:
+        return self.scores.get(JUDGED_NAME)
+
+
+def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[Standing]]:
+    """The measures of a leaderboard, those asked for most recently first, and its runs.
+
+    Runs stand by the first measure, best first; a run without it comes last. `first` puts a measure in front;
+    Judged@10 is kept apart.
+    """
+    runs: dict[int, Standing] = {}
+    names: dict[str, None] = {}
+    for evaluation in evaluations:
+        if not evaluation.is_scored:
+            continue
+        standing = runs.setdefault(evaluation.run_id, Standing(evaluation.run, evaluation))
+        for score in evaluation.scores.all():
+            standing.scores.setdefault(score.measure, score)
+        names |= dict.fromkeys(name for name in evaluation.measures if name != JUDGED_NAME)
+    measures = sorted(names, key=lambda name: name != first)
+    return measures, sorted(runs.values(), key=lambda standing: _place(standing, measures))
+
+
+def _place(standing: Standing, measures: Sequence[str]) -> tuple[float, str]:
+    score = standing.scores.get(measures[0]) if measures else None
+    if score is None or score.mean is None:
+        return (math.inf, standing.run.tag)
+    return (score.mean if is_lower_better(measures[0]) else -score.mean, standing.run.tag)
+
+
+ELSEWHERE = 20
+
+
+class Field(NamedTuple):
+    """The runs scored on one side of a version: best first by the first of `measures`, which may be none."""
+
+    measures: list[str]
+    standings: list[Standing]
+
+    @property
+    def main(self) -> str:
+        return self.measures[0] if self.measures else ""
+
+
+def field_of(version: Version, split: str, measure: str = "") -> Field:
+    """Everything scored on one side of the version; runs without the main measure are left out."""
+    measures, found = standings(evaluations_on(version, split), measure)
+    return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
+
+
+class Line(NamedTuple):
+    """A run's latest score of one measure; `score_id` is None for a run that was not scored with it.
+
+    `evaluation_id` is the run's latest evaluation, whatever its measures.
+    """
+
+    run_id: int
+    tag: str
+    evaluation_id: int
+    score_id: int | None = None
+    mean: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+
+
+def lines_on(version: Version, split: str, measure: str) -> list[Line]:
+    """Every run scored on one side of a version, best first by the measure; those without it last, by tag."""
+    evaluations = Evaluation.objects.filter(version=version, split=split, scored_at__isnull=False)
+    runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
+    lines = {run_id: Line(run_id, tag, pk) for run_id, tag, pk in runs}
+    scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
+    for run_id, pk, mean, low, high in scores.values_list("evaluation__run_id", "pk", "mean", "ci_low", "ci_high"):
+        lines[run_id] = lines[run_id]._replace(score_id=pk, mean=mean, ci_low=low, ci_high=high)
+    sign = 1 if is_lower_better(measure) else -1
+    return sorted(lines.values(), key=lambda line: (math.inf if line.mean is None else sign * line.mean, line.tag))
+
+
+def measures_on(version: Version, split: str, first: str = "") -> list[str]:
+    """The measures that one side of a version has scores of, those asked for most recently first, after `first`."""
+    scores = Score.objects.filter(evaluation__version=version, evaluation__split=split)
+    scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
+    latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
+    lists = dict(Evaluation.objects.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
+    names = sorted(latest, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
+    return sorted(names, key=lambda name: name != first)
+
+
+def standings_of(version: Version, split: str, run_ids: Sequence[int]) -> list[Standing]:
+    """These runs with the latest score of each measure, in the order given."""
+    _, found = standings(evaluations_on(version, split).filter(run__in=run_ids))
+    by_run = {standing.run.pk: standing for standing in found}
+    return [by_run[pk] for pk in run_ids]
+
+
+def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[Run]:
+    """Complete runs on the version's snapshot that lack one of the measures on this side, by tag."""
+    wanted = set(measures)
+    rows = Evaluation.objects.filter(version=version, split=split).values_list("run_id", "measures")
+    asked: dict[int, set[str]] = {}
+    for run_id, names in rows:
+        asked.setdefault(run_id, set()).update(names)
+    return [run for run in scorable_runs(version) if not wanted <= asked.get(run.pk, set()) or run.pk not in asked]
+
+
+def runs_elsewhere(version: Version) -> QuerySet[Run]:
+    """Complete runs of the project that ranked other texts than the version grades, newest first."""
+    found = Run.objects.filter(project=version.gold_set.project_id, state=RunState.COMPLETE)
+    return found.exclude(snapshot=version.snapshot_id).select_related("system", "snapshot__corpus").order_by("-pk")
+
+
+def versions_of(gold_set: GoldSet) -> list[Version]:
+    """The versions that can be scored against, oldest first."""
+    return list(gold_set.versions.exclude(state=VersionState.DRAFT).order_by("number"))
+
+
+def measures_asked(version: Version, split: str) -> list[str]:
+    """The measures asked for most recently on this side of any version of the gold set; none when nothing was."""
+    found = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
+    names = found.values_list("measures", flat=True).first() or []
+    return [name for name in names if name != JUDGED_NAME]
+
+
+def notes_of(runs: Iterable[Run]) -> dict[int, RunNote]:
+    """The ledger's line of each run that has one, by key of the run."""
+    found = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
+    return {note.run_id: note for note in found}
+
+
+def ledger_runs(project: Project) -> QuerySet[Run]:
+    """Every complete run, newest first."""
+    found = Run.objects.filter(project=project, state=RunState.COMPLETE)
+    return found.select_related("system", "snapshot__corpus", "created_by").order_by("-completed_at", "-pk")

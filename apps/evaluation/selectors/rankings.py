@@ -1,0 +1,132 @@
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Exists, Max, OuterRef
+from django.http import Http404
+
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.metrics.columns import Judged, Ranked
+from apps.metrics.scoring import JUDGED_AT_10
+from apps.retrieval import ranking
+from apps.retrieval.models import Ranking, Run
+
+
+def versions_at(version: Version, positions: Sequence[int]) -> dict[int, int]:
+    """The block version at each of the positions."""
+    found: dict[int, int] = {}
+    wanted: list[int] = sorted(set(positions))
+    for start in range(0, len(wanted), AT_ONCE):
+        rows = version.snapshot.entries.filter(position__in=wanted[start : start + AT_ONCE])
+        found.update(rows.values_list("position", "version_id"))
+    return found
+
+
+AT_ONCE = 2_000
+
+
+JUDGED_NAME = str(JUDGED_AT_10)
+UNJUDGED_AT = (5, 10, 20)
+"""How deep is looked for results that nobody judged."""
+
+
+def version_queries(version: Version, split: str) -> list[VersionQuery]:
+    """The queries of one side of a version (empty: both) by outside id."""
+    rows = VersionQuery.objects.filter(version=version).select_related("query")
+    rows = rows.filter(split=split) if split else rows
+    return sorted(rows, key=lambda row: row.outside_id.encode())
+
+
+def without_relevant(version: Version, rel: int = 1) -> set[int]:
+    """Keys of the version's queries of which no block was graded `rel` or more."""
+    found = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
+    return set(VersionQuery.objects.filter(~Exists(found), version=version).values_list("pk", flat=True))
+
+
+def deepest_of(run: Run) -> int:
+    """How many results the longest ranking of the run holds."""
+    return Ranking.objects.filter(run=run).aggregate(most=Max("length"))["most"] or 0
+
+
+def version_query_in(version: Version, pk: int) -> VersionQuery:
+    found = VersionQuery.objects.filter(version=version, pk=pk).select_related("query").first()
+    if found is None:
+        raise Http404("No such query in this version.")
+    return found
+
+
+class Ground(NamedTuple):
+    """What a side of a version holds to score against. `numbers` maps the key of a query to its row."""
+
+    judged: Judged
+    numbers: dict[int, int]
+
+
+def judged_of(version: Version, split: str) -> Ground:
+    """The grades of one side of a version as columns, blocks by their position in its snapshot.
+
+    Only queries with a grade count, as in a qrels file.
+    """
+    grades = VersionGrade.objects.filter(version=version)
+    grades = grades.filter(query__split=split) if split else grades
+    rows = list(grades.values_list("query_id", "position", "grade").iterator(chunk_size=AT_ONCE))
+    graded = {row[0] for row in rows}
+    queries = [query for query in version_queries(version, split) if query.pk in graded]
+    place = {query.pk: number for number, query in enumerate(queries)}
+    columns = np.array([(place[query], position, grade) for query, position, grade in rows], dtype=np.int64)
+    columns = columns.reshape(-1, 3)
+    judged = Judged(
+        tuple(query.outside_id for query in queries), columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()
+    )
+    return Ground(judged, {query.query_id: number for number, query in enumerate(queries)})
+
+
+def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
+    """The rankings of a run as columns, those of the numbered queries only."""
+    queries, blocks, scores = [], [], []
+    rows = Ranking.objects.filter(run=run).values_list("query_id", "packed")
+    for query_id, packed in rows.iterator(chunk_size=AT_ONCE):
+        if query_id in numbers:
+            positions, values = ranking.unpack(bytes(packed))
+            queries.append(np.full(len(positions), numbers[query_id], dtype=np.int64))
+            blocks.append(positions.astype(np.int64))
+            scores.append(values)
+    if not queries:
+        return Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    return Ranked(np.concatenate(queries), np.concatenate(blocks), np.concatenate(scores))
+
+
+def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> list[tuple[int, int]]:
+    """What any of the runs ranks 1 to `depth` for the queries, as (query key, position), each once, ascending."""
+    rows = Ranking.objects.filter(run__in=run_ids, query__in=[query.query_id for query in queries])
+    found = {
+        (query_id, int(position))
+        for query_id, packed in rows.values_list("query_id", "packed")
+        for position in ranking.unpack(bytes(packed))[0][:depth]
+    }
+    return sorted(found)
+
+
+class Placed(NamedTuple):
+    """A block in a ranking: its position in the snapshot, rank from 1, score."""
+
+    position: int
+    rank: int
+    score: float
+
+
+def ranking_of(run: Run, query_id: int) -> list[Placed]:
+    """What the run returned for the query, best first; empty when it returned nothing."""
+    packed = Ranking.objects.filter(run=run, query=query_id).values_list("packed", flat=True).first()
+    if packed is None:
+        return []
+    positions, scores = ranking.unpack(bytes(packed))
+    return [
+        Placed(position, rank, score)
+        for rank, (position, score) in enumerate(zip(positions.tolist(), scores.tolist(), strict=True), 1)
+    ]
+
+
+def grades_of(query: VersionQuery) -> dict[int, int]:
+    """The released grades of a query by position."""
+    return dict(VersionGrade.objects.filter(query=query).values_list("position", "grade"))

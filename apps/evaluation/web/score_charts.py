@@ -1,0 +1,191 @@
+"""Drawings of scores and comparisons, from the parts of apps.common.charts."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.common.charts import (
+    Estimate,
+    Scale,
+    clip,
+    figures,
+    plain,
+    plot,
+    scale,
+    svg,
+    tag,
+    text,
+    ticks,
+    title,
+    whisker,
+)
+from apps.common.wording import interval, number, percent, signed
+from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
+from apps.evaluation.models import Score
+from apps.metrics.comparison import Change, Row, Stratum
+from apps.metrics.statistics.significance import Difference
+
+CELL_HEIGHT = 24
+ROW_HEIGHT = 52
+MOVES_WIDTH = 232
+LINE = 15.0
+
+
+def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
+    """The axis numbers above a column of small charts; hidden from screen readers, the figures stand beside."""
+    write = (lambda value: f"+{plain(value)}" if value > 0 else plain(value)) if signs else plain
+    inner = ticks(bounds.low, bounds.high, 6)
+    words = [text(bounds.place(value), 11, write(value), anchor="middle") for value in inner]
+    return svg(CELL_WIDTH, 14, "Axis", words)
+
+
+def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
+    """A mean with its interval."""
+    row = Estimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
+    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [whisker(row, bounds.place, CELL_HEIGHT / 2)])
+
+
+def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeString:
+    """A difference with its interval and the line of no difference; filled when the interval excludes zero."""
+    low, high = found.interval or (None, None)
+    words = f"{measure}: difference {signed(found.mean)}, {interval(found.interval, 3, differences=True)}"
+    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
+    css = "point" if found.is_settled else "open"
+    point = Estimate(measure, found.mean, low, high, found.n)
+    mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
+
+
+def difference_bounds(rows: Sequence[Row]) -> Bounds:
+    spread = [end for row in rows for end in (row.difference.interval or (row.difference.mean,))]
+    return bounds_of(spread, with_zero=True)
+
+
+def deltas(measure: str, rows: Sequence[Change]) -> SafeString:
+    """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
+    return plot(delta_bars(measure, rows))
+
+
+def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
+    return figures(
+        ["Query", *names, "Difference"],
+        [[row.query_id, number(row.baseline), number(row.candidate), signed(row.change)] for row in rows],
+    )
+
+
+def stratum(found: Stratum, names: Sequence[str], bounds: Bounds) -> SafeString:
+    """One dot with whisker a run; the first run is the baseline."""
+    return mark_safe(stratum_dots(found, names, bounds))
+
+
+def strata_figures(found: Sequence[Stratum], names: Sequence[str]) -> SafeString:
+    rows = [
+        [one.name, name, number(summary.mean), interval(summary.interval, 3), summary.n]
+        for one in found
+        for name, summary in zip(names, one.summaries, strict=True)
+    ]
+    return figures(["Stratum", "Run", "Mean", "95 % interval", "n"], rows, words=2)
+
+
+def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
+    """The share of judged blocks down to rank k, a line a run; the first is the baseline when there are two."""
+    depth = max((len(shares) for shares in runs.values()), default=1)
+    lowest = min([share for shares in runs.values() for share in shares if share is not None] + [1.0])
+    floor = max(0.0, int(lowest * 5 - 1e-9) / 5) if lowest < 1 else 0.8
+    left, right, top, bottom = 44.0, 356.0, 12.0, 162.0
+    across, up = scale(1, max(2, depth), left, right), scale(floor, 1, bottom, top)
+    parts = []
+    for value in ticks(floor * 100, 100, 4):
+        y = up(value / 100)
+        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
+        parts.append(text(left - 8, y + 4, f"{plain(value)} %", anchor="end"))
+    if depth >= 10:
+        parts.append(tag("path", class_="limit", d=f"M{across(10):.1f} 8V{bottom:.1f}"))
+    parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]
+    parts += _curves(runs, across, up, right)
+    return svg(480, bottom + 28, "Share of judged blocks down to rank k", parts)
+
+
+def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:
+    parts: list[str] = []
+    ends: list[tuple[float, str]] = []
+    for at, (name, shares) in enumerate(runs.items()):
+        css = "a" if at == 0 and len(runs) > 1 else "b"
+        points = [(across(rank), up(share)) for rank, share in enumerate(shares, 1) if share is not None]
+        if not points:
+            continue
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        parts.append(tag("path", class_=f"curve-{css}", d=path))
+        x, y = points[-1]
+        last = next(share for share in reversed(shares) if share is not None)
+        words = f"{name} {percent(last, 0)}"
+        parts.append(tag("circle", title(words), class_=css, cx=x, cy=y, r=4.0))
+        ends.append((y + 4, f"{clip(name, 12)} {percent(last, 0)}"))
+    lowest = -LINE
+    for y, words in sorted(ends):
+        lowest = max(y, lowest + LINE)
+        parts.append(text(right + 10, lowest, words, class_="strong"))
+    return parts
+
+
+def judged_figures(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
+    depth = max((len(shares) for shares in runs.values()), default=0)
+    rows = [[k + 1, *(percent(shares[k]) for shares in runs.values())] for k in range(depth)]
+    return figures(["Rank", *runs], rows, words=0)
+
+
+class Move(NamedTuple):
+    """A block of one top list or both: ranks from 1, None where the run did not return it; `block` is its key."""
+
+    name: str
+    left: int | None
+    right: int | None
+    grade: int | None
+    block: int = 0
+
+    def words(self, *, of_right: bool) -> str:
+        """Where the block stands in the other list, told beside the one list or the other."""
+        if self.left == self.right:
+            return "stays"
+        if of_right:
+            return f"from {self.left}" if self.left else "new"
+        return f"to {self.right}" if self.right else "gone"
+
+
+def moves(found: Sequence[Move], depth: int) -> SafeString:
+    """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
+    rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
+    strands, stubs = [], []
+    for move in sorted(found, key=lambda move: move.grade or 0):
+        inside_left, inside_right = (rank is not None and rank <= depth for rank in (move.left, move.right))
+        if inside_left and inside_right:
+            strands.append(_strand(move))
+        elif inside_left:
+            stubs += _stub(6.0, 20.0, 26.0, None, move.left, move.words(of_right=False))
+        elif inside_right:
+            words = move.words(of_right=True)
+            stubs += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
+    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", strands + stubs)
+
+
+def _middle(rank: int | None) -> float:
+    return ROW_HEIGHT * ((rank or 1) - 0.5)
+
+
+def _strand(move: Move) -> str:
+    a, b = _middle(move.left), _middle(move.right)
+    css = f"strand grade-{min(3, max(0, move.grade))}" if move.grade is not None else "strand"
+    words = title(f"{move.name}: from {move.left} to {move.right}")
+    end = MOVES_WIDTH - 6
+    return tag(
+        "path", words, class_=css, d=f"M6 {a:.1f}C{end * 0.46:.0f} {a:.1f} {end * 0.57:.0f} {b:.1f} {end} {b:.1f}"
+    )
+
+
+def _stub(start: float, end: float, at: float, anchor: str | None, rank: int | None, words: str) -> list[str]:
+    y = _middle(rank)
+    return [
+        tag("path", class_="stub", d=f"M{start:.1f} {y:.1f}H{end:.1f}"),
+        text(at, y + 4, words, anchor=anchor, class_="halo"),
+    ]

@@ -1,0 +1,88 @@
+"""What the pages of scores and comparisons show, gathered from stored values."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from apps.accounts.selectors import Member
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.evaluation import rules
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors import evaluations, rankings
+from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT
+from apps.goldsets.models import VersionQuery
+from apps.metrics.columns import Floats
+from apps.metrics.measures import parse_measure
+from apps.metrics.scoring import conventions
+
+DEPTH = 10
+
+
+def conventions_of(measures: Iterable[str]) -> str:
+    return conventions([parse_measure(name) for name in measures])
+
+
+@dataclass
+class Sheet:
+    """One evaluation with its queries, as far as a person may see them."""
+
+    evaluation: Evaluation
+    member: Member
+
+    @cached_property
+    def queries(self) -> list[VersionQuery]:
+        """The scored queries in the order of the values."""
+        rows = rankings.version_queries(self.evaluation.version, self.evaluation.split)
+        by_id = {row.outside_id: row for row in rows}
+        return [by_id[query_id] for query_id in self.evaluation.query_ids]
+
+    @cached_property
+    def values(self) -> dict[str, Floats]:
+        return evaluations.values_of(self.evaluation)
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        return {score.measure: score for score in self.evaluation.scores.all()}
+
+    @property
+    def judged(self) -> Score | None:
+        return self.scores.get(JUDGED_NAME)
+
+    @property
+    def unjudged(self) -> list[tuple[int, float | None]]:
+        """The mean share of the first k results that nobody judged, for a few k."""
+        shares = self.evaluation.counts["judged_to"]
+        found = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
+        return [(depth, None if share is None else 1 - share) for depth, share in found]
+
+    @cached_property
+    def visible(self) -> list[bool]:
+        return [rules.sees_split(self.member, query.split) for query in self.queries]
+
+    @property
+    def hidden_count(self) -> int:
+        return self.visible.count(False)
+
+    @property
+    def shows_test(self) -> bool:
+        """Whether this page lays open what is sealed to others: such a look is logged."""
+        return any(shown and query.split != "dev" for shown, query in zip(self.visible, self.queries, strict=True))
+
+
+class Named(NamedTuple):
+    """A block as people know it."""
+
+    pk: int
+    title: str
+    document: str
+
+
+def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:
+    """The blocks at these positions, by their titles, or their outside ids where there is none."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
+    rows = rows.select_related("version", "block__document")
+    return {
+        row.position: Named(row.block_id, row.version.title or row.block.outside_id, str(row.block.document))
+        for row in rows
+    }

@@ -1,0 +1,179 @@
+"""Hold a system to a rule, let the rule go, and show how it stands to anybody who knows an address."""
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.gates.core.rule import COST, Rule, RuleError, as_facts, asks, rule_of
+from apps.gates.execution import decisions
+from apps.gates.models import Badge, Gate
+from apps.gates.rules import gate_refusal
+from apps.gates.selectors import gates, rule_files
+from apps.goldsets.models import GoldSet
+from apps.retrieval.models import Run, System
+from apps.retrieval.selectors import run_in, system_in
+
+TOKEN_BYTES = 32
+RELATED = ("gold_set__project", "system", "baseline")
+
+
+class GateRefused(Refusal):
+    """A system cannot be held to that."""
+
+
+@transaction.atomic
+def create_gate(
+    *,
+    gold_set: GoldSet,
+    system_id: int,
+    facts: Mapping[str, Any],
+    split: str = "",
+    baseline_id: int | None = None,
+    actor: User,
+    at: datetime,
+) -> Gate:
+    """Hold every score of a system on one side of a gold set to a rule; `facts` are those of a `[[gate]]` in a file.
+
+    A job holds to it what was scored before, telling nobody: who makes a gate looks at it.
+    """
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    system = system_in(gold_set.project, system_id)
+    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    made = Gate(gold_set=gold_set, system=system, split=split, baseline=baseline, created_by=actor, created_at=at)
+    return _make(made, _rule(facts))
+
+
+def _make(gate: Gate, rule: Rule) -> Gate:
+    """Keep a new gate of this rule, and have a job hold to it what was scored before."""
+    if reason := gate_refusal(gate.gold_set, gate.system, rule, gate.split, gate.baseline):
+        raise GateRefused(reason, code="gate_refused")
+    gate.name, gate.tier, gate.rule = rule.name, rule.tier, as_facts(rule)
+    gate.save(force_insert=True)
+    project, actor, at = gate.gold_set.project, gate.created_by, gate.created_at
+    baseline = gate.baseline.tag if gate.baseline else None
+    after = {**gate.rule, "system": gate.system.name, "split": gate.split, "baseline": baseline}
+    if gate.replaces is not None:
+        after["replaces"] = gate.replaces.pk
+    record(project=project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
+    decisions.ask_to_hold(gate, tells=False, actor=actor, at=at)
+    return gate
+
+
+@transaction.atomic
+def create_gates(
+    *,
+    gold_set: GoldSet,
+    system_id: int,
+    text: str,
+    split: str = "",
+    baseline_id: int | None = None,
+    actor: User,
+    at: datetime,
+) -> list[Gate]:
+    """Hold a system to every rule of a file, all of them or none.
+
+    Raises InputErrors with everything that speaks against it, by line.
+    """
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    system = system_in(gold_set.project, system_id)
+    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    rules = rule_files.planned(gold_set, system, text, split=split, baseline=baseline)
+    return [
+        create_gate(
+            gold_set=gold_set,
+            system_id=system_id,
+            facts=as_facts(rule),
+            split=split,
+            baseline_id=baseline_id if rule.is_against_baseline else None,
+            actor=actor,
+            at=at,
+        )
+        for rule in rules
+    ]
+
+
+@transaction.atomic
+def retire_gate(*, gate: Gate, actor: User, at: datetime) -> Gate:
+    """Hold nothing to the gate any more. What it said stays."""
+    gate = Gate.objects.select_for_update(of=("self",)).select_related("gold_set__project").get(pk=gate.pk)
+    if gate.retired_at is None:
+        gate.retired_at = at
+        gate.save(update_fields=["retired_at"])
+        record(project=gate.gold_set.project, actor=actor, action="gate.retired", obj=gate, before=gate.rule, at=at)
+    return gate
+
+
+@transaction.atomic
+def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: datetime) -> Gate:
+    """Retire a gate for one whose rule differs by `changes`, keys of a `[[gate]]`; None takes a key away.
+
+    What the old one said stays with it, so that each history means one thing, and the two name each other.
+    """
+    GoldSet.objects.select_for_update().get(pk=gate.gold_set_id)
+    gate = Gate.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=gate.pk)
+    if gate.retired_at is not None:
+        raise GateRefused(f"{gate.name} is retired. Make a new gate instead.", code="gate_refused")
+    rule = _rule({**gate.rule, **changes})
+    if as_facts(rule) == gate.rule:
+        raise GateRefused(f"{gate.name} asks for that already: {asks(rule)}.", code="gate_refused")
+    retire_gate(gate=gate, actor=actor, at=at)
+    made = Gate(
+        gold_set=gate.gold_set,
+        system=gate.system,
+        split=gate.split,
+        baseline=gate.baseline,
+        replaces=gate,
+        created_by=actor,
+        created_at=at,
+    )
+    return _make(made, rule)
+
+
+@transaction.atomic
+def hold_to_cost(*, run: Run, actor: User, at: datetime) -> None:
+    """Now that somebody has said what a run costs, hold it to the gates on cost of its system."""
+    waiting = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=COST)
+    for gate in waiting.select_related("gold_set__project", "system").order_by("pk"):
+        decisions.ask_to_hold(gate, tells=True, actor=actor, at=at)
+
+
+@transaction.atomic
+def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> Badge:
+    """A picture of how the gates of a system stand, at an address that nobody can guess. One at a time."""
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    if there := gates.badge_of(gold_set, system.pk):
+        return there
+    badge = Badge.objects.create(
+        gold_set=gold_set,
+        system=system,
+        token=secrets.token_urlsafe(TOKEN_BYTES),
+        created_by=actor,
+        created_at=at,
+    )
+    record(project=gold_set.project, actor=actor, action="badge.created", obj=badge, at=at)
+    return badge
+
+
+@transaction.atomic
+def revoke_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> None:
+    """Make the address lead nowhere."""
+    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    badge = gates.badge_of(gold_set, system.pk)
+    if badge is None:
+        return
+    badge.revoked_at = at
+    badge.save(update_fields=["revoked_at"])
+    record(project=gold_set.project, actor=actor, action="badge.revoked", obj=badge, at=at)
+
+
+def _rule(facts: Mapping[str, Any]) -> Rule:
+    try:
+        return rule_of(facts)
+    except RuleError as fault:
+        raise GateRefused(str(fault), code="bad_rule") from fault

@@ -1,0 +1,90 @@
+"""Gates as machines read and make them."""
+
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.gates import actions
+from apps.gates.selectors import gates
+from apps.gates.serializers import GateChangeSerializer, GateDetailSerializer, GateRequestSerializer, GateSerializer
+from apps.goldsets.selectors import gold_set_in
+
+MOST_RESULTS = 100
+
+
+class GateList(ProjectAPIView):
+    """Gates in use with their states; and making one."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_list", responses=GateSerializer(many=True))
+    def get(self, request: Request, **ids: Any) -> Response:
+        return Response(GateSerializer(gates.held(gates.gates_in(self.project)), many=True).data)
+
+    @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
+    def post(self, request: Request, **ids: Any) -> Response:
+        asked = GateRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        gate = actions.create_gate(
+            gold_set=gold_set_in(self.project, values["gold_set"]),
+            system_id=values["system"],
+            facts=values["rule"],
+            split=values["split"],
+            baseline_id=values["baseline"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(GateSerializer(gates.held([gate])[0]).data, status=201)
+
+
+class GateDetail(ProjectAPIView):
+    """One gate with what it said of the newest runs."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="gates_read", responses=GateDetailSerializer)
+    def get(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        results = gates.results_of(gate)[:MOST_RESULTS]
+        return Response(GateDetailSerializer(gates.held([gate])[0], context={"results": results}).data)
+
+
+class GateChange(ProjectAPIView):
+    """Replacing a gate by one with another rule; the old one is retired and keeps what it said."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        asked = GateChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        made = actions.replace_gate(
+            gate=gate,
+            changes=asked.validated_data["rule"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(GateSerializer(gates.held([made])[0]).data, status=201)
+
+
+class GateEnd(ProjectAPIView):
+    """Retiring a gate. What it said stays."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_retire", request=None, responses=GateSerializer)
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        retired = actions.retire_gate(gate=gate, actor=self.member.user, at=timezone.now())
+        return Response(GateSerializer(gates.held([retired])[0]).data)

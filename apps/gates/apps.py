@@ -1,0 +1,17 @@
+from django.apps import AppConfig
+
+
+class GatesConfig(AppConfig):
+    name = "apps.gates"
+    label = "gates"
+
+    def ready(self) -> None:
+        from apps.evaluation.execution.listeners import on_cost, on_scored
+        from apps.evaluation.web.panels import on_evaluation_page
+        from apps.gates.actions import hold_to_cost
+        from apps.gates.execution.decisions import decide_when_scored
+        from apps.gates.web import results_panel
+
+        on_scored(decide_when_scored)
+        on_cost(hold_to_cost)
+        on_evaluation_page(results_panel)

@@ -1,0 +1,267 @@
+"""What a rule says of a run: passed, failed or not known, with the figure, its interval and its n in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.common.wording import number, signed
+from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
+from apps.gates.core.tiers import sample
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.comparison import handful_words
+from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
+
+ROUNDING = 1e-9
+PLACES = {"measure": 4, "latency": 0, "cost": 2}
+MOST_PLACES = 12
+CELLS_AT_ONCE = 500_000
+TAILS = (0.025, 0.975)
+
+
+class Evidence(NamedTuple):
+    """What a run did on one side of a gold set; row i of everything is query `query_ids[i]`.
+
+    `values` and `baseline` hold a column a measure under its one spelling, NaN for "no value". `latencies` are
+    milliseconds, NaN where nobody took the time; `cost` is that of 1,000 queries. `strata` has a label a query under
+    each field that slices may name, "" for none. `seed` draws the sample of the smoke tier and the resamples.
+    """
+
+    query_ids: Sequence[str]
+    values: Mapping[str, Floats]
+    baseline: Mapping[str, Floats] | None = None
+    latencies: Floats | None = None
+    cost: float | None = None
+    strata: Mapping[str, Sequence[str]] = {}
+    seed: int = DEFAULT_SEED
+
+
+class Verdict(NamedTuple):
+    """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it was held against.
+
+    Both are None where there is nothing to say; then `gap` is one of `GAPS`. `words` is a sentence for people. `n`
+    counts the queries, `interval` is that of `value`.
+    """
+
+    state: str
+    value: float | None
+    bound: float | None
+    words: str
+    interval: tuple[float, float] | None = None
+    n: int = 0
+    gap: str = ""
+
+
+def decide(rule: Rule, evidence: Evidence) -> Verdict:
+    """Hold one run to one rule. What cannot be decided is "unknown" with the reason, never passed."""
+    try:
+        rows = _rows(rule, evidence)
+        if rule.is_against_baseline:
+            return _against_baseline(rule, evidence, rows)
+        return _against_bound(rule, _figure(rule, evidence, rows))
+    except _NotKnown as gap:
+        return not_known(rule, gap.code, str(gap))
+
+
+def not_known(rule: Rule, gap: str, reason: str) -> Verdict:
+    """The rule cannot be decided; `reason` is the sentence that says why."""
+    return Verdict(UNKNOWN, None, bound_of(rule), f"Not known: {reason}", gap=gap)
+
+
+def worst(verdicts: Iterable[Verdict]) -> str:
+    """The state of several gates together: failed when any failed, else unknown when any is, or there is none."""
+    return worst_state(verdict.state for verdict in verdicts)
+
+
+def worst_state(states: Iterable[str]) -> str:
+    """The same of bare states."""
+    there = set(states) or {UNKNOWN}
+    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in there)
+
+
+class _NotKnown(Exception):
+    """Why a rule cannot be decided, as a sentence, and as the word for machines."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class _Figure(NamedTuple):
+    """What was measured. Cost has no interval, and nothing has one over a single query."""
+
+    value: float
+    interval: tuple[float, float] | None
+    n: int
+
+
+def _rows(rule: Rule, evidence: Evidence) -> Ints:
+    """Places of the queries that the rule is about."""
+    everyone = np.arange(len(evidence.query_ids))
+    rows = (
+        np.array(sample(evidence.query_ids, seed=evidence.seed), dtype=np.int64) if rule.tier == "smoke" else everyone
+    )
+    if rule.slice is not None:
+        labels = evidence.strata.get(rule.slice.field)
+        if labels is None:
+            there = ", ".join(sorted(evidence.strata)) or "no field"
+            raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {there}.")
+        rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
+    if not len(rows):
+        raise _NotKnown(NO_QUERIES, f"there is no query{_where(rule)}.")
+    return rows
+
+
+def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+    """The figure of these queries with its interval; cost has none."""
+    if rule.figure == COST:
+        if evidence.cost is None:
+            raise _NotKnown(NO_COST, "nobody has said what 1,000 queries cost.")
+        return _Figure(evidence.cost, None, len(rows))
+    if rule.figure in LATENCIES:
+        return _latency(rule, evidence, rows)
+    summary = summaries(_column(evidence.values, rule, rows)[:, None])[0]
+    if summary.mean is None:
+        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{_where(rule)}.")
+    return _Figure(summary.mean, summary.interval, summary.n)
+
+
+def _column(values: Mapping[str, Floats], rule: Rule, rows: Ints) -> Floats:
+    if rule.figure not in values:
+        raise _NotKnown(NO_VALUES, f"{rule.figure} was not computed.")
+    return values[rule.figure][rows]
+
+
+def _latency(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+    """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
+    if evidence.latencies is None:
+        raise _NotKnown(NO_TIMES, "the run carries no times.")
+    taken = evidence.latencies[rows]
+    taken = taken[~np.isnan(taken)]
+    if not len(taken):
+        raise _NotKnown(NO_TIMES, f"the run carries no times{_where(rule)}.")
+    rank = LATENCIES[rule.figure]
+    value = float(np.percentile(taken, rank))
+    if len(taken) < 2:
+        return _Figure(value, None, len(taken))
+    random = np.random.Generator(np.random.PCG64(evidence.seed))
+    step = max(1, CELLS_AT_ONCE // len(taken))
+    drawn = [
+        np.percentile(
+            taken[random.integers(0, len(taken), size=(min(step, RESAMPLES - first), len(taken)))], rank, axis=1
+        )
+        for first in range(0, RESAMPLES, step)
+    ]
+    low, high = np.quantile(np.concatenate(drawn), TAILS)
+    return _Figure(value, (float(low), float(high)), len(taken))
+
+
+def _against_bound(rule: Rule, found: _Figure) -> Verdict:
+    bound = bound_of(rule)
+    at_least = rule.at_least is not None
+    held = found.value
+    if rule.on == INTERVAL:
+        if found.interval is None:
+            raise _NotKnown(FEW_QUERIES, f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
+        held = found.interval[0] if at_least else found.interval[1]
+    state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
+    said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{unit(rule)}"
+    words = f"{said}{_beside(rule, found, bound)}; the gate asks for {asks(rule)}."
+    return Verdict(state, found.value, bound, words, found.interval, found.n)
+
+
+def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
+    """A paired difference over the queries for which both runs have a value."""
+    if evidence.baseline is None:
+        raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
+    if rule.figure not in evidence.baseline:
+        raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
+    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
+    found = summaries(change[:, None])[0]
+    if found.mean is None or found.interval is None:
+        raise _NotKnown(FEW_QUERIES, f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
+    low, high = found.interval
+    best, least = (-low, -high) if _falls(rule) else (high, low)
+    is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
+    said = (
+        f"{rule.figure}{_where(rule)} differs from the baseline by {signed(found.mean, 4)}, "
+        f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {found.n:,}"
+    )
+    said += handful_words(tally_of(change[~np.isnan(change)]))
+    state = FAILED if is_worse else PASSED
+    return Verdict(
+        state, found.mean, bound_of(rule), f"{said}; the gate asks for {asks(rule)}.", found.interval, found.n
+    )
+
+
+def bound_of(rule: Rule) -> float:
+    """The number that the rule names; of a baseline rule the worst difference that it bears."""
+    if rule.is_against_baseline:
+        margin = rule.margin or 0.0
+        return margin if _falls(rule) else 0.0 - margin
+    return next(bound for bound in (rule.at_least, rule.at_most) if bound is not None)
+
+
+def _falls(rule: Rule) -> bool:
+    """Whether a lower value of the measure is the better one."""
+    return rule.measure is not None and rule.measure.entry.is_lower_better
+
+
+def _where(rule: Rule) -> str:
+    return f" where {rule.slice}" if rule.slice is not None else ""
+
+
+def figure_words(rule: Rule) -> str:
+    """What the rule looks at, as people call it."""
+    if rule.figure in LATENCIES:
+        return f"{LATENCIES[rule.figure]}th percentile of latency"
+    return "cost of 1,000 queries" if rule.figure == COST else rule.figure
+
+
+def _called(rule: Rule) -> str:
+    words = figure_words(rule)
+    return words if rule.measure else f"The {words}"
+
+
+def unit(rule: Rule) -> str:
+    return " ms" if rule.figure in LATENCIES else ""
+
+
+def _beside(rule: Rule, found: _Figure, bound: float) -> str:
+    if rule.figure == COST:
+        return ""
+    if found.interval is None:
+        return f", too few queries for an interval, n = {found.n:,}"
+    low, high = (_told(rule, end, bound) for end in found.interval)
+    return f", 95 % interval {low} to {high}{unit(rule)}, n = {found.n:,}"
+
+
+def told(rule: Rule, value: float) -> str:
+    """The figure as its gate writes it: a difference with its sign, times and prices in their own places."""
+    return signed(value, PLACES["measure"]) if rule.is_against_baseline else _told(rule, value, bound_of(rule))
+
+
+def _told(rule: Rule, value: float, bound: float) -> str:
+    """The value with as many places as it takes to look neither like zero nor like a bound when it is not."""
+    kind = "latency" if rule.figure in LATENCIES else "cost" if rule.figure == COST else "measure"
+    places = PLACES[kind]
+    while places < MOST_PLACES and any(_looks_like(other, value, places) for other in (bound, 0.0)):
+        places += 1
+    return number(value, places)
+
+
+def _looks_like(other: float, value: float, places: int) -> bool:
+    return abs(value - other) > ROUNDING and number(value, places) == number(other, places)
+
+
+NO_QUERIES = "no_queries"
+FEW_QUERIES = "few_queries"
+NO_VALUES = "no_values"
+NO_TIMES = "no_times"
+NO_COST = "no_cost"
+NO_BASELINE = "no_baseline"
+OTHER_TEXTS = "other_texts"
+OFF_SCALE = "off_scale"
+GAPS = (NO_QUERIES, FEW_QUERIES, NO_VALUES, NO_TIMES, NO_COST, NO_BASELINE, OTHER_TEXTS, OFF_SCALE)

@@ -1,0 +1,249 @@
+"""Runs held to the gates of their system: decided from stored rankings, kept once, and told when a state changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.corpus.models import Snapshot
+from apps.evaluation import rules
+from apps.evaluation.enums import STRATA
+from apps.evaluation.execution.listeners import Save, Scored
+from apps.evaluation.models import Evaluation
+from apps.evaluation.rules import grades_refusal
+from apps.evaluation.selectors import rankings
+from apps.evaluation.selectors.rankings import Ground
+from apps.gates.core import decisions
+from apps.gates.core.rule import Rule, measures_of
+from apps.gates.enums import GateState
+from apps.gates.execution import notifications
+from apps.gates.models import Gate, GateResult
+from apps.gates.selectors import gates
+from apps.goldsets.models import Version
+from apps.jobs.actions import enqueue
+from apps.jobs.context import JobContext
+from apps.jobs.registry import job_kind
+from apps.metrics.columns import Floats, Ranked
+from apps.metrics.comparison import FEWEST_IN_STRATUM
+from apps.metrics.measures import Measure, measure_run
+from apps.retrieval.models import Ranking, Run
+
+KIND = "gates.decide"
+LONGEST_WORDS = 400
+
+Decided = list[tuple[Gate, decisions.Verdict]]
+
+
+# Deciding ----------------------------------------------------------------------------------------------------------
+
+
+def decide_when_scored(scored: Scored) -> Save:
+    """Decide the gates of a run that was just scored, on the values it was scored with; gives back what saves it."""
+    evaluation = scored.evaluation
+    decided = decide_on(evaluation, gates.undecided_on(evaluation), scored)
+
+    def save(*, actor: User | None, at: datetime) -> None:
+        keep(evaluation, decided, at=at)
+        hold_late(evaluation, actor=actor, at=at)
+
+    return save
+
+
+def decide_on(evaluation: Evaluation, held: Sequence[Gate], scored: Scored | None = None) -> Decided:
+    """What these gates say of a run on one side of a version. Writes nothing.
+
+    Reads the rankings of the run, unless `scored` has its values already.
+    """
+    if not held:
+        return []
+    ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split)
+    measures = measures_of(gates.rule_of(gate) for gate in held)
+    on_scale = [measure for measure in measures if grades_refusal([measure], evaluation.version) is None]
+    table = _Table(evaluation.version, ground, on_scale)
+    if scored:
+        table.take(scored)
+    evidence = decisions.Evidence(
+        query_ids=ground.judged.queries,
+        values=table.values_of(evaluation.run),
+        latencies=_latencies(evaluation.run, ground),
+        cost=gates.cost_of(evaluation),
+        strata=_strata(evaluation, ground),
+        seed=evaluation.seed,
+    )
+    return [(gate, _verdict(gate, evaluation, evidence, table)) for gate in held]
+
+
+@dataclass
+class _Table:
+    """The values of runs by measure, each measure of a run computed once."""
+
+    version: Version
+    ground: Ground
+    measures: Sequence[Measure]
+    known: dict[int, dict[str, Floats]] = field(default_factory=dict)
+
+    def take(self, scored: Scored) -> None:
+        """Take over what the run was scored with, and compute only what else the gates look at."""
+        known = {
+            str(measure): scored.values[str(measure)] for measure in self.measures if str(measure) in scored.values
+        }
+        missing = [measure for measure in self.measures if str(measure) not in known]
+        self.known[scored.evaluation.run_id] = known | self._measured(missing, scored.ranked)
+
+    def values_of(self, run: Run) -> dict[str, Floats]:
+        if run.pk not in self.known:
+            self.known[run.pk] = self._measured(self.measures, rankings.ranked_of(run, self.ground.numbers))
+        return self.known[run.pk]
+
+    def _measured(self, measures: Sequence[Measure], ranked: Ranked) -> dict[str, Floats]:
+        if not measures:
+            return {}
+        values = measure_run(measures, self.ground.judged, ranked, range(self.version.snapshot.block_count))
+        return {str(measure): values[:, place] for place, measure in enumerate(measures)}
+
+
+def _verdict(gate: Gate, evaluation: Evaluation, evidence: decisions.Evidence, table: _Table) -> decisions.Verdict:
+    rule = gates.rule_of(gate)
+    if against := _gap(gate, rule, evaluation):
+        return decisions.not_known(rule, *against)
+    if gate.baseline is not None:
+        evidence = evidence._replace(baseline=table.values_of(gate.baseline))
+    verdict = decisions.decide(rule, evidence)
+    if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
+        # As on the pages of scores: the mean of so few would tell what single queries score, the sealed ones too.
+        few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
+        return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}, and a slice is told from those on.")
+    return verdict
+
+
+def _gap(gate: Gate, rule: Rule, evaluation: Evaluation) -> tuple[str, str] | None:
+    """Why this version cannot answer the gate: the baseline ranked other texts, the grades are off the scale."""
+    version, baseline = evaluation.version, gate.baseline
+    if baseline is not None and baseline.snapshot_id != version.snapshot_id:
+        ranked, graded = _named(baseline.snapshot), _named(version.snapshot)
+        return (
+            decisions.OTHER_TEXTS,
+            f"the baseline {baseline.tag} ranked {ranked}, and {version.label} grades {graded}.",
+        )
+    if baseline is not None and (reason := rules.request_refusal(baseline, version, evaluation.split)):
+        return decisions.NO_BASELINE, reason
+    if rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
+        return decisions.OFF_SCALE, reason
+    return None
+
+
+def _named(snapshot: Snapshot) -> str:
+    return f"{snapshot.corpus.slug}@{snapshot.number}"
+
+
+def _latencies(run: Run, ground: Ground) -> Floats:
+    """Milliseconds by query, NaN where none is known."""
+    taken = np.full(len(ground.judged.queries), np.nan)
+    for query_id, latency in Ranking.objects.filter(run=run).values_list("query_id", "latency_ms"):
+        if query_id in ground.numbers and latency is not None:
+            taken[ground.numbers[query_id]] = latency
+    return taken
+
+
+def _strata(evaluation: Evaluation, ground: Ground) -> dict[str, list[str]]:
+    fields = {row.outside_id: row.fields for row in rankings.version_queries(evaluation.version, evaluation.split)}
+    return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
+
+
+# Keeping -----------------------------------------------------------------------------------------------------------
+
+
+def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, tells: bool = True) -> list[GateResult]:
+    """Write what gates said of an evaluation, in the transaction of the caller. What was written before stays.
+
+    A gate whose state this changes is told to leads and webhooks, unless `tells` is off: then somebody has just made
+    the gate, and what was scored before is held to it.
+    """
+    kept = []
+    for gate, verdict in decided:
+        Gate.objects.select_for_update().get(pk=gate.pk)
+        former = gates.held([gate])[0].result
+        result, is_new = GateResult.objects.get_or_create(
+            gate=gate,
+            evaluation=evaluation,
+            defaults={
+                "state": verdict.state,
+                "value": verdict.value,
+                "ci_low": verdict.interval[0] if verdict.interval else None,
+                "ci_high": verdict.interval[1] if verdict.interval else None,
+                "n": verdict.n if verdict.value is not None else None,
+                "gap": verdict.gap or None,
+                "bound": verdict.bound,
+                "words": _shortened(verdict.words),
+                "decided_at": at,
+            },
+        )
+        if is_new:
+            kept.append(result)
+            _note_change(gate, former, at, tells=tells)
+    return kept
+
+
+def hold_late(evaluation: Evaluation, *, actor: User | None, at: datetime) -> None:
+    """Ask for the gates that were made while the run was being scored: their own jobs have not seen its scores."""
+    for gate in gates.undecided_on(evaluation):
+        ask_to_hold(gate, tells=True, actor=actor, at=at)
+
+
+def ask_to_hold(gate: Gate, *, tells: bool, actor: User | None, at: datetime) -> None:
+    """Have a job hold to the gate what is scored and was not held to it; `tells` as in `keep`."""
+    enqueue(
+        kind=KIND,
+        params={"gate_id": gate.pk, "tells": tells},
+        project=gate.gold_set.project,
+        actor=actor,
+        at=at,
+        title=f"Hold {gate.system.name} to {gate.name}",
+    )
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+
+
+def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: bool) -> None:
+    """Record that the gate says something else now. A late result of an older run or version changes nothing."""
+    result = gates.held([gate])[0].result
+    assert result is not None  # one has just been written
+    before = former.state if former else None
+    if result.state == before:
+        return
+    record(
+        project=gate.gold_set.project,
+        actor=None,
+        action=notifications.CHANGED,
+        obj=gate,
+        before={"state": before} if before else None,
+        after={"state": result.state, "run": result.evaluation.run.tag, "words": result.words},
+        at=at,
+    )
+    is_news = before is not None or result.state == GateState.FAILED
+    if tells and is_news:
+        notifications.tell(gate, before, result, at)
+
+
+@job_kind(KIND, title="Hold what is scored to a gate")
+def hold(ctx: JobContext) -> dict[str, Any]:
+    """Decide the gate `gate_id` on every run of its system that was scored before, oldest version and run first."""
+    gate = Gate.objects.get(pk=ctx.params["gate_id"])
+    keys = list(gates.scored_for(gate).values_list("pk", flat=True)) if gate.retired_at is None else []
+    for done, key in enumerate(keys):
+        ctx.progress(done, len(keys), gate.name)
+        evaluation = Evaluation.objects.select_related("run__ledger", "version__snapshot").get(pk=key)
+        mine = [one for one in gates.undecided_on(evaluation) if one.pk == gate.pk]
+        decided = decide_on(evaluation, mine)
+        with ctx.chunk(f"evaluation:{key}") as fresh:
+            if fresh:
+                keep(evaluation, decided, at=ctx.at, tells=ctx.params["tells"])
+    with ctx.finish() as result:
+        result.update(gate_id=gate.pk, evaluations=len(keys))
+    return ctx.result

@@ -1,0 +1,80 @@
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import members_of
+from apps.common.svg import clip
+from apps.evaluation import rules
+from apps.gates.enums import GateState
+from apps.gates.models import Gate, GateResult
+from apps.gates.selectors import gates
+from apps.gates.selectors.next_steps import Next, next_step
+from apps.jobs.mailing import absolute
+from apps.jobs.notifications import SENTENCE_LENGTH, notify
+from apps.jobs.webhooks import post_to_webhooks
+
+CHANGED = "gate.changed"
+
+
+NAMES_OF = (SENTENCE_LENGTH, 40, 20)
+
+
+def tell(gate: Gate, before: str | None, result: GateResult, at: datetime) -> None:
+    """Tell leads and webhooks that a gate stands in another state than `before`."""
+    project = gate.gold_set.project
+    path = reverse("gates:gate", args=[project.slug, gate.pk])
+    step = next_step(gate, result)
+    sentence = sentence_of(gate, before, result, step)
+    for lead in members_of(project, Role.LEAD):
+        key = f"gate:{gate.pk}:{result.pk}"
+        notify(person=lead, project=project, kind="gate", sentence=sentence, path=path, key=key, at=at)
+    facts = {**facts_of(gate, before, result, step), "url": absolute(path)}
+    post_to_webhooks(project=project, event=CHANGED, facts=facts, at=at)
+
+
+def sentence_of(gate: Gate, before: str | None, result: GateResult, step: Next | None) -> str:
+    """What happened, of which run, what was found, and what to do next.
+
+    A notification is short. Where names are long what to do next goes first, the page says it too; then names are cut.
+    """
+    told = [_sentence(gate, before, result, longest) for longest in NAMES_OF]
+    full = f"{told[0]} {step.words}" if step else told[0]
+    return next((one for one in (full, *told) if len(one) <= SENTENCE_LENGTH), told[-1])
+
+
+def _sentence(gate: Gate, before: str | None, result: GateResult, longest: int) -> str:
+    name, system, tag, gold_set = (
+        clip(words, longest) for words in (gate.name, gate.system.name, result.evaluation.run.tag, gate.gold_set.name)
+    )
+    was = f", it was {GateState(before).label}" if before else ""
+    run = tag if tag == system else f"{tag} of {system}"
+    where = f"{gold_set} {result.evaluation.version.label}, {rules.SPLIT_WORDS[gate.split]}"
+    return f"Gate {name}: {result.get_state_display()}{was}. Run {run} on {where}: {result.words}"
+
+
+def facts_of(gate: Gate, before: str | None, result: GateResult, step: Next | None) -> dict[str, Any]:
+    """The same for machines, as plain JSON values."""
+    evaluation = result.evaluation
+    return {
+        "gate": {"id": gate.pk, "name": gate.name, "tier": gate.tier, "rule": gate.rule},
+        "asks": gates.asks_of(gate),
+        "gold_set": gate.gold_set.slug,
+        "version": evaluation.version.number,
+        "split": evaluation.split,
+        "system": gate.system.name,
+        "run": evaluation.run.tag,
+        "evaluation": evaluation.pk,
+        "baseline": gate.baseline.tag if gate.baseline else None,
+        "from": before,
+        "to": result.state,
+        "value": result.value,
+        "ci_low": result.ci_low,
+        "ci_high": result.ci_high,
+        "n": result.n,
+        "bound": result.bound,
+        "gap": result.gap,
+        "words": result.words,
+        "next": step.words if step else "",
+    }

@@ -1,0 +1,160 @@
+"""What a lead writes to make a gate."""
+
+import math
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation.enums import STRATA
+from apps.evaluation.rules import SPLIT_WORDS
+from apps.gates.core import rule as gate_rule
+from apps.gates.core.rule import MEAN
+from apps.gates.enums import Tier
+from apps.gates.models import Gate
+from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
+from apps.gates.selectors.gates import rule_of, slices_of
+from apps.goldsets.models import GoldSet
+from apps.retrieval.selectors import runs_in, system_in, systems_in
+
+AT_LEAST, AT_MOST, NO_WORSE = "at_least", "at_most", "no_worse_than"
+KINDS = {
+    AT_LEAST: "at least the bound",
+    AT_MOST: "at most the bound",
+    NO_WORSE: "no worse than a baseline beyond noise",
+}
+ENDS = {MEAN: "by the figure itself", "interval": "by the end of its interval that is harder to meet"}
+FIELDS = {"at_least": "kind", "at_most": "bound", "margin": "bound", "no_worse_than": "kind"}
+
+
+class GateForm(KaratForm):
+    """One rule, the system it holds, and the side of the gold set it looks at."""
+
+    name = forms.CharField(max_length=gate_rule.LONGEST_NAME, help_text="As it stands in lists, such as “Good enough”.")
+    system = forms.TypedChoiceField(coerce=int)
+    figure = forms.CharField(
+        max_length=80,
+        help_text="A measure such as nDCG@10 or Judged@10; or latency_p50, latency_p95, latency_p99 (milliseconds); "
+        "or cost (of 1,000 queries).",
+    )
+    kind = forms.ChoiceField(label="Is to be", choices=list(KINDS.items()))
+    bound = forms.FloatField(
+        required=False,
+        help_text="Beside a baseline: the largest drop that is borne. Left empty there, a run is worse when the whole "
+        "interval of the difference says so.",
+    )
+    on = forms.ChoiceField(label="A bound is met", choices=list(ENDS.items()), required=False)
+    baseline = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
+    slice = forms.ChoiceField(label="Queries", required=False)
+    split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
+    tier = forms.ChoiceField(choices=Tier.choices, initial=Tier.FULL)
+
+    def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.gold_set = gold_set
+        runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
+        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
+        offer(self, "baseline", [("", "none"), *runs])
+        offer(self, "slice", [("", "every query"), *_slices(gold_set)])
+        self.fields["figure"].widget.attrs["class"] = "input id"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The rule as `gating.rule_of` reads it."""
+        values = self.cleaned_data
+        facts: dict[str, Any] = {"name": values["name"], "figure": values["figure"], "tier": values["tier"]}
+        if values["kind"] == NO_WORSE:
+            facts |= {"no_worse_than": gate_rule.BASELINE, "margin": values["bound"]}
+        else:
+            facts |= {values["kind"]: values["bound"], "on": values["on"] or MEAN}
+        if values["slice"]:
+            field, _, value = values["slice"].partition("=")
+            facts["slice"] = {"field": field, "value": value}
+        return facts
+
+    def clean_bound(self) -> float | None:
+        if self.cleaned_data["bound"] is None and self.cleaned_data.get("kind") != NO_WORSE:
+            raise forms.ValidationError("Write the number that the figure is held to.")
+        return self.cleaned_data["bound"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if self.errors:
+            return values
+        try:
+            rule = gate_rule.rule_of(self.facts)
+        except gate_rule.OutOfRange as fault:
+            self.add_error("bound", str(fault))
+            return values
+        except gate_rule.RuleError as fault:
+            self.add_error(FIELDS.get(fault.key, fault.key), self._told(fault))
+            return values
+        project = self.gold_set.project
+        baseline = next((run for run in runs_in(project) if run.pk == values["baseline"]), None)
+        system = system_in(project, values["system"])
+        places = {
+            "name": name_refusal(self.gold_set, system, rule),
+            "figure": measure_refusal(rule),
+            "baseline": baseline_refusal(rule, baseline),
+        }
+        for place, reason in places.items():
+            if reason:
+                self.add_error(place, reason)
+        if not self.errors and (reason := gate_refusal(self.gold_set, system, rule, values["split"], baseline)):
+            self.add_error(None, reason)
+        return values
+
+    def _told(self, fault: gate_rule.RuleError) -> str:
+        """The fault as the form's labels have it, where the sentence for a file would speak of keys."""
+        figure, at_most = self.cleaned_data["figure"], f"“{KINDS[AT_MOST]}”"
+        return {
+            "margin": "Beside a baseline the bound is a number from 0, or left empty.",
+            "at_least": f"{figure} is the better the lower it is: choose {at_most}.",
+            "no_worse_than": f"{figure} has no paired difference to a baseline: choose {at_most}.",
+            "on": f"{figure} has no interval: choose “{ENDS[MEAN]}”.",
+            "slice": f"{figure} is one number of a run: choose every query.",
+        }.get(fault.key, str(fault))
+
+
+class BoundForm(KaratForm):
+    """Another bound for a gate. A gate on a baseline may lose its margin, every other needs a number."""
+
+    bound = forms.FloatField(label="Bound", required=False)
+
+    def __init__(self, *args: Any, gate: Gate, **kwargs: Any) -> None:
+        self.rule = rule_of(gate)
+        key = self.key
+        super().__init__(*args, initial={"bound": getattr(self.rule, key)}, **kwargs)
+        low, high = gate_rule.range_of(self.rule)
+        self.fields["bound"].widget.attrs["step"] = "any"
+        if key == "margin":
+            self.fields["bound"].label = "Largest drop that is borne"
+            self.fields["bound"].help_text = "Left empty, a run is worse when the whole interval says so."
+        elif high != math.inf:
+            self.fields["bound"].help_text = f"{self.rule.figure} lies between {low:g} and {high:g}."
+
+    @property
+    def key(self) -> str:
+        """The key of the rule that holds the bound."""
+        if self.rule.is_against_baseline:
+            return "margin"
+        return AT_LEAST if self.rule.at_least is not None else AT_MOST
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return {self.key: self.cleaned_data["bound"]}
+
+    def clean_bound(self) -> float | None:
+        bound: float | None = self.cleaned_data["bound"]
+        if bound is None and self.key != "margin":
+            raise forms.ValidationError("Write the number that the figure is held to.")
+        if bound is not None and self.key == "margin" and bound < 0:
+            raise forms.ValidationError("A drop is a number from 0, or left empty.")
+        changed = gate_rule.stored_rule({**gate_rule.as_facts(self.rule), self.key: bound})
+        if fault := gate_rule.range_fault(changed):
+            raise forms.ValidationError(str(fault))
+        return bound
+
+
+def _slices(gold_set: GoldSet) -> list[tuple[str, str]]:
+    return [(f"{field}={value}", f"{STRATA[field]}: {value}") for field, value in slices_of(gold_set)]

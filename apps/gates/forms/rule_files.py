@@ -1,0 +1,47 @@
+"""What a lead hands in to make gates of a file."""
+
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation.rules import SPLIT_WORDS
+from apps.gates.formats import LONGEST_FILE
+from apps.goldsets.models import GoldSet
+from apps.retrieval.selectors import runs_in, systems_in
+
+
+class GateFileForm(KaratForm):
+    """A file, or its text, and what no rule says: whom it holds, on which side, against which run."""
+
+    system = forms.TypedChoiceField(coerce=int, help_text="Whose runs are held to the gates.")
+    split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
+    baseline = forms.TypedChoiceField(
+        coerce=int, empty_value=None, required=False, help_text="For the gates that say no_worse_than."
+    )
+    file = forms.FileField(required=False, help_text="TOML, a [[gate]] a rule, as karat eval reads it.")
+    text = forms.CharField(
+        label="Or the text itself", required=False, widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"})
+    )
+
+    def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
+        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
+        offer(self, "baseline", [("", "none"), *runs])
+        self.fields["text"].widget.attrs["class"] = "input id"
+
+    def clean(self) -> dict[str, Any]:
+        """`text` is the file's where one was handed in."""
+        values = super().clean() or {}
+        if file := values.get("file"):
+            if file.size > LONGEST_FILE:
+                self.add_error("file", f"A file of gates has at most {LONGEST_FILE:,} bytes.")
+                return values
+            try:
+                values["text"] = file.read().decode()
+            except UnicodeDecodeError:
+                self.add_error("file", "The file is not UTF-8 text.")
+        elif not values.get("text", "").strip():
+            self.add_error("file", "Choose a file of gates, or write its text below.")
+        return values

@@ -1,0 +1,89 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.evaluation.models import Evaluation
+from apps.gates.enums import GateState, Tier
+from apps.goldsets.models import GoldSet
+from apps.retrieval.models import Run, System
+
+
+class Gate(models.Model):
+    """A rule that every score of one system on one gold set is held to. A changed rule is a new gate."""
+
+    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="gates")
+    system = models.ForeignKey(System, models.PROTECT, related_name="gates")
+    name = models.CharField(max_length=120)
+    tier = models.CharField(max_length=5, choices=Tier.choices, default=Tier.FULL)
+    split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
+    rule = models.JSONField(help_text="As `gating.as_facts` writes it.")
+    baseline = models.ForeignKey(Run, models.PROTECT, null=True, related_name="+")
+    replaces = models.ForeignKey("self", models.PROTECT, null=True, related_name="replaced_by")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["gold_set", "system", "name"], condition=Q(retired_at=None), name="gate_name_in_use_once"
+            ),
+            models.UniqueConstraint(
+                fields=["replaces"], condition=Q(replaces__isnull=False), name="gate_replaced_once"
+            ),
+            models.CheckConstraint(name="gate_tier_is_known", condition=Q(tier__in=Tier.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GateResult(models.Model):
+    """What a gate said of one evaluation. Never changes. `words` is the sentence for people.
+
+    Value, interval and n are what it decided on; the interval is empty where the figure has none. Where nothing could
+    be decided `gap` is the word for why, one of `gating.GAPS`. Results from before 0005 have neither interval nor n.
+    """
+
+    gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
+    evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="gate_results")
+    state = models.CharField(max_length=8, choices=GateState.choices)
+    value = models.FloatField(null=True)
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField(null=True, help_text="Queries that the value is of.")
+    gap = models.CharField(max_length=16, null=True)  # noqa: DJ001 - a filled default would rebuild the table
+    bound = models.FloatField(null=True)
+    words = models.CharField(max_length=400)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["gate", "evaluation"], name="gate_result_once"),
+            models.CheckConstraint(name="gate_state_is_known", condition=Q(state__in=GateState.values)),
+        ]
+        indexes = [models.Index(fields=["gate", "-id"], name="gate_result_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.gate_id}: {self.state}"
+
+
+class Badge(models.Model):
+    """The address of a picture that tells anybody who knows it how the gates of one system stand."""
+
+    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="badges")
+    system = models.ForeignKey(System, models.PROTECT, related_name="badges")
+    token = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["gold_set", "system"], condition=Q(revoked_at=None), name="badge_one_in_use"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"badge of {self.system_id} on {self.gold_set_id}"

@@ -1,0 +1,8 @@
+"""Addresses that need no signing in: whoever knows one sees a picture."""
+
+from django.urls import path
+
+from apps.gates.pages import gates
+
+app_name = "badges"
+urlpatterns = [path("badges/<str:token>.svg", gates.badge, name="badge")]

@@ -1,0 +1,177 @@
+"""Pages of gates: how they stand, what each said of every run, and the picture for elsewhere."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.digests import sha256_hex
+from apps.evaluation import rules
+from apps.gates import actions
+from apps.gates.core import rule
+from apps.gates.core.badge import badge as drawn
+from apps.gates.forms.gates import BoundForm, GateForm
+from apps.gates.models import Badge, Gate
+from apps.gates.pages import gates_context as gate_pages
+from apps.gates.selectors import gates
+from apps.gates.selectors.next_steps import next_step
+from apps.goldsets.enums import Split
+from apps.goldsets.selectors import gold_set_in, gold_sets_of
+from apps.jobs.mailing import absolute
+
+SECTION = {"section": "Runs"}
+RESULTS_A_PAGE = 50
+MOST_RETIRED = 50
+BADGE_LASTS = 60
+
+
+@require_safe
+@member_view()
+def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """How every system stands on every gold set."""
+    rows = gates.held(gates.gates_in(project))
+    context = {
+        **SECTION,
+        "sets": gate_pages.by_set(gold_sets_of(project), rows),
+        "splits": rules.SPLIT_WORDS,
+        "retired": gates.retired_in(project)[:MOST_RETIRED],
+    }
+    return render(request, "gates/gates.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    chosen = gold_set_in(project, gold_set)
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    form = GateForm(request.POST or None, gold_set=chosen, initial=start)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        gate = actions.create_gate(
+            gold_set=chosen,
+            system_id=values["system"],
+            facts=form.facts,
+            split=values["split"],
+            baseline_id=values["baseline"],
+            actor=member_of(request).user,
+            at=timezone.now(),
+        )
+        messages.success(
+            request, f"{gate.name} holds {gate.system.name} from now on. What was scored before is looked at."
+        )
+        return redirect("gates:gate", slug=project.slug, pk=gate.pk)
+    context = {**SECTION, "gold_set": chosen, "form": form}
+    return render(request, "gates/new_gate.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view()
+def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One gate: its rule, how it stands, everything it said, and the badge of its system."""
+    return _shown(request, gates.gate_in(project, pk))
+
+
+def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) -> HttpResponse:
+    """The page of a gate, with the form of another bound as it was sent, where it was refused."""
+    project = gate.gold_set.project
+    page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
+    row = gates.held([gate])[0]
+    context = {
+        **SECTION,
+        "row": row,
+        "holding": gate_pages.holding(gate) if gate.retired_at is None else None,
+        "shallow": gate_pages.shallow(row),
+        "next": next_step(gate, row.result) if gate.retired_at is None else None,
+        "page": page,
+        "history": gate_pages.history(gate, list(page.object_list)),
+        "split_words": rules.SPLIT_WORDS[gate.split],
+        "retire_url": reverse("gates:retire-gate", args=[project.slug, gate.pk]),
+        "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),
+        "change": change or BoundForm(gate=gate),
+        "fault": rule.range_fault(gates.rule_of(gate)),
+        "successor": gate.replaced_by.first(),
+        "replaced_asks": gates.asks_of(gate.replaces) if gate.replaces else "",
+    }
+    return render(request, "gates/gate.html", context, status=400 if change else 200)
+
+
+def _badge_context(badge: Badge | None) -> dict[str, Any] | None:
+    if badge is None:
+        return None
+    path = reverse("badges:badge", args=[badge.token])
+    return {"path": path, "address": absolute(path)}
+
+
+@require_POST
+@member_view(Role.LEAD)
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{gate.name} holds nothing any more. What it said stays.")
+    return redirect("gates:gates", slug=project.slug)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Replace a gate by one with another bound."""
+    gate = gates.gate_in(project, pk)
+    form = BoundForm(request.POST, gate=gate)
+    if not form.is_valid():
+        return _shown(request, gate, form)
+    made = actions.replace_gate(gate=gate, changes=form.changes, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{made.name} asks for {rule.asks(gates.rule_of(made))} now. The earlier gate is kept.")
+    return _back(made)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def make_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = gates.gate_in(project, pk)
+    actions.make_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    return _back(gate)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def revoke_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    gate = gates.gate_in(project, pk)
+    actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, "The badge is revoked. Its address leads nowhere now.")
+    return _back(gate)
+
+
+def _back(gate: Gate) -> HttpResponse:
+    return redirect("gates:gate", slug=gate.gold_set.project.slug, pk=gate.pk)
+
+
+def _drawing(token: str) -> str:
+    return drawn([row.state for row in gates.behind(gates.badge_at(token))])
+
+
+def _etag(request: HttpRequest, token: str) -> str:
+    return f'"{sha256_hex(_drawing(token).encode())[:32]}"'
+
+
+@condition(etag_func=_etag)
+def _picture(request: HttpRequest, token: str) -> HttpResponse:
+    return HttpResponse(_drawing(token), content_type="image/svg+xml; charset=utf-8")
+
+
+@require_safe
+def badge(request: HttpRequest, token: str) -> HttpResponse:
+    """The picture at a public address. It may be shown by any page and kept for a minute; so may the answer that it
+    has not changed, or a cache would let go of what it holds.
+    """
+    answer = _picture(request, token)
+    answer["Cache-Control"] = f"public, max-age={BADGE_LASTS}"
+    answer["Content-Security-Policy"] = "default-src 'none'"
+    answer["X-Robots-Tag"] = "noindex"
+    return answer

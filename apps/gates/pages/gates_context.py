@@ -1,0 +1,146 @@
+"""What the pages of gates show."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from apps.common.charts import Estimate, svg, tag, title, whisker
+from apps.common.wording import MINUS
+from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
+from apps.evaluation.web.depths import shallow_words
+from apps.evaluation.web.score_charts import head_cell
+from apps.gates.core.decisions import bound_of, told, unit
+from apps.gates.core.rule import COST, Rule, range_fault
+from apps.gates.enums import GateState
+from apps.gates.execution import decisions
+from apps.gates.models import Gate, GateResult
+from apps.gates.selectors import gates
+from apps.gates.selectors.gates import Held
+from apps.goldsets.models import GoldSet
+from apps.jobs.models import Job
+from apps.retrieval.models import System
+
+CELL_HEIGHT = 24
+
+
+class SystemGates(NamedTuple):
+    """The gates of one system on one gold set, and how they stand together."""
+
+    system: System
+    rows: list[Held]
+
+    @property
+    def state(self) -> str:
+        return gates.state_of_all(self.rows)
+
+
+class SetGates(NamedTuple):
+    """A gold set and the systems that are held to gates on it, by name."""
+
+    gold_set: GoldSet
+    systems: list[SystemGates]
+
+
+def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[Held]) -> list[SetGates]:
+    """Every gold set with its gates, also one without any."""
+    found = []
+    for gold_set in gold_sets:
+        mine = [row for row in rows if row.gate.gold_set_id == gold_set.pk]
+        systems = {row.gate.system_id: row.gate.system for row in mine}
+        parts = [
+            SystemGates(system, [row for row in mine if row.gate.system_id == pk]) for pk, system in systems.items()
+        ]
+        found.append(SetGates(gold_set, parts))
+    return found
+
+
+def shallow(row: Held) -> str:
+    """That the gate's measure looks deeper than the rankings of the run it speaks of; "" where it does not."""
+    measure = gates.rule_of(row.gate).measure
+    if row.result is None or measure is None:
+        return ""
+    return shallow_words([str(measure)], row.result.evaluation)
+
+
+class Holding(NamedTuple):
+    """The job that holds a gate to what was scored before, and to how many scores."""
+
+    job: Job
+    scores: int
+
+
+def holding(gate: Gate) -> Holding | None:
+    """None where no job is at it, or nothing was scored."""
+    open_jobs = Job.objects.open().filter(project=gate.gold_set.project_id, kind=decisions.KIND)
+    job = open_jobs.filter(params__gate_id=gate.pk).order_by("-pk").first()
+    scores = gates.scored_for(gate).count() if job else 0
+    return Holding(job, scores) if job and scores else None
+
+
+class Said(NamedTuple):
+    """A row of a gate's history: the figure and its interval as the gate writes them, and both drawn."""
+
+    result: GateResult
+    value: str
+    interval: str
+    drawing: SafeString | str
+
+
+class History(NamedTuple):
+    """What a gate said, on one scale. `head` is the axis, "" where nothing can be drawn."""
+
+    rows: list[Said]
+    head: SafeString | str
+    bound: str
+
+
+def history(gate: Gate, results: Sequence[GateResult]) -> History:
+    """The results as they stand on the gate's page, in their order."""
+    rule = gates.rule_of(gate)
+    bounds = history_bounds(rule, results)
+    has_values = any(row.value is not None for row in results)
+    bound = f"{bound_of(rule):,g}{unit(rule)}".replace("-", MINUS)
+    return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
+
+
+def _said(rule: Rule, row: GateResult, bounds: Bounds) -> Said:
+    value = "" if row.value is None else f"{told(rule, row.value)}{unit(rule)}"
+    return Said(row, value, _interval(rule, row), history_cell(rule, row, bounds))
+
+
+def _interval(rule: Rule, row: GateResult) -> str:
+    """The interval and n of a value; of a result that is older than those columns, where to find them."""
+    if row.value is None:
+        return ""
+    if row.n is None:
+        return "interval: see the words"
+    if row.ci_low is None or row.ci_high is None:
+        return "" if rule.figure == COST else f"no interval, n = {row.n:,}"
+    return f"{told(rule, row.ci_low)} to {told(rule, row.ci_high)}{unit(rule)}, n = {row.n:,}"
+
+
+def history_bounds(rule: Rule, results: Sequence[GateResult]) -> Bounds:
+    """One scale for the values, intervals and bounds of a gate's history.
+
+    A bound that the figure can never reach is no part of it: beside 70, every nDCG would lie at the left end.
+    """
+    ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high, row.bound)]
+    if range_fault(rule):
+        ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high)]
+    return bounds_of([end for end in ends if end is not None])
+
+
+def history_cell(rule: Rule, row: GateResult, bounds: Bounds) -> SafeString | str:
+    """The value with its interval beside the bound it was held to: filled where it passed, hollow where not."""
+    if row.value is None or row.bound is None:
+        return ""
+    said = ", ".join(filter(None, (told(rule, row.value), _interval(rule, row))))
+    words = f"{row.evaluation.run.tag}: {said}; bound {told(rule, row.bound)}, {row.get_state_display()}"
+    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
+    lines = [line] if bounds.low <= row.bound <= bounds.high else []
+    point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
+    css = "point" if row.state == GateState.PASSED else "open"
+    return svg(
+        CELL_WIDTH, CELL_HEIGHT, words, [*lines, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]
+    )

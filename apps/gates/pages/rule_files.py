@@ -1,0 +1,76 @@
+"""Files of gates as pages: taken away for `karat eval`, and taken in by a lead who has seen what they would make."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import InputErrors
+from apps.gates import actions
+from apps.gates.forms.rule_files import GateFileForm
+from apps.gates.selectors import gates, rule_files
+from apps.gates.web import file_response
+from apps.goldsets.enums import Split
+from apps.goldsets.models import GoldSet
+from apps.goldsets.selectors import gold_set_in
+from apps.retrieval.selectors import run_in, system_in
+
+SECTION = {"section": "Runs"}
+
+
+@require_safe
+@member_view()
+def take_away(request: HttpRequest, project: Project, gold_set: str, system_pk: int) -> HttpResponse:
+    return file_response(gold_set_in(project, gold_set), system_in(project, system_pk))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def take_in(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    """A file is looked at first: what it would make, or all that is wrong with it. Then it is made as a whole."""
+    chosen = gold_set_in(project, gold_set)
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    form = GateFileForm(request.POST or None, request.FILES or None, gold_set=chosen, initial=start)
+    context: dict[str, Any] = {**SECTION, "gold_set": chosen, "form": form}
+    if request.method != "POST":
+        return render(request, "gates/import.html", context)
+    if not form.is_valid():
+        return render(request, "gates/import.html", context, status=400)
+    try:
+        if "make" in request.POST:
+            return _made(request, project, chosen, form.cleaned_data)
+        return render(request, "gates/import.html", {**context, **_looked_at(chosen, form.cleaned_data)})
+    except InputErrors as found:
+        context |= {"faults": found.errors, "is_capped": found.capped}
+        return render(request, "gates/import.html", context, status=400)
+
+
+def _looked_at(gold_set: GoldSet, asked: dict[str, Any]) -> dict[str, Any]:
+    """What the file would make. Raises InputErrors."""
+    project = gold_set.project
+    baseline = run_in(project, asked["baseline"]) if asked["baseline"] else None
+    system = system_in(project, asked["system"])
+    found = rule_files.planned(gold_set, system, asked["text"], split=asked["split"], baseline=baseline)
+    return {"planned": [(rule, gates.words_of(rule)) for rule in found], "system": system, "asked": asked}
+
+
+def _made(request: HttpRequest, project: Project, gold_set: GoldSet, asked: dict[str, Any]) -> HttpResponse:
+    """Make them all. Raises InputErrors."""
+    made = actions.create_gates(
+        gold_set=gold_set,
+        system_id=asked["system"],
+        text=asked["text"],
+        split=asked["split"],
+        baseline_id=asked["baseline"],
+        actor=member_of(request).user,
+        at=timezone.now(),
+    )
+    said = f"{len(made)} gates hold" if len(made) > 1 else f"{made[0].name} holds"
+    messages.success(request, f"{said} {made[0].system.name} from now on. What was scored before is looked at.")
+    return redirect("gates:gates", slug=project.slug)

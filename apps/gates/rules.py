@@ -1,0 +1,54 @@
+"""Why a system cannot be held to a rule, or None."""
+
+from apps.evaluation.enums import STRATA
+from apps.evaluation.rules import SPLITS, version_measures
+from apps.gates.core.rule import Rule
+from apps.gates.models import Gate
+from apps.goldsets.models import GoldSet
+from apps.metrics.measures.notation import MeasureError
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Run, System
+
+MOST_GATES = 200
+
+
+def gate_refusal(gold_set: GoldSet, system: System, rule: Rule, split: str, baseline: Run | None) -> str | None:
+    """Why no gate of this rule can be made, or None."""
+    there = Gate.objects.filter(gold_set=gold_set, retired_at=None)
+    if split not in SPLITS:
+        return f"There is no split called {split}; choose dev, test, or neither for both."
+    if rule.slice is not None and rule.slice.field not in STRATA:
+        return f"A slice here is told by one of {', '.join(STRATA)}, not by {rule.slice.field}."
+    if reason := name_refusal(gold_set, system, rule):
+        return reason
+    if there.count() >= MOST_GATES:
+        return f"A gold set has at most {MOST_GATES} gates. Retire one first."
+    return measure_refusal(rule) or baseline_refusal(rule, baseline)
+
+
+def name_refusal(gold_set: GoldSet, system: System, rule: Rule) -> str | None:
+    if not Gate.objects.filter(gold_set=gold_set, retired_at=None, system=system, name=rule.name).exists():
+        return None
+    return f"{system.name} has a gate called {rule.name} here. Change its bound on its page, or retire it first."
+
+
+def measure_refusal(rule: Rule) -> str | None:
+    if rule.measure is None:
+        return None
+    try:
+        version_measures(rule.figure)
+    except MeasureError as fault:
+        return str(fault)
+    return None
+
+
+def baseline_refusal(rule: Rule, baseline: Run | None) -> str | None:
+    if rule.is_against_baseline and baseline is None:
+        return "Choose the run that this gate compares with."
+    if baseline is None:
+        return None
+    if not rule.is_against_baseline:
+        return "Only a rule of the kind “no worse than the baseline” has a baseline."
+    return (
+        None if baseline.state == RunState.COMPLETE else f"{baseline.tag} is {baseline.state}. Choose a complete run."
+    )

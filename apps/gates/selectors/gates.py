@@ -1,0 +1,192 @@
+"""Reads of gates, of what they said, and of their badges, each scoped to a project."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.evaluation.enums import STRATA
+from apps.evaluation.models import Evaluation
+from apps.gates.core import decisions
+from apps.gates.core import rule as gate_rule
+from apps.gates.enums import GateState
+from apps.gates.models import Badge, Gate, GateResult
+from apps.goldsets.models import GoldSet, VersionQuery
+from apps.goldsets.selectors import scorable_versions
+
+NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
+
+
+class Held(NamedTuple):
+    """A gate and what it says now: of the newest run on the newest version. None while it has said nothing.
+
+    `waits_for` is the tag of a newer run that was scored and that a gate on cost cannot be held to yet.
+    """
+
+    gate: Gate
+    result: GateResult | None
+    waits_for: str = ""
+
+    @property
+    def state(self) -> str:
+        return self.result.state if self.result else GateState.UNKNOWN
+
+    @property
+    def asks(self) -> str:
+        return asks_of(self.gate)
+
+
+def rule_of(gate: Gate) -> gate_rule.Rule:
+    return gate_rule.stored_rule(gate.rule)
+
+
+def asks_of(gate: Gate) -> str:
+    """The rule in words, with the figure and the slice it is about."""
+    return words_of(rule_of(gate))
+
+
+def words_of(rule: gate_rule.Rule) -> str:
+    """As `asks_of`, of a rule that no gate may hold yet."""
+    where = f" where {rule.slice}" if rule.slice else ""
+    return f"{decisions.figure_words(rule)}{where}: {gate_rule.asks(rule)}"
+
+
+def gates_in(project: Project) -> QuerySet[Gate]:
+    """Gates in use, by gold set, system and age."""
+    found = Gate.objects.filter(gold_set__project=project, retired_at=None)
+    found = found.select_related("gold_set__project", "system", "baseline", "created_by")
+    return found.order_by("gold_set__name", "gold_set", "system__name", "system", "pk")
+
+
+def retired_in(project: Project) -> QuerySet[Gate]:
+    """Gates that hold nothing any more, the last retired first."""
+    found = Gate.objects.filter(gold_set__project=project, retired_at__isnull=False)
+    return found.select_related("gold_set", "system").order_by("-retired_at", "-pk")
+
+
+def gate_in(project: Project, pk: int) -> Gate:
+    """A gate of the project, retired or not. Raises Http404."""
+    found = Gate.objects.filter(gold_set__project=project, pk=pk)
+    gate = found.select_related("gold_set__project", "system", "baseline", "created_by", "replaces").first()
+    if gate is None:
+        raise Http404("No such gate.")
+    return gate
+
+
+def held(gates: Iterable[Gate]) -> list[Held]:
+    """What each gate says now, in two queries however many there are, and one more where some are on cost."""
+    rows = list(gates)
+    newest = GateResult.objects.filter(gate=OuterRef("pk")).order_by(*NEWEST_FIRST).values("pk")[:1]
+    keys = Gate.objects.filter(pk__in=[gate.pk for gate in rows]).annotate(newest=Subquery(newest))
+    of_gate = dict(keys.values_list("pk", "newest"))
+    results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
+    said = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
+    waiting = _waiting([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
+    return [Held(gate, said.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
+
+
+def _waiting(costs: list[Gate]) -> dict[int, str]:
+    """By gate on cost the tag of the newest run on the newest version, where nothing was said of it."""
+    if not costs:
+        return {}
+    scored = Evaluation.objects.filter(
+        version__gold_set=OuterRef("gold_set"),
+        run__system=OuterRef("system"),
+        split=OuterRef("split"),
+        scored_at__isnull=False,
+    ).order_by("-version__number", "-run", "-pk")
+    said = GateResult.objects.filter(
+        gate=OuterRef("pk"), evaluation__version=OuterRef("newest_version"), evaluation__run=OuterRef("newest_run")
+    )
+    found = Gate.objects.filter(pk__in=[gate.pk for gate in costs]).annotate(
+        newest_version=Subquery(scored.values("version")[:1]),
+        newest_run=Subquery(scored.values("run")[:1]),
+        tag=Subquery(scored.values("run__tag")[:1]),
+    )
+    return dict(found.filter(~Exists(said), newest_run__isnull=False).values_list("pk", "tag"))
+
+
+def results_of(gate: Gate) -> QuerySet[GateResult]:
+    """Everything the gate said, newest version and run first."""
+    found = GateResult.objects.filter(gate=gate).select_related("evaluation__run", "evaluation__version")
+    return found.order_by(*NEWEST_FIRST)
+
+
+def results_on(evaluation: Evaluation) -> list[GateResult]:
+    """What gates said of the run on this side of its version, in whichever of its evaluations they did; oldest gate
+    first.
+    """
+    found = GateResult.objects.filter(
+        gate__split=evaluation.split,
+        evaluation__run=evaluation.run_id,
+        evaluation__version=evaluation.version_id,
+    )
+    return list(found.select_related("gate").order_by("gate"))
+
+
+def undecided_on(evaluation: Evaluation) -> list[Gate]:
+    """The gates that hold the evaluation's run and have said nothing of it on its version yet.
+
+    A run is held to a gate once on a version: scored again with other measures or another seed, it is the same run.
+    A gate on cost waits until somebody has said what the run costs.
+    """
+    said = GateResult.objects.filter(
+        gate=OuterRef("pk"), evaluation__run=evaluation.run_id, evaluation__version=evaluation.version_id
+    )
+    found = Gate.objects.filter(
+        ~Exists(said),
+        gold_set=evaluation.version.gold_set_id,
+        system=evaluation.run.system_id,
+        split=evaluation.split,
+        retired_at=None,
+    ).select_related("baseline__snapshot__corpus", "gold_set__project", "system")
+    has_cost = cost_of(evaluation) is not None
+    return [gate for gate in found.order_by("pk") if has_cost or rule_of(gate).figure != gate_rule.COST]
+
+
+def cost_of(evaluation: Evaluation) -> float | None:
+    """What 1,000 queries of the run cost, by its ledger."""
+    ledger = getattr(evaluation.run, "ledger", None)
+    return None if ledger is None or ledger.cost is None else float(ledger.cost)
+
+
+def scored_for(gate: Gate) -> QuerySet[Evaluation]:
+    """What the gate is about and has been scored, oldest version and run first."""
+    found = Evaluation.objects.filter(
+        version__gold_set=gate.gold_set_id, run__system=gate.system_id, split=gate.split, scored_at__isnull=False
+    )
+    return found.order_by("version__number", "run", "pk")
+
+
+def slices_of(gold_set: GoldSet) -> list[tuple[str, str]]:
+    """Field and value of every stratum of the newest version, by field and value."""
+    newest = scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
+    rows = VersionQuery.objects.filter(version=newest).values_list("fields", flat=True) if newest else []
+    found = {(name, str(fields[name])) for fields in rows for name in STRATA if fields.get(name)}
+    order = list(STRATA)
+    return sorted(found, key=lambda pair: (order.index(pair[0]), pair[1]))
+
+
+def badge_of(gold_set: GoldSet, system_id: int) -> Badge | None:
+    """The badge in use."""
+    return Badge.objects.filter(gold_set=gold_set, system=system_id, revoked_at=None).first()
+
+
+def badge_at(token: str) -> Badge:
+    """The badge at a public address. Raises Http404 for one that never was or was revoked."""
+    found = Badge.objects.filter(token=token, revoked_at=None).first()
+    if found is None:
+        raise Http404("No such badge.")
+    return found
+
+
+def behind(badge: Badge) -> list[Held]:
+    """The gates that a badge speaks of."""
+    return held(Gate.objects.filter(gold_set=badge.gold_set_id, system=badge.system_id, retired_at=None))
+
+
+def state_of_all(rows: Iterable[Held]) -> str:
+    """The worst state among gates: failed, then not known (also of no gate), then passed."""
+    return decisions.worst_state(row.state for row in rows)

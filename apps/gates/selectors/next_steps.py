@@ -1,0 +1,59 @@
+"""A gate that says something else now: what leads read in their list and their mail, and what webhooks get."""
+
+from typing import NamedTuple
+
+from apps.evaluation.models import Evaluation
+from apps.gates.core.decisions import GAPS
+from apps.gates.enums import GateState
+from apps.gates.models import Gate, GateResult
+from apps.gates.selectors import gates
+
+AFTER_A_GAP = dict(
+    zip(
+        GAPS,
+        (
+            "Release a version with such queries, or retire the gate.",
+            "Release a version with more such queries, or hold every query.",
+            "Look at what the measure needs of the version, or retire the gate.",
+            "Have Karat run or ask the system: an uploaded run carries no times.",
+            "Write the cost of 1,000 queries into the run's ledger.",
+            "Make a gate with another baseline and retire this one.",
+            "Run the baseline's system on that snapshot, make a gate against this run, and retire this one.",
+            "Make a gate with a measure for this scale and retire this one.",
+        ),
+        strict=True,
+    )
+)
+
+
+class Next(NamedTuple):
+    """What to do about a gate that did not pass, and the scores to set the run's beside, where there are some."""
+
+    words: str
+    beside: Evaluation | None = None
+
+
+def next_step(gate: Gate, result: GateResult | None) -> Next | None:
+    """None where nothing is to be done: the gate passed, or has said nothing yet."""
+    if result is None or result.state == GateState.PASSED:
+        return None
+    if result.state == GateState.UNKNOWN:
+        words = AFTER_A_GAP.get(result.gap or "")
+        return Next(words) if words else None
+    beside = _beside(gate, result)
+    if beside is None:
+        return Next("No run that passed is there to compare it with.")
+    what = "its baseline" if beside.run_id == gate.baseline_id else "the newest run that passed"
+    return Next(f"Compare it with {beside.run.tag}, {what}.", beside)
+
+
+def _beside(gate: Gate, result: GateResult) -> Evaluation | None:
+    """Scores of the baseline, else of the newest other run that passed, on the version and side of the result."""
+    version = result.evaluation.version_id
+    if gate.baseline_id is not None:
+        found = Evaluation.objects.filter(
+            run=gate.baseline_id, version=version, split=gate.split, scored_at__isnull=False
+        ).exclude(run=result.evaluation.run_id)
+        return found.select_related("run").order_by("-pk").first()
+    passed = gates.results_of(gate).filter(state=GateState.PASSED, evaluation__version=version).first()
+    return passed.evaluation if passed else None

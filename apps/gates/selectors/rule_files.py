@@ -1,0 +1,58 @@
+"""Files of gates: those of a system as `karat eval` takes them, and what a file would make here."""
+
+from apps.common.errors import InputError, InputErrors
+from apps.common.inputs import ErrorList
+from apps.evaluation import rules
+from apps.gates.core.rule import Rule
+from apps.gates.formats import as_toml, parse_rules
+from apps.gates.models import Gate
+from apps.gates.rules import MOST_GATES, gate_refusal
+from apps.gates.selectors.gates import gates_in, rule_of
+from apps.goldsets.models import GoldSet
+from apps.retrieval.models import Run, System
+
+FILE_NAME = "gates.toml"
+CONTENT_TYPE = "application/toml; charset=utf-8"
+
+
+def file_of(gold_set: GoldSet, system: System) -> str:
+    """The gates in use of a system on a gold set, oldest first; "" where there is none.
+
+    Which side a gate looks at and which run is its baseline are no part of a rule; they stand above it as comments.
+    """
+    found = list(gates_in(gold_set.project).filter(gold_set=gold_set, system=system))
+    if not found:
+        return ""
+    head = f"Gates of {system.name} on {gold_set.name}"
+    return as_toml(map(rule_of, found), head=head, remarks={gate.name: _remark(gate) for gate in found})
+
+
+def _remark(gate: Gate) -> str:
+    side = f"side: {rules.SPLIT_WORDS[gate.split]}"
+    return f"{side}; baseline: {gate.baseline.tag}" if gate.baseline else side
+
+
+def planned(
+    gold_set: GoldSet, system: System, text: str, *, split: str, baseline: Run | None, name: str = FILE_NAME
+) -> list[Rule]:
+    """The rules that a text would make gates of, all of one side; `baseline` is for those that compare.
+
+    Raises InputErrors with everything that is wrong with the text, and every rule that cannot be held here.
+    """
+    errors = ErrorList()
+    try:
+        found = parse_rules(text, name, errors)
+    except InputError as error:
+        raise InputErrors([error]) from error
+    for placed in found:
+        own = baseline if placed.rule.is_against_baseline else None
+        if reason := gate_refusal(gold_set, system, placed.rule, split, own):
+            errors.add(InputError(name, placed.line, "gate", placed.rule.name, reason))
+    there = Gate.objects.filter(gold_set=gold_set, retired_at=None).count()
+    if there < MOST_GATES < there + len(found):
+        said = f"A gold set has at most {MOST_GATES} gates, and here are {there}. Retire some first."
+        errors.add(InputError(name, None, "gate", str(len(found)), said))
+    if errors:
+        errors.sort()
+        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    return [placed.rule for placed in found]

@@ -1,0 +1,86 @@
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.evaluation.rules import SPLITS
+from apps.gates.core.decisions import GAPS
+from apps.gates.enums import GateState, Tier
+from apps.gates.models import GateResult
+from apps.gates.selectors.gates import Held
+from apps.gates.selectors.next_steps import next_step
+from apps.goldsets.enums import Split
+
+
+class GateRequestSerializer(serializers.Serializer[Any]):
+    """A gate to be made. `rule` holds the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
+
+    gold_set = serializers.SlugField(max_length=60)
+    system = serializers.IntegerField(min_value=1)
+    rule = serializers.DictField()
+    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class GateChangeSerializer(serializers.Serializer[Any]):
+    """What is to be another in a gate's rule: keys of a `[[gate]]` with their new values; null takes a key away."""
+
+    rule = serializers.DictField(allow_empty=False)
+
+
+class GateResultSerializer(serializers.Serializer[GateResult]):
+    """What a gate said of one run on one version, on what figures.
+
+    `value`, its 95 % interval and `n` are null where it could not be decided; then `gap` says why in a word and
+    `words` in a sentence. Cost has no interval, and results from before intervals were kept have none.
+    """
+
+    evaluation = serializers.IntegerField(source="evaluation_id")
+    run = serializers.IntegerField(source="evaluation.run_id")
+    tag = serializers.CharField(source="evaluation.run.tag")
+    version = serializers.IntegerField(source="evaluation.version.number")
+    state = serializers.ChoiceField(choices=GateState.choices)
+    value = serializers.FloatField(allow_null=True)
+    ci_low = serializers.FloatField(allow_null=True)
+    ci_high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(allow_null=True)
+    gap = serializers.ChoiceField(choices=GAPS, allow_null=True)
+    bound = serializers.FloatField(allow_null=True)
+    words = serializers.CharField()
+    decided_at = serializers.DateTimeField()
+
+
+class GateSerializer(serializers.Serializer[Any]):
+    """A gate, its rule, and how it stands: what it said of the newest run on the newest version."""
+
+    id = serializers.IntegerField(source="gate.pk")
+    name = serializers.CharField(source="gate.name")
+    gold_set = serializers.CharField(source="gate.gold_set.slug")
+    system = serializers.CharField(source="gate.system.name")
+    split = serializers.CharField(source="gate.split")
+    tier = serializers.ChoiceField(choices=Tier.choices, source="gate.tier")
+    rule = serializers.DictField(source="gate.rule")
+    asks = serializers.CharField()
+    baseline = serializers.IntegerField(source="gate.baseline_id", allow_null=True)
+    state = serializers.ChoiceField(choices=GateState.choices)
+    newest = GateResultSerializer(source="result", allow_null=True)
+    waits_for = serializers.CharField(
+        help_text="Of a gate on cost: the tag of a newer run that was scored and has no cost yet. Else empty."
+    )
+    replaces = serializers.IntegerField(source="gate.replaces_id", allow_null=True, help_text="The gate before this.")
+    retired_at = serializers.DateTimeField(source="gate.retired_at", allow_null=True)
+
+
+class GateDetailSerializer(GateSerializer):
+    """The same, with what the gate said of up to a hundred runs, newest version and run first."""
+
+    next = serializers.SerializerMethodField(help_text="What to do about it; empty where nothing is to be done.")
+    results = serializers.SerializerMethodField()
+
+    def get_next(self, row: Held) -> str:
+        step = next_step(row.gate, row.result) if row.gate.retired_at is None else None
+        return step.words if step else ""
+
+    @extend_schema_field(GateResultSerializer(many=True))
+    def get_results(self, row: Held) -> list[dict[str, Any]]:
+        return list(GateResultSerializer(self.context["results"], many=True).data)

@@ -1,0 +1,41 @@
+"""Choose what to judge first."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.evaluation.actions.scoring import EvaluationRefused
+from apps.reports import rules
+from apps.reports.models import BiasReport
+from apps.reports.selectors import unjudged_pairs
+from apps.retrieval.actions import choose_pairs
+from apps.retrieval.models import Pool
+
+
+@transaction.atomic
+def choose_first(*, report: BiasReport, most: int, name: str = "", actor: User, at: datetime) -> Pool:
+    """Make a pool of the unjudged blocks that could change the order most: what a round is planned from.
+
+    Pairs that some round on the snapshot asks for already are passed over.
+    """
+    if reason := rules.first_refusal(report, most):
+        raise EvaluationRefused(reason, code="first_refused")
+    pairs = unjudged_pairs.pairs_first(report)
+    asked = unjudged_pairs.asked_already(report.version, pairs)
+    chosen = [pair for pair in pairs if pair not in asked][:most]
+    if not chosen:
+        reason = "Rounds ask for every one of these blocks already. Freeze a version with their grades, then ask again."
+        raise EvaluationRefused(reason, code="first_refused")
+    weighing = report.result["first"]["weighing"]
+    origin = f"unjudged blocks that could change the order of {len(report.runs)} runs by {weighing}"
+    return choose_pairs(
+        project=report.project,
+        snapshot=report.version.snapshot,
+        name=name.strip() or f"Judge first, report {report.pk}, {at:%Y-%m-%d %H:%M:%S}",
+        pairs=chosen,
+        origin=origin,
+        plan={"how": "first", "report": report.pk, "weighing": weighing, "asked": most},
+        actor=actor,
+        at=at,
+    )

@@ -1,0 +1,67 @@
+"""Reports over the API: the files of the pages, with the same eyes."""
+
+from typing import Any, ClassVar
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from apps.accounts.api import ProjectAPIView
+from apps.accounts.enums import Scope
+from apps.common.negotiation import OneForm
+from apps.common.paging import only_known
+from apps.reports.pages import documents as report_views
+from apps.reports.pages.documents import FORMS, HTML
+
+FORMAT = OpenApiParameter("format", str, enum=list(FORMS), default=HTML)
+FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenApiTypes.BINARY}
+
+
+class Report(ProjectAPIView):
+    """An endpoint that answers with a report. What is sealed to a person is sealed to their tokens."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+    content_negotiation_class = OneForm
+
+    def form(self, request: Request, *known: str) -> str:
+        """What `format` asks for. Refuses other words, and parameters that nobody knows."""
+        only_known(request.query_params, {"format", *known})
+        form = request.query_params.get("format", HTML)
+        if form not in FORMS:
+            raise ValidationError({"format": f"One of: {', '.join(FORMS)}."})
+        return form
+
+
+class EvaluationReport(Report):
+    """One run on one version, as a file."""
+
+    @extend_schema(operation_id="evaluation_report_read", parameters=[FORMAT], responses=FILES)
+    def get(self, request: Request, pk: int, **ids: Any) -> HttpResponse:
+        form = self.form(request)
+        return report_views.file_of(report_views.evaluation_document(self.member, pk), form)
+
+
+class ComparisonReport(Report):
+    """Two evaluations of one side of a version, as a file; `measure` is told first."""
+
+    @extend_schema(
+        operation_id="comparison_report_read",
+        parameters=[FORMAT, OpenApiParameter("measure", str)],
+        responses=FILES,
+    )
+    def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> HttpResponse:
+        form, measure = self.form(request, "measure"), request.query_params.get("measure", "")
+        document = report_views.comparison_document(self.member, baseline, candidate, measure)
+        return report_views.file_of(document, form)
+
+
+class VersionReport(Report):
+    """A gold version and the runs on it, as a file; one that is not released yet is told to leads alone."""
+
+    @extend_schema(operation_id="version_report_read", parameters=[FORMAT], responses=FILES)
+    def get(self, request: Request, version_pk: int, **ids: Any) -> HttpResponse:
+        form = self.form(request)
+        return report_views.file_of(report_views.version_document(self.member, version_pk), form)

@@ -1,0 +1,166 @@
+"""The report of a scorecard: means with intervals, strata, queries, definitions, denominators, inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from apps.common.wording import number
+from apps.evaluation.core.charts import stratum_bounds, stratum_dots, stratum_legend
+from apps.metrics import comparison
+from apps.metrics.measures import Measure
+from apps.metrics.scorecard import Scorecard, notes_of
+from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.significance import Summary
+from apps.reports.core.comparison_parts import difference_parts, lead_of_comparisons
+from apps.reports.core.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, written
+
+CODE = frozenset({0})
+FIELD_WORDS = {"query_type": "type"}
+"""Columns of strata that are called otherwise on pages."""
+
+
+def scored_document(
+    card: Scorecard, *, title: str = "", about: Sequence[str] = (), basis: Sequence[tuple[str, str]] = ()
+) -> Document:
+    """Everything a scorecard holds. `basis` are facts on what was scored, beside the digests of the inputs."""
+    parts = [
+        means_part(card),
+        *difference_parts(card),
+        *strata_parts(card),
+        *query_parts(card),
+        definitions_of(card.measures),
+        Part("How to read the figures", [Words(note) for note in notes_of(card)]),
+        *basis_parts(card, basis),
+    ]
+    named = title or f"Scores of {', '.join(run.tag for run in card.runs)}"
+    return Document(named, lead_of_comparisons(card) or lead_of_means(card), parts, about)
+
+
+def lead_of_means(card: Scorecard) -> str:
+    """The first measure in one sentence: of the only run, or of the highest of several and who may be as good."""
+    name, best = next(iter(card.measures)), _best(card)
+    if best is None:
+        return f"{name} is not defined for any query."
+    place, summary = best
+    tag, figure = card.runs[place].tag, f"{number(summary.mean, PLACES)}{_bracket(card, summary)}, n {summary.n:,}"
+    if len(card.runs) == 1:
+        return f"{tag} has {name} {figure}."
+    entry = card.measures[name].entry
+    side = "lowest" if entry.is_lower_better else "highest"
+    said = f"Of {len(card.runs)} runs {tag} has the {side} {name}, {figure}"
+    close = [run.tag for at, run in enumerate(card.runs) if at != place and _overlap(run.scores.summaries[0], summary)]
+    return f"{said}; its interval overlaps that of {', '.join(close)}." if close else f"{said}."
+
+
+def _best(card: Scorecard) -> tuple[int, Summary] | None:
+    """The place and the summary of the run that is best by the first measure; the first of several that tie."""
+    sign = -1.0 if next(iter(card.measures.values())).entry.is_lower_better else 1.0
+    found = [(place, run.scores.summaries[0]) for place, run in enumerate(card.runs)]
+    defined = [(place, summary) for place, summary in found if summary.mean is not None]
+    return max(defined, key=lambda one: sign * (one[1].mean or 0.0), default=None)
+
+
+def _bracket(card: Scorecard, summary: Summary) -> str:
+    if summary.interval is None:
+        return ""
+    low, high = summary.interval
+    return f", {card.confidence * 100:g} % [{number(low, PLACES)}, {number(high, PLACES)}]"
+
+
+def _overlap(one: Summary, other: Summary) -> bool:
+    if one.interval is None or other.interval is None:
+        return False
+    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+
+
+def means_part(card: Scorecard) -> Part:
+    """Every measure of every run, and judged@10 beside them."""
+    means = [
+        Mean(name, run.tag, run.scores.summaries[place], run.people[place] if run.people else None)
+        for place, name in enumerate(card.measures)
+        for run in card.runs
+    ]
+    if JUDGED_AT_10 not in card.measures.values():
+        means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
+    chart = means_chart("Means with their intervals", means, card.shown_confidence)
+    return Part("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
+
+
+def strata_parts(card: Scorecard) -> Iterator[Part]:
+    """For each field small multiples of the first measure on one scale, and a table of all measures."""
+    for field in card.strata_fields:
+        yield _strata_part(card, field)
+
+
+def _strata_part(card: Scorecard, field: str) -> Part:
+    first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
+    shown = [comparison.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
+    names = [run.tag for run in card.runs]
+    bounds = stratum_bounds(shown)
+    drawings = [stratum_legend(names)] if len(names) > 1 else []
+    drawings += [stratum_dots(one, names, bounds, heading=True) for one in shown]
+    rows = [
+        [stratum.name, name, run.tag, *written(found[place], card.shown_confidence)]
+        for stratum in strata
+        for place, name in enumerate(card.measures)
+        for run, found in zip(card.runs, stratum.summaries, strict=True)
+    ]
+    head = [words.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
+    figures = Table(f"Means by {words}", head, rows, words=3, code=frozenset({1, 2}))
+    outside = len(card.queries) - sum(stratum.n for stratum in card.strata if stratum.field == field)
+    blocks: list[Block] = [Chart(drawings, figures)] if strata else []
+    if small := card.small_words(field):
+        blocks.append(Words(small, quiet=True))
+    if outside:
+        blocks.append(Words(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
+    return Part(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
+
+
+def query_parts(card: Scorecard) -> Iterator[Part]:
+    """Every query that may be told, a table a run; nothing unless queries were asked for."""
+    if not card.with_queries:
+        return
+    for run in card.runs:
+        values = run.scores.values.tolist()
+        rows = [
+            [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.told_queries
+        ]
+        table = Table(f"Every query of {run.tag}", ["Query", *card.measures], rows, code=CODE)
+        yield Part(f"Every query, {run.tag}", [table], note=_told_words(card))
+
+
+def _told_words(card: Scorecard) -> str:
+    hidden = len(card.queries) - len(card.told_queries)
+    return f"{hidden:,} sealed queries are counted in the means and not told here" if hidden else ""
+
+
+def definitions_of(measures: Mapping[str, Measure]) -> Part:
+    """What each measure is, in words, with its range and source; each entry of the registry once."""
+    firsts: dict[str, str] = {}
+    for name, measure in measures.items():
+        firsts.setdefault(measure.entry.name, name)
+    rows = []
+    for name in firsts.values():
+        entry = measures[name].entry
+        rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
+    share = "Judged blocks in the first ten, divided by the blocks returned there."
+    rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
+    return Part(
+        "Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE, frozenset({1}))]
+    )
+
+
+def _range(low: float, high: float) -> str:
+    """`0 to 1`, kept on one line."""
+    return f"{low:g} to {high:g}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[Part]:
+    """What the figures rest on: facts, and the digests of the files that were read."""
+    blocks: list[Block] = [Facts(basis)] if basis else []
+    if card.inputs:
+        rows = [[one.role, one.name, one.sha256] for one in card.inputs]
+        blocks.append(Table("Inputs", ["Input", "File", "SHA-256"], rows, words=3, code=frozenset({1, 2})))
+    if blocks:
+        yield Part("What they rest on", blocks)

@@ -1,0 +1,268 @@
+"""Whether the order of runs holds under other people's grades. Knows no database.
+
+Every run is scored under the released grades, under each person's, and, for two people who graded the same pairs,
+under the higher and the lower of their grades there (Voorhees, Variations in relevance judgments and the measurement
+of retrieval effectiveness, IPM 36, 2000: her union and intersection). How much of the order stays is Kendall's τ-b;
+the runs that change places are named, each with the difference under both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apps.evaluation.core.annotator_grades import Given
+from apps.metrics.columns import Floats, Ints, Judged
+from apps.metrics.statistics.bootstrap import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_SEED,
+    MOST_UNDEFINED,
+    Interval,
+    interval_of,
+    percentile_interval,
+    reading_share,
+    resampled_means,
+)
+from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.statistics.proportions import widened
+from apps.reports.core.bias import EQUAL_PLACES
+
+TAU_RESAMPLES = 1_000
+MOST_PEOPLE, MOST_PAIRS = 12, 12
+RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
+
+
+class Ground(NamedTuple):
+    """Grades to score under. `people` are places among those who judged; `place` and `grade` are what is put over
+    the released grades; `graded` counts the pairs these people graded, `changed` those whose grade is another."""
+
+    kind: str
+    people: tuple[int, ...]
+    place: Ints
+    grade: Ints
+    graded: int
+    changed: int
+
+
+def grounds_of(judged: Judged, given: Given) -> list[Ground]:
+    """The released grades, each person's, and the higher and lower ones of two people, in this order.
+
+    Of many people those who share most pairs with others come in, `MOST_PEOPLE` of them, and `MOST_PAIRS` of their
+    pairs, by how many pairs they share; who shares none with anybody still counts as a person. Ties go by place.
+    """
+    empty = np.empty(0, dtype=np.int64)
+    found = [Ground(RELEASED, (), empty, empty, 0, 0)]
+    chosen = most_shared(given, len(judged.grade))
+    found += [_ground(judged, PERSON, (person,), *given.by(person)) for person in chosen]
+    shared = [(pair, *_both(given, *pair)) for pair in combinations(chosen, 2)]
+    shared = [row for row in shared if len(row[1])]
+    for pair, place, first, second in sorted(shared, key=lambda row: (-len(row[1]), row[0]))[:MOST_PAIRS]:
+        found.append(_ground(judged, HIGHER, pair, place, np.maximum(first, second)))
+        found.append(_ground(judged, LOWER, pair, place, np.minimum(first, second)))
+    return found
+
+
+def most_shared(given: Given, size: int) -> list[int]:
+    """The people who share most pairs with somebody, as places, ascending; `MOST_PEOPLE` at most."""
+    is_shared = np.bincount(given.place, minlength=size)[given.place] > 1
+    counts = np.bincount(given.person[is_shared], minlength=len(given.people))
+    best = sorted(range(len(given.people)), key=lambda person: (-counts[person], person))[:MOST_PEOPLE]
+    return sorted(best)
+
+
+def _both(given: Given, first: int, second: int) -> tuple[Ints, Ints, Ints]:
+    """The rows that both people graded, and the grades of each."""
+    (one, grades), (other, others) = given.by(first), given.by(second)
+    place, at, beside = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    return place, grades[at], others[beside]
+
+
+def _ground(judged: Judged, kind: str, people: tuple[int, ...], place: Ints, grade: Ints) -> Ground:
+    changed = int((judged.grade[place] != grade).sum())
+    return Ground(kind, people, place, grade, len(place), changed)
+
+
+class Gap(NamedTuple):
+    """How far one run is ahead of another: negative when it is behind. No interval for fewer than two queries."""
+
+    mean: float
+    interval: Interval | None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+
+
+class Swap(NamedTuple):
+    """Two runs, as places, that change places: `ahead` leads under the released grades and is behind under others."""
+
+    ahead: int
+    behind: int
+    before: Gap
+    after: Gap
+
+
+class Order(NamedTuple):
+    """The runs under some grades by one measure, beside the released ones.
+
+    `means` holds mean and interval of each run over `n` queries. `tau` is Kendall's τ-b between the two orders, None
+    when there are fewer than two runs or one order is all ties.
+    """
+
+    means: list[tuple[float, Interval | None]]
+    tau: float | None
+    interval: Interval | None
+    swaps: list[Swap]
+    n: int
+
+
+def order_under(
+    before: Floats,
+    after: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    resamples: int = TAU_RESAMPLES,
+) -> Order:
+    """The order under other grades (`after`) against that under the released ones (`before`).
+
+    Both are values by one measure, shape (queries, runs). Queries without a value in any place are left out. The
+    same resampled queries serve both for τ, so runs and grades stay paired; means that agree to twelve places are tied.
+    """
+    whole = ~np.isnan(before + after).any(axis=1)
+    before, after = before[whole], after[whole]
+    n, runs = before.shape
+    if n == 0:
+        return Order([], None, None, [], 0)
+    exact = [math.fsum(column) / n for column in after.T]
+    old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
+    draws = _draws(before, after, seed, resamples) if n > 1 else None
+    share = confidence if draws is None else widened(confidence, n)
+    tau = _tau(old[None], new[None])[0]
+    spread = None if draws is None else _tau_interval(tau, _tau(draws[:, :runs], draws[:, runs:]), share)
+    means = [(exact[run], None if draws is None else _of_mean(after[:, run], confidence)) for run in range(runs)]
+    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, before, after, confidence), n)
+
+
+def _of_mean(values: Floats, confidence: float) -> Interval:
+    return interval_of(every_draw(values), reading_share(values, confidence))
+
+
+def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
+    """Resampled means: the runs under the released grades, then under the others."""
+    return _rounded(resampled_means(np.hstack((before, after)), seed=seed, resamples=resamples))
+
+
+def _rounded(means: Floats) -> Floats:
+    """Rounded, so that what differs by the order of a sum is equal."""
+    return np.round(means, EQUAL_PLACES)
+
+
+def _tau(before: Floats, after: Floats) -> Floats:
+    """Kendall's τ-b of each row of two (draws, runs) arrays; NaN where it is not defined."""
+    one, other = np.triu_indices(before.shape[1], 1)
+    first, second = np.sign(before[:, one] - before[:, other]), np.sign(after[:, one] - after[:, other])
+    pairs = np.sqrt((first != 0).sum(axis=1) * (second != 0).sum(axis=1).astype(np.float64))
+    alike = (first * second).sum(axis=1)
+    return np.divide(alike, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+
+
+def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
+    """The percentile interval over draws, reaching as far as τ. None when τ, or more than half of its draws, are not
+    defined.
+
+    τ moves in steps, and where runs lie close its draws tend to one side of it: the interval can leave τ itself out.
+    Corrected for that bias it shrinks to the one step that τ is on, and says it is sure where it is least so.
+    """
+    if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
+        return None
+    low, high = percentile_interval(taus, share)
+    return min(low, float(tau)), max(high, float(tau))
+
+
+def _swaps(old: Floats, new: Floats, before: Floats, after: Floats, confidence: float) -> list[Swap]:
+    """The runs that change places, the widest lead lost first."""
+    runs = len(old)
+    found = []
+    for ahead in range(runs):
+        for behind in range(runs):
+            if old[ahead] > old[behind] and new[ahead] < new[behind]:
+                gaps = [_gap(values[:, ahead] - values[:, behind], confidence) for values in (before, after)]
+                found.append(Swap(ahead, behind, *gaps))
+    return sorted(found, key=lambda swap: (-swap.before.mean, swap.ahead, swap.behind))
+
+
+def _gap(change: Floats, confidence: float) -> Gap:
+    mean = math.fsum(change) / len(change)
+    return Gap(mean, _of_mean(change, confidence) if len(change) > 1 else None)
+
+
+def facts_of(order: Order) -> dict[str, Any]:
+    """The order as plain values that JSON keeps; `order_from` is the way back."""
+    return {**order._asdict(), "swaps": [_swap_facts(swap) for swap in order.swaps]}
+
+
+def _swap_facts(swap: Swap) -> dict[str, Any]:
+    return {**swap._asdict(), "before": swap.before._asdict(), "after": swap.after._asdict()}
+
+
+def order_from(facts: dict[str, Any]) -> Order:
+    """The order that `facts_of` wrote."""
+    means = [(mean, _interval(bounds)) for mean, bounds in facts["means"]]
+    swaps = [
+        Swap(row["ahead"], row["behind"], _gap_from(row["before"]), _gap_from(row["after"])) for row in facts["swaps"]
+    ]
+    return Order(means, facts["tau"], _interval(facts["interval"]), swaps, facts["n"])
+
+
+def _gap_from(facts: dict[str, Any]) -> Gap:
+    return Gap(facts["mean"], _interval(facts["interval"]))
+
+
+def _interval(bounds: Sequence[float] | None) -> Interval | None:
+    return None if bounds is None else (bounds[0], bounds[1])
+
+
+class Named(NamedTuple):
+    """An order under somebody's grades, and what those grades are called."""
+
+    words: str
+    order: Order
+
+
+def verdict(tags: Sequence[str], under: Sequence[Named], measure: str) -> str:
+    """The sentence at the head of the report. `under` holds the orders under each single person's grades."""
+    if len(tags) < 2:
+        return "One run alone has nobody to change places with. Ask again with two runs or more."
+    if not under:
+        return "No grade of this version has a name with it, so there is nobody to score the runs under."
+    moved = [named for named in under if named.order.swaps]
+    if not moved:
+        return f"The order of {len(tags)} runs by {measure} holds under the grades of {_everybody(len(under))}."
+    pairs = {(swap.ahead, swap.behind): swap for named in moved for swap in named.order.swaps}
+    told = sum(swap.before.is_settled for swap in pairs.values())
+    (ahead, behind), _ = next(iter(pairs.items()))
+    if len(pairs) == 1:
+        said = f"{tags[ahead]} is ahead of {tags[behind]} by {measure}, and behind it under the grades of"
+        said = f"{said} {moved[0].words}" if len(moved) == 1 else f"{said} {len(moved)} of {len(under)} people"
+    else:
+        said = f"{len(pairs)} pairs of runs change places by {measure} under somebody’s grades"
+    return f"{said}; {_telling(len(pairs), told)}."
+
+
+def _everybody(people: int) -> str:
+    return "the one person who judged" if people == 1 else f"each of {people} people"
+
+
+def _telling(pairs: int, told: int) -> str:
+    """Whether what changes places was told apart at all."""
+    if pairs == 1:
+        return "the released grades tell the two apart" if told else "the released grades do not tell the two apart"
+    if told == 0:
+        return "the released grades tell none of them apart"
+    return f"the released grades tell {told} of them apart"

@@ -1,0 +1,70 @@
+"""A document as Markdown, with the tables of GitHub's flavour. Charts become the tables of their figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from apps.reports.core.document import Block, Chart, Document, Facts, Part, Table, Words
+
+SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
+LIST_OR_HEADING = re.compile(r"\A(\d*)([#+-]|[.)](?=\s))")
+LINE_BREAKS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]+\s*")
+
+
+def as_markdown(document: Document) -> str:
+    """The whole file. Marks in the texts are escaped, so that they stand there as they are."""
+    blocks = [f"# {_text(document.title)}", f"**{_text(document.lead)}**", *map(_paragraph, document.about)]
+    for part in document.parts:
+        blocks += _part(part)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _part(part: Part) -> Iterator[str]:
+    yield f"## {_text(part.title)}"
+    if part.note:
+        yield f"_{_text(part.note)}_"
+    yield from (text for block in part.blocks for text in _block(block))
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Words):
+        yield _paragraph(block.text)
+    elif isinstance(block, Facts):
+        write = _code if block.code else _text
+        yield "\n".join(f"- {_text(term)}: {write(text)}" for term, text in block.rows)
+    elif isinstance(block, Chart):
+        yield f"**{_text(block.figures.name)}**"
+        yield _table(block.figures)
+    else:
+        yield _table(block)
+
+
+def _table(table: Table) -> str:
+    rule = [":---" if table.holds_words(column) else "---:" for column in range(len(table.head))]
+    rows = [[_text(words) for words in table.head], rule]
+    rows += [
+        [_code(text).replace("|", "\\|") if column in table.code else _text(text) for column, text in enumerate(row)]
+        for row in table.rows
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph; what would begin a heading or a list is escaped."""
+    return LIST_OR_HEADING.sub(r"\1\\\2", _text(text))
+
+
+def _text(text: str) -> str:
+    """The text on one line with its marks escaped."""
+    return SPECIAL.sub(r"\\\1", LINE_BREAKS.sub(" ", text))
+
+
+def _code(text: str) -> str:
+    """The text as code; the fence is longer than any run of backticks in it."""
+    if not text:
+        return ""
+    text = LINE_BREAKS.sub(" ", text)
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, room = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{room}{text}{room}{fence}"

@@ -1,0 +1,80 @@
+from typing import Any
+
+from django import forms
+
+from apps.common.forms import KaratForm, offer
+from apps.evaluation.forms import RunsForm, _named
+from apps.evaluation.rules import DEFAULT_MEASURES, SPLIT_WORDS
+from apps.evaluation.selectors.evaluations import scorable_runs
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
+from apps.metrics.statistics.significance import DEFAULT_SEED
+from apps.reports.core.negatives import Choice
+from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS
+from apps.reports.selectors.finders import has_finders
+from apps.retrieval.enums import SystemKind
+
+USUAL_DEPTH = 10
+
+
+LARGEST_SEED = 2**31 - 1
+
+
+class BiasForm(RunsForm):
+    """Which runs to compare with each system left out."""
+
+    measures = forms.CharField(
+        max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also weighs what to judge first."
+    )
+    depth = forms.IntegerField(
+        min_value=0,
+        max_value=DEEPEST_REPORT,
+        label="Who brought a pair in",
+        help_text="0: the runs that the pools of this version's rounds name. Any other number: every run that ranks "
+        "the pair so high, for grades whose pools are not known.",
+    )
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known]
+        self.fields["depth"].initial = 0 if has_finders(version) else USUAL_DEPTH
+
+
+class StabilityForm(RunsForm):
+    """Which runs to order under each person's grades."""
+
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in self.known[:MOST_RUNS]]
+
+
+class FirstForm(KaratForm):
+    """How many unjudged blocks to judge first."""
+
+    most = forms.IntegerField(min_value=1, max_value=MOST_FIRST, label="Blocks")
+
+
+class NegativesForm(KaratForm):
+    """Which negatives to propose for a version's queries."""
+
+    run = forms.TypedChoiceField(coerce=int, label="Baseline")
+    hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones a query")
+    easy = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=5, label="Easy ones a query")
+    depth = forms.IntegerField(min_value=1, max_value=DEEPEST_REPORT, initial=100, label="Ranks that count as high")
+    seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=DEFAULT_SEED)
+    split = forms.ChoiceField()
+
+    def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
+        offer(self, "run", _named(runs))
+        self.fields["run"].initial = runs[0].pk if runs else None
+        sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
+        offer(self, "split", sides.items())
+        self.fields["split"].required = not is_lead
+        self.fields["split"].initial = Split.DEV.value
+
+    @property
+    def choice(self) -> Choice:
+        values = self.cleaned_data
+        return Choice(values["hard"], values["easy"], values["depth"], values["seed"])

@@ -1,0 +1,173 @@
+"""What the page of a bias report shows, read from its stored result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from django.utils.safestring import SafeString
+
+from apps.common.charts import Scale, clip, figures, svg, tag, title
+from apps.common.wording import number, percent, signed
+from apps.evaluation.selectors.rankings import UNJUDGED_AT
+from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
+from apps.evaluation.web.sheets import Named, block_names, conventions_of
+from apps.reports.core import bias
+from apps.reports.core.bias import LeftOut, Move, Standing
+from apps.reports.models import BiasReport
+
+FIRST_SHOWN = 10
+USUAL_FIRST = 50
+
+
+class Unjudged(NamedTuple):
+    """How much of a run's first results nobody judged, one share a depth."""
+
+    tag: str
+    name: str
+    shares: list[float | None]
+    drawing: SafeString
+
+
+class Neighbours(NamedTuple):
+    better: str
+    worse: str
+    gap: float
+    is_settled: bool
+
+
+class FirstRow(NamedTuple):
+    """A block to judge first."""
+
+    query: str
+    text: str
+    block: Named
+    swing: float
+
+
+@dataclass
+class BiasSheet:
+    """A computed report; `asked` is the measure to show, the first one by default."""
+
+    report: BiasReport
+    asked: str = ""
+
+    @property
+    def measure(self) -> str:
+        names = self.report.measures
+        return self.asked if self.asked in names else names[0]
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What each system is called."""
+        return {out.system: out.name for out in self.left_out}
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        return [Standing(run["tag"], run["system"], run["means"]) for run in self.report.result["runs"]]
+
+    @cached_property
+    def left_out(self) -> list[LeftOut]:
+        return [LeftOut(**row) for row in self.report.result["left_out"]]
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """Every run with its own system left out, in the order of the measure."""
+        place = self.report.measures.index(self.measure)
+        return sorted(bias.moves(self.standings, self.left_out, place), key=lambda move: (move.rank_before, move.tag))
+
+    @property
+    def verdict(self) -> str:
+        return bias.verdict(self.moves, self.measure)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return bounds_of([end for move in self.moves for end in (move.before, move.after) if end is not None])
+
+    @property
+    def head(self) -> SafeString:
+        return head_cell(self.bounds)
+
+    @property
+    def drawn(self) -> list[tuple[Move, SafeString]]:
+        return [(move, move_cell(move, self.bounds.place)) for move in self.moves]
+
+    @property
+    def figures(self) -> SafeString:
+        """How much every run changes with each system left out."""
+        place = self.report.measures.index(self.measure)
+        rows = []
+        for out in self.left_out:
+            changes = [
+                signed((row[place] or 0.0) - (run.means[place] or 0.0))
+                for run, row in zip(self.standings, out.means, strict=True)
+            ]
+            rows.append([out.name, *changes])
+        return figures(["Left out", *(run.tag for run in self.standings)], rows)
+
+    @property
+    def unjudged(self) -> list[Unjudged]:
+        """Runs with the most unjudged results at the middle depth first."""
+        rows = self.report.result["runs"]
+        found = [
+            Unjudged(run["tag"], self.names[run["system"]], run["unjudged"], share_cell(run["tag"], run["unjudged"][1]))
+            for run in rows
+        ]
+        return sorted(found, key=lambda row: (-(row.shares[1] or 0.0), row.tag))
+
+    @property
+    def depths(self) -> Sequence[int]:
+        return UNJUDGED_AT
+
+    @property
+    def first(self) -> dict[str, Any]:
+        return self.report.result["first"]
+
+    @property
+    def neighbours(self) -> list[Neighbours]:
+        return [Neighbours(*row) for row in self.first["neighbours"]]
+
+    @property
+    def settled_count(self) -> int:
+        return sum(pair.is_settled for pair in self.neighbours)
+
+    @cached_property
+    def first_rows(self) -> list[FirstRow]:
+        shown = self.first["pairs"][:FIRST_SHOWN]
+        version = self.report.version
+        blocks = block_names(version.snapshot, [position for _, position, _ in shown])
+        texts = dict(
+            version.queries.filter(outside_id__in=[query for query, _, _ in shown]).values_list("outside_id", "text")
+        )
+        return [FirstRow(query, texts[query], blocks[position], swing) for query, position, swing in shown]
+
+    @property
+    def usual_first(self) -> int:
+        return min(USUAL_FIRST, len(self.first["pairs"]))
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(self.report.measures)
+
+
+def move_cell(move: Move, place: Scale) -> SafeString:
+    """A hollow dot with all judgements, a filled one without those of the run's own system, and the way between."""
+    y = CELL_HEIGHT / 2
+    before, after = place(move.before or 0.0), place(move.after or 0.0)
+    words = f"{move.tag}: {number(move.before)} with all judgements, {number(move.after)} without its own"
+    parts = [
+        tag("path", class_="whisker", d=f"M{before:.1f} {y:.1f}H{after:.1f}"),
+        tag("circle", class_="open", cx=before, cy=y, r=4.0),
+        tag("circle", class_="point", cx=after, cy=y, r=4.0),
+    ]
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
+
+
+def share_cell(name: str, share: float | None) -> SafeString:
+    """A bar from 0 to the share, on a track that is the whole."""
+    wide, high, top = 160.0, 10.0, (CELL_HEIGHT - 10.0) / 2
+    words = f"{clip(name, 40)}: {percent(share, 0)} unjudged at {UNJUDGED_AT[1]}"
+    parts = [tag("rect", class_="track", x=0.0, y=top, width=wide, height=high)]
+    if share:
+        parts.append(tag("rect", title(words), class_="bar-fill", x=0.0, y=top, width=wide * share, height=high))
+    return svg(wide, CELL_HEIGHT, words, parts)

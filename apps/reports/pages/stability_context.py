@@ -1,0 +1,192 @@
+"""What the page of a stability report shows, read from its stored result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from django.utils.safestring import SafeString
+
+from apps.common.charts import Estimate, Scale, figures, svg, tag, title, whisker
+from apps.common.wording import interval, number
+from apps.evaluation.core.charts import Bounds, bounds_of
+from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
+from apps.evaluation.web.sheets import conventions_of
+from apps.reports.core import stability
+from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Named, Order, Swap, order_from
+from apps.reports.models import StabilityReport
+
+TAU_BOUNDS = Bounds(-1.0, 1.0)
+ENDS = {HIGHER: "the higher grades of {} and {}", LOWER: "the lower grades of {} and {}"}
+
+
+class SwapRow(NamedTuple):
+    """Two runs that change places: the tags, and the gap under both."""
+
+    ahead: str
+    behind: str
+    swap: Swap
+
+
+class GroundRow(NamedTuple):
+    """An order under other grades than the released ones, with τ to the order it is set beside."""
+
+    words: str
+    graded: int
+    changed: int | None
+    order: Order
+    drawing: SafeString
+    swaps: list[SwapRow]
+
+
+class RunRow(NamedTuple):
+    """A run with its mean and rank under the released grades and under each person's."""
+
+    tag: str
+    name: str
+    mean: float
+    rank: int
+    interval: Interval | None
+    drawing: SafeString
+    others: list[tuple[float, int]]
+
+
+@dataclass
+class StabilitySheet:
+    """A computed report. `names` say what the reader may call people; `asked` is the measure to show."""
+
+    report: StabilityReport
+    names: Mapping[int, str]
+    asked: str = ""
+
+    @property
+    def measure(self) -> str:
+        measures = self.report.measures
+        return self.asked if self.asked in measures else measures[0]
+
+    @cached_property
+    def _at(self) -> int:
+        return self.report.measures.index(self.measure)
+
+    @cached_property
+    def tags(self) -> list[str]:
+        return [run["tag"] for run in self.report.result["runs"]]
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(self.report.measures)
+
+    def _name(self, place: int) -> str:
+        return self.names[self.report.result["people"][place]]
+
+    def _words(self, ground: Mapping[str, Any]) -> str:
+        people = [self._name(place) for place in ground["people"]]
+        return people[0] if ground["kind"] == PERSON else ENDS[ground["kind"]].format(*people)
+
+    def _order(self, ground: Mapping[str, Any]) -> Order:
+        return order_from(ground["orders"][self._at])
+
+    @cached_property
+    def released(self) -> Order:
+        return self._order(self.report.result["grounds"][0])
+
+    @cached_property
+    def people(self) -> list[GroundRow]:
+        """The orders under each person's grades."""
+        return [self._row(each) for each in self.report.result["grounds"] if each["kind"] == PERSON]
+
+    @cached_property
+    def ends(self) -> list[GroundRow]:
+        """The orders under the higher and the lower grades of two people."""
+        return [self._row(each) for each in self.report.result["grounds"] if each["kind"] in ENDS]
+
+    @cached_property
+    def between(self) -> list[GroundRow]:
+        """The orders of two people beside each other."""
+        graded = {tuple(each["people"]): each["graded"] for each in self.report.result["grounds"]}
+        found = []
+        for each in self.report.result["between"]:
+            words = " and ".join(self._name(place) for place in each["people"])
+            found.append(self._row(each | {"graded": graded[tuple(each["people"])], "changed": None}, words))
+        return found
+
+    def _row(self, ground: Mapping[str, Any], words: str = "") -> GroundRow:
+        order, words = self._order(ground), words or self._words(ground)
+        swaps = [SwapRow(self.tags[swap.ahead], self.tags[swap.behind], swap) for swap in order.swaps]
+        return GroundRow(words, ground["graded"], ground["changed"], order, tau_cell(words, order), swaps)
+
+    @property
+    def left_out(self) -> int:
+        """How many people judged and are not shown."""
+        return len(self.report.result["people"]) - len(self.people)
+
+    @property
+    def verdict(self) -> str:
+        return stability.verdict(self.tags, [Named(row.words, row.order) for row in self.people], self.measure)
+
+    @property
+    def tau_head(self) -> SafeString:
+        return head_cell(TAU_BOUNDS)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        orders = [self.released, *(row.order for row in self.people)]
+        return bounds_of([end for order in orders for mean, spread in order.means for end in (mean, *(spread or ()))])
+
+    @property
+    def head(self) -> SafeString:
+        return head_cell(self.bounds)
+
+    @property
+    def runs(self) -> list[RunRow]:
+        """The runs in the order of the released grades."""
+        orders = [row.order for row in self.people]
+        ranks = [ranks_of(order) for order in orders]
+        released = ranks_of(self.released)
+        found = []
+        for place, run in enumerate(self.report.result["runs"]):
+            mean, spread = self.released.means[place]
+            others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, ranks, strict=True)]
+            drawing = run_cell(run["tag"], self.released, place, self.people, self.bounds.place)
+            found.append(RunRow(run["tag"], run["name"], mean, released[place], spread, drawing, others))
+        return sorted(found, key=lambda row: (-row.mean, row.tag))
+
+    @property
+    def figures(self) -> SafeString:
+        """The means with intervals behind the drawing, a row a run and person."""
+        rows = [
+            [run["tag"], words, number(order.means[place][0]), interval(order.means[place][1], 3), order.n]
+            for place, run in enumerate(self.report.result["runs"])
+            for words, order in [("released", self.released), *((row.words, row.order) for row in self.people)]
+        ]
+        return figures(["Run", "Grades of", self.measure, "95 % interval", "n"], rows, words=2)
+
+
+def ranks_of(order: Order) -> list[int]:
+    """The rank of each run from 1; equal means share the better one."""
+    means = [mean for mean, _ in order.means]
+    return [1 + sum(other > mean for other in means) for mean in means]
+
+
+def tau_cell(words: str, order: Order) -> SafeString:
+    """τ with its interval on the scale from −1 to 1; a line without a mark where it is not defined."""
+    zero = tag("path", class_="zero", d=f"M{TAU_BOUNDS.place(0.0):.1f} -8V32")
+    if order.tau is None:
+        return svg(CELL_WIDTH, CELL_HEIGHT, f"{words}: τ is not defined", [zero])
+    low, high = order.interval or (None, None)
+    row = Estimate(words, order.tau, low, high, order.n, "τ-b")
+    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [zero, whisker(row, TAU_BOUNDS.place, CELL_HEIGHT / 2)])
+
+
+def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], place: Scale) -> SafeString:
+    """The mean under the released grades as a filled dot with its whisker, and a hollow dot for each person's."""
+    middle = CELL_HEIGHT / 2
+    mean, spread = released.means[run]
+    low, high = spread or (None, None)
+    row = Estimate(name, mean, low, high, released.n)
+    dots = []
+    for person in people:
+        value = person.order.means[run][0]
+        words = title(f"{name}, grades of {person.words}: {number(value)}")
+        dots.append(tag("circle", words, class_="open", cx=place(value), cy=middle, r=3.5))
+    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [*dots, whisker(row, place, middle)])

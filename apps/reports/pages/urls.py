@@ -1,0 +1,19 @@
+from django.urls import path
+
+from apps.reports.pages import bias, documents, negatives, stability
+
+app_name = "reports"
+urlpatterns = [
+    path("<int:pk>/report/", documents.evaluation, name="evaluation"),
+    path("compare/<int:baseline>/<int:candidate>/report/", documents.comparison, name="comparison"),
+    path("version/<int:version_pk>/report/", documents.version, name="version"),
+    path("bias/", bias.bias_reports, name="bias-reports"),
+    path("bias/<int:pk>/", bias.bias_page, name="bias"),
+    path("bias/<int:pk>/first/", bias.judge_first, name="judge-first"),
+    path("version/<int:version_pk>/bias/", bias.ask_bias, name="ask-bias"),
+    path("stability/", stability.stability_reports, name="stability-reports"),
+    path("stability/<int:pk>/", stability.stability_page, name="stability"),
+    path("version/<int:version_pk>/stability/", stability.ask_stability, name="ask-stability"),
+    path("version/<int:version_pk>/negatives/", negatives.negatives, name="negatives"),
+    path("version/<int:version_pk>/negatives/file/", negatives.negatives_file, name="negatives-file"),
+]

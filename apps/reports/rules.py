@@ -1,0 +1,71 @@
+from collections.abc import Sequence
+
+from apps.accounts.selectors import Member
+from apps.agreement.selectors import rounds_refusal
+from apps.common.errors import Refusal
+from apps.evaluation.rules import request_refusal
+from apps.goldsets.models import Version
+from apps.metrics.measures import parse_measure
+from apps.reports.core.negatives import Choice
+from apps.reports.models import BiasReport
+from apps.retrieval.models import Run
+
+DEEPEST_REPORT = 1_000
+
+
+MOST_FIRST = 1_000
+
+
+MOST_NEGATIVES = 100
+
+
+MOST_RUNS = 30
+
+
+def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) -> str | None:
+    """Why these runs have no bias report on this side of the version."""
+    if len(runs) < 2:
+        return "A bias report compares runs. Choose two or more."
+    if not 0 <= depth <= DEEPEST_REPORT:
+        return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
+    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
+def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
+    """Why these runs have no stability report on this side of the version."""
+    if len(runs) < 2:
+        return "A stability report compares the order of runs. Choose two or more."
+    if len(runs) > MOST_RUNS:
+        return f"A stability report compares {MOST_RUNS} runs at most. Choose fewer."
+    if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
+        return f"{about_judging[0]} says how much was judged, whoever judged it. Name measures of what was found."
+    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
+def people_refusal(member: Member, version: Version) -> str | None:
+    """Why the person may not yet see what single people's grades do: a round of the version is open."""
+    return rounds_refusal(member, version.rounds.all())
+
+
+def first_refusal(report: BiasReport, most: int) -> str | None:
+    """Why no pool of what to judge first can be made from the report."""
+    if not report.is_computed:
+        return "This report is still being computed. Its list of what to judge first comes with it."
+    if not report.result["first"]["pairs"]:
+        return "No unjudged block can change the order of these runs. There is nothing to judge first."
+    if not 1 <= most <= MOST_FIRST:
+        return f"Choose 1 to {MOST_FIRST:,} blocks."
+    return None
+
+
+def negatives_refusal(run: Run, version: Version, split: str, choice: Choice) -> str | None:
+    """Why such negatives cannot be proposed to anybody."""
+    if not 0 <= choice.hard <= MOST_NEGATIVES or not 0 <= choice.easy <= MOST_NEGATIVES:
+        return f"A query is given 0 to {MOST_NEGATIVES} negatives of a kind."
+    if not 1 <= choice.depth <= DEEPEST_REPORT:
+        return f"The depth is a whole number from 1 to {DEEPEST_REPORT:,}."
+    return request_refusal(run, version, split)
+
+
+class StabilityHidden(Refusal):
+    """What single people's grades do is not shown yet."""

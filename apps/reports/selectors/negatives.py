@@ -1,0 +1,197 @@
+"""The negatives of a version's queries, gathered part by part and written as JSONL or CSV."""
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import QuerySet
+
+from apps.common.csvsafe import safe_cell
+from apps.corpus.neardups import Signatures
+from apps.evaluation.selectors.evaluations import scorable_runs
+from apps.goldsets.content import VersionContent, bytewise
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.goldsets.selectors import revoked_sources
+from apps.metrics.columns import Ints
+from apps.reports.core.negatives import HARD, JUDGED, Choice, Drawn, Negative, alike_by, draw, settle
+from apps.retrieval import ranking
+from apps.retrieval.indexing import built_signatures
+from apps.retrieval.models import Ranking, Run
+
+AT_ONCE = 100
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}
+CSV_HEAD = ("query_id", "query", "split", "block_id", "kind", "basis", "rank", "grade")
+POSITIVE = "positive"
+
+
+class Named(NamedTuple):
+    """A block by its position in the snapshot: its outside id and the digest of its text."""
+
+    block_id: str
+    text_digest: str
+
+
+class Proposed(NamedTuple):
+    """One query with its relevant blocks, best grade first, and its negatives, each with its outside id."""
+
+    query: VersionQuery
+    positive: list[tuple[str, int]]
+    negatives: list[tuple[str, Negative]]
+
+    def count(self, kind: str) -> int:
+        return sum(negative.kind == kind for _, negative in self.negatives)
+
+    @property
+    def hard(self) -> int:
+        return self.count(HARD)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What was asked for: a baseline, how many, for which sides. Queries of revoked sources are left out."""
+
+    version: Version
+    run: Run
+    splits: Collection[str]
+    choice: Choice
+    at: datetime
+
+    def queries(self) -> QuerySet[VersionQuery]:
+        """The judged queries, in the bytewise order of their ids."""
+        content = VersionContent(self.version, splits=self.splits, revoked=list(self.revoked))
+        graded = VersionGrade.objects.filter(version=self.version).values("query")
+        return content.query_rows().filter(pk__in=graded).order_by(bytewise("outside_id"))
+
+    @cached_property
+    def revoked(self) -> dict[int, str]:
+        return revoked_sources(self.version, at=self.at)
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every complete run on the snapshot: an easy negative lies outside the tops of all."""
+        return scorable_runs(self.version)
+
+    @cached_property
+    def signatures(self) -> Signatures | None:
+        return built_signatures(self.version.snapshot)
+
+    def proposed(self, queries: Sequence[VersionQuery]) -> list[Proposed]:
+        """The negatives of these queries: a handful of statements, however many they are."""
+        grades = self._grades(queries)
+        tops = self._tops(queries)
+        blocks = self.version.snapshot.block_count
+        drawn = {}
+        for query in queries:
+            own = tops[query.query_id]
+            every = np.concatenate([np.empty(0, dtype=np.int64), *own.values()])
+            baseline = own.get(self.run.pk, every[:0])
+            drawn[query.pk] = draw(query.outside_id, baseline, every, grades[query.pk], blocks, self.choice)
+        names = self._named(drawn.values())
+        alike = alike_by({place: name.text_digest for place, name in names.items()}, self.signatures)
+        found = []
+        for query in queries:
+            own_grades = grades[query.pk]
+            best = sorted(drawn[query.pk].relevant.tolist(), key=lambda place: (-own_grades[place], place))
+            negatives = settle(drawn[query.pk], own_grades, alike, self.choice)
+            found.append(
+                Proposed(
+                    query,
+                    [(names[place].block_id, own_grades[place]) for place in best],
+                    [(names[negative.position].block_id, negative) for negative in negatives],
+                )
+            )
+        return found
+
+    def every(self) -> Iterator[Proposed]:
+        """All queries, some at a time, so that little is in memory."""
+        part: list[VersionQuery] = []
+        for query in self.queries().iterator(chunk_size=AT_ONCE):
+            part.append(query)
+            if len(part) == AT_ONCE:
+                yield from self.proposed(part)
+                part = []
+        yield from self.proposed(part)
+
+    def _grades(self, queries: Sequence[VersionQuery]) -> dict[int, dict[int, int]]:
+        grades: dict[int, dict[int, int]] = {query.pk: {} for query in queries}
+        rows = VersionGrade.objects.filter(query__in=[query.pk for query in queries])
+        for query, position, grade in rows.values_list("query_id", "position", "grade"):
+            grades[query][position] = grade
+        return grades
+
+    def _tops(self, queries: Sequence[VersionQuery]) -> dict[int, dict[int, Ints]]:
+        """By query and run, the positions that count as high."""
+        tops: dict[int, dict[int, Ints]] = defaultdict(dict)
+        asked = [query.query_id for query in queries]
+        rows = Ranking.objects.filter(run__in=self.runs, query__in=asked).values_list("run_id", "query_id", "packed")
+        for run, query, packed in rows.iterator():
+            tops[query][run] = ranking.unpack(bytes(packed))[0][: self.choice.depth].astype(np.int64)
+        return tops
+
+    def _named(self, drawn: Collection[Drawn]) -> dict[int, Named]:
+        empty = np.empty(0, dtype=np.int64)
+        columns = [column for one in drawn for column in (one.relevant, one.hard, one.easy)]
+        wanted = np.unique(np.concatenate([empty, *columns])).tolist()
+        found: dict[int, Named] = {}
+        for start in range(0, len(wanted), 5_000):
+            rows = self.version.snapshot.entries.filter(position__in=wanted[start : start + 5_000])
+            for position, *name in rows.values_list("position", "block__outside_id", "version__text_digest"):
+                found[position] = Named(*name)
+        return found
+
+
+def lines(proposal: Proposal, form: str) -> Iterator[str]:
+    """The file, line by line; `form` is jsonl or csv."""
+    return _csv_lines(proposal) if form == "csv" else map(_json_line, proposal.every())
+
+
+def _json_line(one: Proposed) -> str:
+    body = {
+        "query_id": one.query.outside_id,
+        "query": one.query.text,
+        "split": one.query.split,
+        "positive": [block for block, _ in one.positive],
+        "negatives": [
+            {
+                "block_id": block,
+                "kind": negative.kind,
+                "basis": negative.basis,
+                "rank": negative.rank,
+                "grade": negative.grade,
+            }
+            for block, negative in one.negatives
+        ],
+    }
+    return json.dumps(body, ensure_ascii=False) + "\n"
+
+
+class _Line:
+    """A file whose lines are handed on."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _csv_lines(proposal: Proposal) -> Iterator[str]:
+    writer = csv.writer(_Line(), lineterminator="\n")
+    yield writer.writerow(CSV_HEAD)
+    for one in proposal.every():
+        query = (safe_cell(one.query.outside_id), safe_cell(one.query.text), one.query.split)
+        for block, grade in one.positive:
+            yield writer.writerow([*query, safe_cell(block), POSITIVE, JUDGED, None, grade])
+        for block, negative in one.negatives:
+            _, kind, basis, rank, grade_or_none = negative
+            yield writer.writerow([*query, safe_cell(block), kind, basis, rank, grade_or_none])
+
+
+def file_name(proposal: Proposal, form: str) -> str:
+    """Made of slugs and numbers only, so that it is safe in a header and on every file system."""
+    version = proposal.version
+    side = "-".join(sorted(proposal.splits))
+    return f"{version.gold_set.slug}-{version.label}-{side}-negatives.{form}"

@@ -1,0 +1,361 @@
+import argparse
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from apps.cli.score import command
+from tests.metrics.oracle import trec_values
+
+QRELS = """\
+Q1 0 a 2
+Q1 0 b 0
+Q2 0 a 1
+Q2 0 c 1
+Q3 0 c 0
+"""
+RUN = """\
+Q1 Q0 b 1 2.0 bm25
+Q1 Q0 a 2 1.0 bm25
+Q2 Q0 c 1 9.5 bm25
+Q2 Q0 x 2 9.0 bm25
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+def score(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(prog="karat")
+    command.add_parser(parser.add_subparsers(required=True))
+    args = parser.parse_args(["score", *arguments])
+    return args.run(args)
+
+
+def score_json(capsys, *arguments: str) -> dict:
+    assert score("--qrels", "qrels", "--run", "run", "--format", "json", *arguments) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_has_the_documented_layout(files, capsys):
+    found = score_json(capsys, "--measures", "nDCG@10 AP", "--per-query")
+
+    assert found["queries"] == {"judged": 3, "with_relevant": 2, "in_run": 2, "missing": 1}
+    (run,) = found["runs"]
+    assert run["tag"] == "bm25"
+    assert list(run["measures"]) == ["nDCG@10", "AP"]
+    assert run["measures"]["AP"]["mean"] == (0.5 + 0.5 + 0.0) / 3
+    assert len(run["measures"]["AP"]["ci"]) == 2
+    assert run["judged@10"] == 0.75
+    assert run["per_query"]["Q2"]["AP"] == 0.5
+    assert run["per_query"]["Q3"] == {"nDCG@10": 0.0, "AP": 0.0}
+
+
+def test_values_equal_trec_eval(files, capsys):
+    qrels = {"Q1": {"a": 2, "b": 0}, "Q2": {"a": 1, "c": 1}, "Q3": {"c": 0}}
+    run = {"Q1": {"b": 2.0, "a": 1.0}, "Q2": {"c": 9.5, "x": 9.0}}
+    names = ["nDCG@10", "AP", "RR", "P@10"]
+
+    found = score_json(capsys, "--measures", " ".join(names), "--per-query")
+
+    theirs = trec_values(qrels, run)
+    for query, row in found["runs"][0]["per_query"].items():
+        assert row == pytest.approx({name: theirs[query][name] for name in names}, abs=1e-12)
+
+
+def test_measures_keep_the_name_they_were_asked_for(files, capsys):
+    found = score_json(capsys, "--measures", "R@100,P(rel=2)@5")
+
+    assert list(found["runs"][0]["measures"]) == ["R@100", "P(rel=2)@5"]
+
+
+def test_the_relevance_level_holds_where_a_measure_names_none(files, capsys):
+    found = score_json(capsys, "--measures", "RR RR(rel=1)@10", "--rel-level", "2", "--per-query")
+
+    assert found["queries"]["with_relevant"] == 1
+    assert found["runs"][0]["per_query"]["Q2"] == {"RR": 0.0, "RR(rel=1)@10": 1.0}
+    assert "Relevant from grade 1 or 2" in found["conventions"]
+
+
+def test_without_intervals_there_are_none(files, capsys):
+    found = score_json(capsys, "--no-ci")
+
+    assert found["confidence"] is None
+    assert {measure["ci"] for measure in found["runs"][0]["measures"].values()} == {None}
+
+
+def test_several_runs_are_counted_together_and_apart(files, capsys):
+    (files / "other").write_text("Q3 Q0 c 1 1.0 other\n")
+
+    found = score_json(capsys, "--run", "other")
+
+    assert found["queries"]["missing"] == 3
+    assert [run["queries"]["missing"] for run in found["runs"]] == [1, 2]
+
+
+def test_runs_that_share_a_tag_are_told_apart_by_file(files, capsys):
+    (files / "run2").write_text(RUN)
+
+    found = score_json(capsys, "--run", "run2")
+
+    assert [run["tag"] for run in found["runs"]] == ["bm25 (run)", "bm25 (run2)"]
+
+
+@pytest.mark.parametrize("place", [2, 60_000], ids=["near", "far"])
+def test_a_file_that_holds_two_tags_is_remarked(files, capsys, place):
+    lines = [f"Q1 Q0 x{number} {number} 1.0 bm25\n" for number in range(1, place)]
+    (files / "run").write_text("".join(lines) + "Q1 Q0 a 1 2.0 dense\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "RR", "--no-ci") == 0
+
+    said = "run: holds the tags 'bm25' and 'dense'; a file is one run, and is scored as one."
+    assert said in capsys.readouterr().err.splitlines()
+
+
+def test_the_same_run_twice_is_told_apart_by_number(files, capsys):
+    found = score_json(capsys, "--run", "run")
+
+    assert [run["tag"] for run in found["runs"]] == ["bm25 (run, 1)", "bm25 (run, 2)"]
+
+
+def test_scoring_twice_prints_the_same_bytes(files, capsys):
+    score("--qrels", "qrels", "--run", "run", "--format", "json")
+    first = capsys.readouterr().out
+    score("--qrels", "qrels", "--run", "run", "--format", "json")
+
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_csv_and_tsv_have_one_row_a_value(files, capsys, form, delimiter):
+    score("--qrels", "qrels", "--run", "run", "--measures", "AP RR", "--per-query", "--format", form)
+
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter=delimiter))
+    assert list(rows[0]) == ["run", "query", "measure", "value", "low", "high", "n"]
+    assert rows[0] == {
+        "run": "bm25", "query": "Q1", "measure": "AP", "value": "0.5", "low": "", "high": "", "n": "",
+    }  # fmt: skip
+    assert [row["measure"] for row in rows if row["query"] == "all"] == ["AP", "RR", "judged@10"]
+    assert len(rows) == 3 * 2 + 3
+
+
+def test_a_tag_that_looks_like_a_formula_is_made_safe_in_csv(files, capsys):
+    (files / "run").write_text("Q1 Q0 b 1 2.0 =1+1\n")
+
+    score("--qrels", "qrels", "--run", "run", "--format", "csv")
+
+    assert capsys.readouterr().out.splitlines()[1].startswith("'=1+1,")
+
+
+def test_the_table_states_its_conventions(files, capsys):
+    score("--qrels", "qrels", "--run", "run", "--measures", "AP nDCG@10", "--per-query")
+
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["measure", "run", "mean", "95", "%", "interval", "n"]
+    assert "Ties by block id, descending. Judged queries missing from a run count as zero." in out
+    assert "3 queries judged, 2 with a relevant block." in out
+    assert "bm25 lacks 1 of them." in out
+    assert "judged@10" in out
+    assert "bm25, query" in out
+
+
+def test_data_is_on_standard_output_and_remarks_are_not(files, capsys):
+    (files / "run").write_text("Q1 Q0 B 1 2.0 t\nq02 Q0 b 1 2.0 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--format", "json") == 0
+
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["runs"][0]["judged@10"] == 0
+    assert "judged query 'Q2' and 'q02' of the run are not the same query" in captured.err
+
+
+@pytest.mark.parametrize(("theirs", "judged"), [("q02", "Q2"), ("tax-1", "Q1")])
+def test_a_run_of_other_queries_is_refused_with_an_id_of_each_side(files, capsys, theirs, judged):
+    (files / "run").write_text(f"{theirs} Q0 b 1 2.0 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        f"karat score: run: answers none of the judged queries. Judged is '{judged}', the run has '{theirs}': "
+        "ids must agree letter by letter.\n"
+    )
+
+
+def test_block_ids_that_never_agree_are_remarked(files, capsys):
+    (files / "run").write_text("Q1 Q0 B 1 2.0 t\n")
+
+    score("--qrels", "qrels", "--run", "run")
+
+    assert "no block in the first ten was ever judged; check the block ids." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        ("RR P@2", ""),
+        ("RR P@2 Recall@100", "run: Recall@100 reads 2 results: no ranking is deeper.\n"),
+        ("P@3 R@100", "run: P@3, R@100 read 2 results: no ranking is deeper.\n"),
+    ],
+)
+def test_a_cutoff_deeper_than_any_ranking_is_remarked(files, capsys, measures, said):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    assert capsys.readouterr().err == said
+
+
+def test_undefined_values_are_null(files, capsys):
+    found = score_json(capsys, "--measures", "Judged@5", "--per-query")
+
+    assert found["runs"][0]["per_query"]["Q3"] == {"Judged@5": None}
+    assert found["runs"][0]["measures"]["Judged@5"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run", "Q1 Q0 a 1 abc t\n", "karat score: run, line 1, score: 'abc' is not a number.\n"),
+        (
+            "run",
+            "Q1 Q0 a 1 2 t\nQ1 Q0 b 2 1 t\nQ1 Q0 a 3 0 t\n",
+            "karat score: run, line 3, block: 'a' stands twice for query 'Q1', first in line 1.\n",
+        ),
+        ("qrels", "Q1 0 a 0.5\n", "karat score: qrels, line 1, grade: '0.5' is not a whole number; grades are whole"),
+        ("qrels", "\n", "karat score: qrels: holds no judgements.\n"),
+        ("run", "", "karat score: run: holds no results.\n"),
+        ("run", "# nothing found\n\n", "karat score: run: holds no results.\n"),
+    ],
+)
+def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, said):
+    (files / name).write_text(text)
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(said)
+
+
+def test_every_mistake_of_a_file_is_told_up_to_ten(files, capsys):
+    (files / "run").write_text("Q1 Q0 a 1 1.0 t\n" + "Q1 Q0 b one 2.0 t\n" + "Q1 Q0 c 1 high t\n" * 10)
+
+    assert score("--qrels", "qrels", "--run", "run") == 2
+
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "karat score: run, line 2, rank: 'one' is not a whole number."
+    assert told[9] == "karat score: run, line 11, score: 'high' is not a number."
+    assert told[10:] == ["karat score: run: 1 more mistake."]
+
+
+@pytest.mark.parametrize(
+    ("measures", "run", "is_told"),
+    [
+        ("AP", RUN, True),
+        ("AP(judged_only=True) Judged@10", RUN, False),
+        ("AP", RUN.replace("Q2 Q0 x", "Q2 Q0 a"), False),
+    ],
+)
+def test_what_nobody_judged_is_told_where_it_counts_against_a_run(files, capsys, measures, run, is_told):
+    (files / "run").write_text(run)
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    told = "judged@10 of bm25 is below 100 %: unjudged counts as not relevant, so its true figures may be better."
+    assert (told in said) == is_told
+
+
+def test_an_unknown_measure_is_exit_code_two(files, capsys):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10") == 2
+
+    assert capsys.readouterr().err.startswith("karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG@10,")
+
+
+def test_all_wrong_measures_are_told_at_once(files, capsys):
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10 RR P") == 2
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("karat score: 'NDGC@10' is not a measure Karat knows")
+    assert second == "karat score: P needs a cutoff, such as P@10."
+
+
+def test_only_one_file_can_be_standard_input(files, capsys):
+    assert score("--qrels", "-", "--run", "-") == 2
+
+    assert capsys.readouterr().err == "karat score: Only one file can be standard input.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--confidence", "95"], ["--rel-level", "0"], ["--seed", "x"], ["--format", "xml"]]
+)
+def test_a_wrong_option_is_exit_code_two(files, arguments):
+    with pytest.raises(SystemExit) as caught:
+        score("--qrels", "qrels", "--run", "run", *arguments)
+
+    assert caught.value.code == 2
+
+
+def test_files_may_be_gzipped(files, capsys):
+    (files / "qrels").write_bytes(gzip.compress(QRELS.encode()))
+
+    assert score_json(capsys)["queries"]["judged"] == 3
+
+
+def test_the_command_needs_no_django():
+    code = "import sys, apps.cli.score.command; print('django' in sys.modules)"
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert shown.stdout == "False\n"
+
+
+def test_a_grade_beyond_the_exponential_gain_is_refused_with_the_reason(files, capsys, recwarn):
+    (files / "qrels").write_text("Q1 0 a 2000\nQ1 0 b 1\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", "nDCG(dcg='exp-log2')@10 nDCG@10") == 2
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("karat score: nDCG(dcg='exp-log2')@10 gains 2^grade − 1, and grade 2000 is above 1,000")
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+def test_the_highest_grade_of_the_exponential_gain_is_scored(files, capsys, recwarn):
+    (files / "qrels").write_text("Q1 0 a 1000\nQ1 0 b 1\n")
+
+    found = score_json(capsys, "--measures", "nDCG(dcg='exp-log2')@10")
+
+    assert found["runs"][0]["measures"]["nDCG(dcg='exp-log2')@10"]["mean"] == pytest.approx(0.6309, abs=1e-4)
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+@pytest.mark.parametrize(("judged", "retrieved"), [("7", "007"), ("DOC-0012", "doc-12")])
+@pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10 alpha_nDCG@10"])
+def test_block_ids_that_were_written_another_way_are_named_as_query_ids_are(files, capsys, judged, retrieved, measures):
+    """Part of the ids are the same, as of 007, 042 and 123: nothing else would tell."""
+    (files / "qrels").write_text(f"Q1 1 {judged} 2\nQ1 1 x 1\nQ2 2 x 1\n")
+    (files / "run").write_text(f"Q1 Q0 {retrieved} 1 2 t\nQ1 Q0 x 2 1 t\nQ2 Q0 x 1 1 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
+
+    said = f"run: judged block '{judged}' and '{retrieved}' of the run are not the same block; ids must agree letter by"
+    assert said in capsys.readouterr().err
+
+
+def test_blocks_that_were_found_too_are_not_called_alike(files, capsys):
+    (files / "qrels").write_text("Q1 0 7 2\nQ1 0 x 1\n")
+    (files / "run").write_text("Q1 Q0 07 1 2 t\nQ1 Q0 7 2 1 t\n")
+
+    assert score("--qrels", "qrels", "--run", "run") == 0
+
+    assert "not the same block" not in capsys.readouterr().err

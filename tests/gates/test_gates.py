@@ -1,0 +1,388 @@
+"""Gates of the app: made, decided when something is scored, kept once, told when a state changes."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from apps.accounts.secrets import save_secret
+from apps.audit.models import Event
+from apps.evaluation.models import RunNote
+from apps.gates.actions import (
+    GateRefused,
+    create_gate,
+    hold_to_cost,
+    make_badge,
+    replace_gate,
+    retire_gate,
+    revoke_badge,
+)
+from apps.gates.execution import decisions
+from apps.gates.models import Badge, Gate, GateResult
+from apps.gates.selectors import gates
+from apps.jobs.models import Notification, Outbox
+from apps.jobs.testing import run_jobs
+from apps.jobs.webhooks import add_webhook
+from apps.retrieval.models import Ranking
+from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
+from tests.factories import AT, make_member
+from tests.retrieval.factories import import_lines, make_run, trec
+
+pytestmark = pytest.mark.django_db
+GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+
+
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
+    made = make_scene(queries=8, test_share=0, runs={"base": dict.fromkeys(qrels_of(8), BAD)})
+    run_again(made, "better", GOOD)
+    return made
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    """Two runs of one system on a released version: the bad "base" and, later, the good "better"."""
+    return deepcopy(_scene)
+
+
+def run_again(scene: Scene, tag: str, found: dict) -> None:
+    """Another run of the first one's system."""
+    rows = [(query, block, score) for query in qrels_of(8) for block, score in found.items()]
+    system = scene.runs["base"].system.name
+    scene.runs[tag] = import_lines(scene.project, scene.snapshot, trec(rows, tag), system=system).run
+
+
+def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
+    return create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["base"].system_id,
+        facts={**GOOD_ENOUGH, **(facts or {})},
+        actor=scene.lead,
+        at=AT,
+        **options,
+    )
+
+
+def state_of(gate: Gate) -> str:
+    return gates.held([gate])[0].state
+
+
+def test_a_score_is_held_to_the_gates_of_its_system(scene):
+    gate = hold(scene)
+
+    score(scene, "base")
+
+    result = GateResult.objects.get()
+    assert (result.gate, result.state, result.bound, result.gap) == (gate, "failed", 0.9, None)
+    assert gates.held([gate])[0].result == result
+    assert result.words.startswith("nDCG@10 is 0.")
+    assert result.words.endswith("n = 8; the gate asks for at least 0.9.")
+
+
+def test_what_a_gate_decided_on_is_kept_with_its_interval_and_n(scene):
+    gate = hold(scene)
+    evaluation = score(scene, "base")
+
+    (decided,) = [verdict for _, verdict in decisions.decide_on(evaluation, [gate])]
+    kept = GateResult.objects.get()
+
+    assert decided.interval is not None
+    assert (kept.value, (kept.ci_low, kept.ci_high), kept.n) == (decided.value, decided.interval, 8)
+    assert f"95 % interval {kept.ci_low:.4f} to {kept.ci_high:.4f}, n = 8" in kept.words
+
+
+def test_a_gate_of_another_system_side_or_gold_set_says_nothing(scene):
+    hold(scene, split="dev")
+    other = add_run(scene, "other", dict.fromkeys(qrels_of(8), GOOD))
+    scene.runs["other"] = other
+    assert other.system_id != scene.runs["base"].system_id
+
+    score(scene, "base")
+    hold(scene, {"name": "Both sides"})
+    score(scene, "other")
+
+    run_jobs()
+    assert list(GateResult.objects.values_list("gate__name", flat=True)) == ["Both sides"]
+
+
+def test_the_measure_of_a_gate_need_not_be_asked_for(scene):
+    gate = hold(scene, {"figure": "P(rel=2)@1", "at_least": 1})
+
+    score(scene, "better", measures="RR")
+
+    assert state_of(gate) == "passed"
+
+
+def test_a_new_gate_is_held_against_what_was_scored_before_and_tells_nobody(scene):
+    score(scene, "base")
+    score(scene, "better")
+
+    gate = hold(scene)
+    run_jobs()
+
+    assert [row.state for row in gates.results_of(gate)] == ["passed", "failed"]
+    assert state_of(gate) == "passed"
+    assert Notification.objects.count() == 0
+
+
+def test_a_run_is_held_to_a_gate_once_on_a_version(scene):
+    gate = hold(scene)
+    evaluation = score(scene, "base")
+
+    score(scene, "base", measures="RR")
+    kept = decisions.keep(evaluation, decisions.decide_on(evaluation, [gate]), at=AT)
+
+    assert kept == []
+    assert GateResult.objects.count() == 1
+
+
+def test_a_late_score_of_an_older_run_does_not_change_the_state(scene):
+    gate = hold(scene)
+    score(scene, "better")
+
+    score(scene, "base")
+
+    assert [row.state for row in gates.results_of(gate)] == ["passed", "failed"]
+    assert state_of(gate) == "passed"
+
+
+def test_only_a_change_of_state_is_told(scene):
+    make_member(scene.project, "viewer")
+    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
+    add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
+    gate = hold(scene)
+    score(scene, "base")
+    run_again(scene, "again", {"d": 9.0, "c": 8.0})
+    score(scene, "again")
+    run_again(scene, "fine", {"a": 9.0, "b": 8.0})
+    score(scene, "fine")
+
+    told = Notification.objects.order_by("pk")
+    assert [row.person for row in told] == [scene.lead, scene.lead]
+    system = gate.system.name
+    where = "on Handbook v1, dev and test together: nDCG@10 is "
+    assert told[0].sentence.startswith(f"Gate Good enough: failed. Run {system} {where}")
+    assert told[1].sentence.startswith(f"Gate Good enough: passed, it was failed. Run fine of {system} {where}1.0000")
+    assert told[1].path.endswith(f"/evaluation/gates/{gate.pk}/")
+    first, second = (row.payload["body"] for row in Outbox.objects.filter(kind="webhook").order_by("pk"))
+    assert (first["from"], first["to"], second["from"], second["to"]) == (None, "failed", "failed", "passed")
+    assert (second["event"], second["run"], second["gate"]["rule"]["at_least"]) == ("gate.changed", "fine", 0.9)
+    assert second["url"].endswith(told[1].path)
+    assert (second["value"], second["ci_low"], second["ci_high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
+    assert Event.objects.filter(action="gate.changed").count() == 2
+
+
+def test_a_first_pass_is_no_news(scene):
+    hold(scene)
+
+    score(scene, "better")
+
+    assert Notification.objects.count() == 0
+
+
+def test_worse_than_a_baseline_beyond_noise_fails(scene):
+    rule = {"name": "No regression", "at_least": None, "no_worse_than": "baseline"}
+    gate = hold(scene, rule, baseline_id=scene.runs["better"].pk)
+
+    score(scene, "better")
+    assert state_of(gate) == "passed"
+    run_again(scene, "worse", {"d": 9.0, "c": 8.0})
+    score(scene, "worse")
+
+    result = gates.held([gate])[0].result
+    assert (result.state, result.bound) == ("failed", 0.0)
+    assert "differs from the baseline by −1.0000, 95 % interval" in result.words
+
+
+def test_a_slice_is_held_on_its_queries_alone():
+    scene = make_scene(queries=10, test_share=0, runs={"base": dict.fromkeys(qrels_of(10), GOOD)})
+    gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
+
+    score(scene, "base")
+
+    assert "nDCG@10 where domain = access is 1.0000" in gates.held([gate])[0].result.words
+    assert "n = 5" in gates.held([gate])[0].result.words
+
+
+def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scene):
+    gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
+
+    score(scene, "better")
+
+    result = gates.held([gate])[0].result
+    assert (result.state, result.value, result.n, result.gap) == ("unknown", None, None, "few_queries")
+    assert result.words == (
+        "Not known: fewer than 5 queries where domain = access have a figure here, and a slice is told from those on."
+    )
+
+
+def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
+    scene.runs["base"] = make_run(scene.project, scene.snapshot)
+    gate = hold(scene, {"figure": "latency_p50", "at_least": None, "at_most": 60_000})
+    taken = Ranking.objects.filter(run=scene.runs["base"]).values_list("latency_ms", flat=True)
+
+    score(scene, "base")
+
+    result = gates.held([gate])[0].result
+    assert (result.state, result.value) == ("passed", float(np.percentile(list(taken), 50)))
+
+
+def test_a_run_without_times_is_not_known_and_says_so(scene):
+    gate = hold(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
+
+    score(scene, "base")
+
+    assert gates.held([gate])[0].result.words == "Not known: the run carries no times."
+    assert state_of(gate) == "unknown"
+
+
+def test_cost_is_held_once_somebody_has_said_it(scene):
+    gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
+    score(scene, "base")
+    assert GateResult.objects.count() == 0
+
+    RunNote.objects.create(run=scene.runs["base"], cost="2.5", written_by=scene.lead, written_at=AT)
+    hold_to_cost(run=scene.runs["base"], actor=scene.lead, at=AT)
+    run_jobs()
+
+    assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate asks for at most 2."
+    assert "is 2.50; the gate asks for at most 2." in Notification.objects.get().sentence
+
+
+def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
+    gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
+    hold(scene, {"name": "Another kind"})
+    assert gates.held([gate])[0].waits_for == ""
+    RunNote.objects.create(run=scene.runs["base"], cost="1.5", written_by=scene.lead, written_at=AT)
+    score(scene, "base")
+    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "")
+
+    score(scene, "better")
+
+    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "better")
+    assert [row.waits_for for row in gates.held(gates.gates_in(scene.project))] == ["better", ""]
+
+
+def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
+    decide = decisions.decide_on
+    made = []
+
+    def decide_slowly(evaluation, held):
+        decided = decide(evaluation, held)
+        if not made:
+            made.append(hold(scene))
+        return decided
+
+    monkeypatch.setattr(decisions, "decide_on", decide_slowly)
+
+    score(scene, "better")
+    run_jobs()
+
+    assert state_of(made[0]) == "passed"
+
+
+def test_a_retired_gate_says_nothing_more_and_keeps_what_it_said(scene):
+    gate = hold(scene)
+    score(scene, "base")
+
+    retire_gate(gate=gate, actor=scene.lead, at=AT)
+    retire_gate(gate=gate, actor=scene.lead, at=AT)
+    score(scene, "better")
+
+    assert GateResult.objects.count() == 1
+    assert list(gates.gates_in(scene.project)) == []
+    assert Event.objects.filter(action="gate.retired").count() == 1
+    assert hold(scene).name == gate.name, "the name is free again"
+
+
+@pytest.mark.parametrize(
+    ("facts", "options", "says"),
+    [
+        ({"figure": "nDGC@10"}, {}, "not a measure Karat knows"),
+        ({"at_least": None}, {}, "one of at_least, at_most and no_worse_than"),
+        ({"slice": {"field": "colour", "value": "red"}}, {}, "not by colour"),
+        ({"figure": "alpha_nDCG@10"}, {}, "needs the facets"),
+        ({"at_least": None, "no_worse_than": "baseline"}, {}, "Choose the run"),
+        ({}, {"baseline": True}, "has a baseline"),
+        ({}, {"split": "train"}, "no split called train"),
+    ],
+)
+def test_a_gate_that_could_not_be_decided_is_refused(scene, facts, options, says):
+    known = {"baseline_id": scene.runs["base"].pk} if options.pop("baseline", False) else {}
+
+    with pytest.raises(GateRefused, match=says):
+        hold(scene, facts, **options, **known)
+
+    assert Gate.objects.count() == 0
+
+
+def test_a_name_is_in_use_once(scene):
+    hold(scene)
+
+    with pytest.raises(GateRefused, match="has a gate called Good enough here"):
+        hold(scene)
+
+
+def test_a_badge_is_one_address_until_it_is_revoked(scene):
+    what = {"gold_set": scene.version.gold_set, "system": scene.runs["base"].system, "actor": scene.lead, "at": AT}
+
+    first = make_badge(**what)
+    assert make_badge(**what) == first
+    revoke_badge(**what)
+    revoke_badge(**what)
+    second = make_badge(**what)
+
+    assert len(first.token) >= 40
+    assert second.token != first.token
+    assert Badge.objects.filter(revoked_at=None).get() == second
+    assert list(Event.objects.filter(action__startswith="badge").order_by("pk").values_list("action", flat=True)) == [
+        "badge.created",
+        "badge.revoked",
+        "badge.created",
+    ]
+
+
+def test_another_bound_makes_a_gate_that_replaces_the_old_one_and_its_history_stays(scene):
+    gate = hold(scene)
+    score(scene, "base")
+
+    made = replace_gate(gate=gate, changes={"at_least": 0.1}, actor=scene.lead, at=AT)
+    run_jobs()
+
+    gate.refresh_from_db()
+    assert (made.replaces, made.name, made.rule["at_least"], made.retired_at) == (gate, gate.name, 0.1, None)
+    assert (gate.retired_at, gate.rule["at_least"]) == (AT, 0.9)
+    assert [row.state for row in gates.results_of(gate)] == ["failed"]
+    assert [row.state for row in gates.results_of(made)] == ["passed"]
+    told = Event.objects.filter(action__startswith="gate.", action__endswith="ed").exclude(action="gate.changed")
+    assert list(told.order_by("pk").values_list("action", flat=True)) == [
+        "gate.created",
+        "gate.retired",
+        "gate.created",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"at_least": 70}, "For 70 % write 0.70."),
+        ({"at_least": 0.9}, "asks for that already: at least 0.9."),
+        ({"atleast": 0.8}, "did you mean at_least?"),
+    ],
+)
+def test_a_refused_change_leaves_the_gate_in_use(scene, changes, says):
+    gate = hold(scene)
+
+    with pytest.raises(GateRefused) as caught:
+        replace_gate(gate=gate, changes=changes, actor=scene.lead, at=AT)
+
+    assert says in str(caught.value)
+    assert list(Gate.objects.filter(retired_at=None)) == [gate]
+
+
+def test_a_retired_gate_is_not_changed_any_more(scene):
+    gate = hold(scene)
+    replace_gate(gate=gate, changes={"at_least": 0.8}, actor=scene.lead, at=AT)
+
+    with pytest.raises(GateRefused, match="is retired"):
+        replace_gate(gate=gate, changes={"at_least": 0.7}, actor=scene.lead, at=AT)

@@ -1,0 +1,173 @@
+"""What leads and webhooks are told of a gate: what happened, of which run, on what figures, and what to do next."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.secrets import save_secret
+from apps.gates.actions import create_gate
+from apps.gates.core.decisions import GAPS
+from apps.gates.execution.notifications import sentence_of
+from apps.gates.models import Gate
+from apps.gates.selectors import gates
+from apps.gates.selectors.next_steps import AFTER_A_GAP, next_step
+from apps.jobs.enums import MailHow
+from apps.jobs.mailing import absolute, mail_to
+from apps.jobs.models import Notification, Outbox
+from apps.jobs.notifications import SENTENCE_LENGTH, choose_mail
+from apps.jobs.webhooks import add_webhook
+from apps.retrieval.models import System
+from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
+from tests.factories import AT
+from tests.retrieval.factories import import_lines, make_snapshot, trec
+
+pytestmark = pytest.mark.django_db
+GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """A good run "live" and a bad run "try", both of one system."""
+    made = make_scene(queries=8, test_share=0, runs={"live": dict.fromkeys(qrels_of(8), GOOD)})
+    rows = [(query, block, score) for query in qrels_of(8) for block, score in BAD.items()]
+    made.runs["try"] = import_lines(made.project, made.snapshot, trec(rows, "try"), system="live").run
+    return made
+
+
+def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
+    return create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["live"].system_id,
+        facts={**GOOD_ENOUGH, **(facts or {})},
+        actor=scene.lead,
+        at=AT,
+        **options,
+    )
+
+
+def told_of(gate: Gate) -> str:
+    result = gates.held([gate])[0].result
+    return sentence_of(gate, "passed", result, next_step(gate, result))
+
+
+def test_a_failure_is_told_with_run_version_figures_and_what_to_do(scene):
+    gate = hold(scene)
+    score(scene, "live")
+    score(scene, "try")
+
+    result = gates.held([gate])[0].result
+
+    assert told_of(gate) == (
+        "Gate Good enough: failed, it was passed. Run try of live on Handbook v1, dev and test together: "
+        f"nDCG@10 is {result.value:.4f}, 95 % interval {result.ci_low:.4f} to {result.ci_high:.4f}, n = 8; "
+        "the gate asks for at least 0.9. Compare it with live, the newest run that passed."
+    )
+    assert Notification.objects.get().sentence == told_of(gate)
+
+
+def test_the_run_that_passed_is_named_to_be_compared_with(scene):
+    gate = hold(scene)
+    before = score(scene, "live")
+    score(scene, "try")
+
+    assert next_step(gate, gates.held([gate])[0].result).beside == before
+
+
+def test_a_gate_that_passed_or_has_said_nothing_leaves_nothing_to_do(scene):
+    gate = hold(scene)
+    assert next_step(gate, None) is None
+
+    score(scene, "live")
+
+    assert next_step(gate, gates.held([gate])[0].result) is None
+
+
+def test_a_first_failure_has_no_run_to_be_compared_with(scene):
+    gate = hold(scene)
+
+    score(scene, "try")
+
+    assert told_of(gate).endswith("No run that passed is there to compare it with.")
+
+
+def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
+    rule = {"at_least": None, "no_worse_than": "baseline"}
+    gate = hold(scene, rule, baseline_id=scene.runs["live"].pk)
+    score(scene, "try")
+    assert next_step(gate, gates.held([gate])[0].result).beside is None, "the baseline has no scores yet"
+
+    score(scene, "live", measures="RR")
+
+    assert told_of(gate).endswith("Compare it with live, its baseline.")
+
+
+def test_a_baseline_of_other_texts_is_said_with_both_snapshots_and_the_way_on(scene):
+    old = make_snapshot(scene.project, {"z": "Other texts"})
+    earlier = add_run(scene, "earlier", {"Q01": {"z": 1.0}}, snapshot=old)
+    gate = hold(scene, {"at_least": None, "no_worse_than": "baseline"}, baseline_id=earlier.pk)
+
+    score(scene, "try")
+
+    result = gates.held([gate])[0].result
+    ranked, graded = (f"{one.corpus.slug}@{one.number}" for one in (old, scene.snapshot))
+    assert (result.state, result.gap) == ("unknown", "other_texts")
+    assert result.words == f"Not known: the baseline earlier ranked {ranked}, and v1 grades {graded}."
+    assert told_of(gate).endswith(f"{graded}. {AFTER_A_GAP['other_texts']}")
+
+
+def test_a_run_without_times_is_told_with_the_way_on(scene):
+    gate = hold(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
+
+    score(scene, "live")
+
+    assert told_of(gate).endswith(f": Not known: the run carries no times. {AFTER_A_GAP['no_times']}")
+
+
+def test_every_gap_has_a_way_on():
+    assert set(AFTER_A_GAP) == set(GAPS)
+    assert all(words.endswith(".") for words in AFTER_A_GAP.values())
+
+
+def test_long_names_are_cut_before_figures_are(scene):
+    gate = hold(scene, {"name": "A gate with a name of many words " * 3})
+    System.objects.filter(pk=gate.system_id).update(name="a system of many words " * 5)
+    gate.refresh_from_db()
+    score(scene, "live")
+
+    score(scene, "try")
+
+    sentence = Notification.objects.get().sentence
+    assert len(sentence) <= SENTENCE_LENGTH
+    assert sentence.endswith("n = 8; the gate asks for at least 0.9.")
+
+
+def test_a_mail_holds_the_sentence_and_the_address_of_the_gate(scene):
+    hours = {"from_hour": 0, "to_hour": 24, "weekdays_only": False}
+    choose_mail(person=scene.lead, how=MailHow.AT_ONCE, at=AT, **hours)
+    gate = hold(scene)
+    score(scene, "live")
+    score(scene, "try")
+
+    mail_to(scene.lead, AT)
+
+    body = Outbox.objects.get(kind="mail").payload["body"]
+    page = reverse("gates:gate", args=[scene.project.slug, gate.pk])
+    assert f"{scene.project.name}\n\n{told_of(gate)}\n{absolute(page)}\n" in body
+
+
+def test_a_webhook_is_told_what_could_no_longer_be_decided_and_how_to_go_on():
+    scene = make_scene(queries=10, test_share=0, runs={"live": dict.fromkeys(qrels_of(10), GOOD)})
+    save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
+    add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
+    hold(scene, {"figure": "Judged@10", "at_least": 0.5, "slice": {"field": "domain", "value": "access"}})
+    score(scene, "live")
+    assert Outbox.objects.count() == 0, "a first pass is no news"
+    elsewhere = trec([("Q02", "a", 1.0)], "other")
+    scene.runs["other"] = import_lines(scene.project, scene.snapshot, elsewhere, system="live").run
+
+    score(scene, "other")
+
+    told = Outbox.objects.get(kind="webhook").payload["body"]
+    assert (told["from"], told["to"], told["gap"], told["run"]) == ("passed", "unknown", "no_values", "other")
+    assert (told["value"], told["ci_low"], told["ci_high"], told["n"], told["bound"]) == (None, None, None, None, 0.5)
+    assert told["words"] == "Not known: Judged@10 has no value for any query where domain = access."
+    assert told["next"] == AFTER_A_GAP["no_values"]

@@ -1,0 +1,478 @@
+"""Pages and API of gates."""
+
+from copy import deepcopy
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.gates.actions import create_gate
+from apps.gates.models import Badge, Gate, GateResult
+from apps.gates.pages import gates_context as gate_pages
+from apps.gates.selectors import gates
+from apps.gates.selectors.next_steps import AFTER_A_GAP
+from apps.jobs.testing import run_jobs
+from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
+from tests.factories import AT, make_member, make_project
+from tests.retrieval.factories import import_lines, trec
+
+pytestmark = pytest.mark.django_db
+GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+
+
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
+    return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    return deepcopy(_scene)
+
+
+def hold(scene: Scene, **facts) -> Gate:
+    return create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["better"].system_id,
+        facts={**GOOD_ENOUGH, **facts},
+        actor=scene.lead,
+        at=AT,
+    )
+
+
+def url(scene: Scene, name: str, *args: object) -> str:
+    return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def fields(scene: Scene, **changes) -> dict:
+    """What the form of a new gate sends."""
+    return {
+        "name": "Good enough",
+        "system": scene.runs["better"].system_id,
+        "figure": "nDCG@10",
+        "kind": "at_least",
+        "bound": "0.9",
+        "on": "mean",
+        "baseline": "",
+        "slice": "",
+        "split": "",
+        "tier": "full",
+        **changes,
+    }
+
+
+# Pages -------------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_gold_set_the_list_says_what_is_missing(client):
+    project = make_project()
+    client.force_login(make_member(project, Role.VIEWER))
+
+    response = client.get(reverse("gates:gates", args=[project.slug]))
+
+    assert "No gold set to hold a system to" in words(response)
+
+
+def test_the_list_says_how_each_gate_stands(client, scene):
+    hold(scene)
+    hold(scene, name="Perfect", figure="P@10", at_least=1)
+    hold(scene, name="Split apart", figure="nDCG@10", at_least=0.1)
+    score(scene, "better")
+    client.force_login(make_member(scene.project, Role.VIEWER))
+
+    page = words(client.get(url(scene, "gates")))
+
+    assert "nDCG@10 is 1.0000, 95 % interval 1.0000 to 1.0000, n = 6; the gate asks for at least 0.9." in page
+    assert page.count(">passed</span>") == 2
+    assert page.count(">failed</span>") == 2, "of the gate and of the system as a whole"
+    assert "New gate" not in page
+
+
+def test_the_list_asks_as_much_for_three_gates_as_for_one(client, scene):
+    client.force_login(scene.lead)
+
+    def queries() -> int:
+        client.get(url(scene, "gates"))
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(url(scene, "gates")).status_code == 200
+        return len(asked)
+
+    hold(scene)
+    score(scene, "better")
+    one = queries()
+    hold(scene, name="Second")
+    hold(scene, name="Third")
+    run_jobs()
+
+    assert queries() == one
+
+
+def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, scene):
+    evaluation = score(scene, "better")
+    client.force_login(scene.lead)
+
+    made = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, slice="domain=access"))
+    run_jobs()
+    gate = Gate.objects.get()
+    page = words(client.get(made["Location"]))
+    scores = words(client.get(url(scene, "evaluation", evaluation.pk)))
+
+    assert made["Location"] == url(scene, "gate", gate.pk)
+    assert gate.rule["slice"] == {"field": "domain", "value": "access"}
+    assert "Good enough: not known" in page, "three queries are too few for a slice"
+    assert "nDCG@10 where domain = access: at least 0.9" in page
+    assert "1 run" in page
+    assert "what this run was held to" in scores
+    assert "fewer than 5 queries where domain = access have a figure here" in scores
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"figure": "nDGC@10"}, "is not a measure Karat knows"),
+        ({"bound": ""}, "Write the number that the figure is held to."),
+        ({"kind": "no_worse_than", "bound": ""}, "Choose the run that this gate compares with."),
+        ({"kind": "no_worse_than", "bound": "-1"}, "Beside a baseline the bound is a number from 0"),
+        ({"figure": "latency_p95"}, "latency_p95 is the better the lower it is: choose “at most the bound”."),
+        ({"figure": "alpha_nDCG@10"}, "needs the facets of queries"),
+        ({"bound": "70"}, "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."),
+    ],
+)
+def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene, changes, says):
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, **changes))
+
+    assert response.status_code == 400
+    assert says in words(response)
+    assert Gate.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"figure": "alpha_nDCG@10"}, "figure"),
+        ({"figure": "latency_p95"}, "kind"),
+        ({"figure": "latency_p95", "kind": "no_worse_than", "bound": ""}, "kind"),
+        ({"figure": "cost", "kind": "at_most", "on": "interval"}, "on"),
+        ({"figure": "cost", "kind": "at_most", "slice": "domain=access"}, "slice"),
+        ({"kind": "no_worse_than", "bound": "-1"}, "bound"),
+        ({"bound": "70"}, "bound"),
+        ({"kind": "no_worse_than", "bound": ""}, "baseline"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said_at_its_field(client, scene, changes, field):
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, **changes))
+
+    assert list(response.context["form"].errors) == [field]
+
+
+def test_a_name_in_use_is_said_at_the_name(client, scene):
+    hold(scene)
+    client.force_login(scene.lead)
+
+    response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene))
+
+    assert list(response.context["form"].errors) == ["name"]
+
+
+def test_a_gate_against_a_baseline_is_made_without_what_its_kind_does_not_use(client, scene):
+    client.force_login(scene.lead)
+    sent = fields(scene, kind="no_worse_than", bound="", baseline=scene.runs["better"].pk)
+    del sent["on"]
+
+    client.post(url(scene, "new-gate", scene.version.gold_set.slug), sent)
+
+    assert Gate.objects.get().baseline == scene.runs["better"]
+
+
+def test_the_form_makes_a_gate_against_a_baseline(client, scene):
+    client.force_login(scene.lead)
+    sent = fields(scene, kind="no_worse_than", bound="0.02", baseline=scene.runs["better"].pk, on="interval")
+
+    client.post(url(scene, "new-gate", scene.version.gold_set.slug), sent)
+
+    gate = Gate.objects.get()
+    assert (gate.baseline, gate.rule["margin"], gate.rule["no_worse_than"]) == (
+        scene.runs["better"],
+        0.02,
+        "baseline",
+    )
+
+
+def test_the_form_starts_on_the_side_that_scores_start_on(client, scene):
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "new-gate", scene.version.gold_set.slug)))
+
+    assert '<option value="dev" selected>' in page
+
+
+def test_the_history_draws_the_interval_beside_the_bound(client, scene):
+    gate = hold(scene)
+    rows = [(query, block, rank) for query in qrels_of(6) for block, rank in {"d": 9.0, "b": 8.0}.items()]
+    scene.runs["half"] = import_lines(scene.project, scene.snapshot, trec(rows, "half"), system="better").run
+    score(scene, "better")
+    score(scene, "half")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    result = GateResult.objects.get(state="failed")
+    ends = f"{result.ci_low:.4f} to {result.ci_high:.4f}, n = 6"
+    assert f"<b>{result.value:.4f}</b><small>{ends}</small>" in page
+    assert f'aria-label="half: {result.value:.4f}, {ends}; bound 0.9000, failed"' in page
+    assert page.count('class="whisker"') == page.count('class="limit"') == 2
+    assert "dashed line: the bound, 0.9; whiskers: 95 % interval" in page
+    passed = GateResult.objects.get(state="passed").evaluation
+    assert f'href="{url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
+
+
+def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(client, scene):
+    gate = hold(scene)
+    evaluation = score(scene, "better", measures="RR")
+    GateResult.objects.create(
+        gate=hold(scene, name="Older"),
+        evaluation=evaluation,
+        state="passed",
+        value=0.95,
+        bound=0.9,
+        words="nDCG@10 is 0.9500, 95 % interval 0.9400 to 0.9600, n = 6; the gate asks for at least 0.9.",
+        decided_at=AT,
+    )
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", Gate.objects.exclude(pk=gate.pk).get().pk)))
+
+    assert "<b>0.9500</b><small>interval: see the words</small>" in page
+    assert 'class="whisker"' not in page
+
+
+def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
+    gate = hold(scene, figure="latency_p95", at_least=None, at_most=100)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+    told = client.get(reverse("gates-api:gate", args=[scene.project.slug, gate.pk])).json()
+
+    assert "Not known: the run carries no times." in page
+    assert "Have Karat run or ask the system: an uploaded run carries no times." in page
+    assert (told["state"], told["next"]) == ("unknown", AFTER_A_GAP["no_times"])
+    assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, None)
+
+
+def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
+    gate = hold(scene, figure="cost", at_least=None, at_most=2)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page, listed = (words(client.get(address)) for address in (url(scene, "gate", gate.pk), url(scene, "gates")))
+    (told,) = client.get(reverse("gates-api:gates", args=[scene.project.slug])).json()
+
+    assert '<span class="id">better</span> was scored, and nobody has said what it costs.' in page
+    assert '<span class="id">better</span> was scored and waits for its cost' in listed
+    assert (told["waits_for"], told["newest"]) == ("better", None)
+
+
+def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
+    gate = hold(scene)
+    client.force_login(make_member(scene.project, Role.ANNOTATOR))
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Good enough: nothing held to it yet" in page
+    assert "It is decided when a run of better is scored on this side: " in page
+    assert f'href="{url(scene, "overview")}?split=' in page
+
+
+def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client, scene):
+    score(scene, "better")
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    before = words(client.get(url(scene, "gate", gate.pk)))
+    run_jobs()
+    after = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Good enough: being held to 1 score" in before
+    assert "refresh=1" in before
+    assert "Score one" not in before
+    assert "Good enough: passed" in after
+    assert "On the way" not in after
+
+
+def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scene):
+    gate = hold(scene, figure="Recall@100")
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    page = words(client.get(url(scene, "gate", gate.pk)))
+
+    assert "Recall@100 reads 4 results: no ranking of better is deeper." in page
+
+
+def test_a_lead_retires_a_gate(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "retire-gate", gate.pk))
+
+    assert "Good enough: retired" in words(client.get(url(scene, "gate", gate.pk)))
+    assert "No gate yet." in words(client.get(url(scene, "gates")))
+
+
+def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
+    gate = hold(scene)
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    answer = client.post(url(scene, "change-bound", gate.pk), {"bound": "0.8"})
+    run_jobs()
+
+    made = Gate.objects.get(retired_at=None)
+    old, new = (words(client.get(url(scene, "gate", pk))) for pk in (gate.pk, made.pk))
+    listed = words(client.get(url(scene, "gates")))
+    assert answer["Location"] == url(scene, "gate", made.pk)
+    assert made.rule["at_least"] == 0.8
+    assert f'Replaced by <a href="{url(scene, "gate", made.pk)}">Good enough</a>' in old
+    assert "the gate asks for at least 0.9." in old
+    assert f'<a href="{url(scene, "gate", gate.pk)}">nDCG@10: at least 0.9</a>, with what it said' in new
+    assert "the gate asks for at least 0.8." in new
+    assert f'<a href="{url(scene, "gate", gate.pk)}">Good enough</a>' in listed.partition("Retired gates")[2]
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [
+        ("70", "For 70 % write 0.70."),
+        ("", "Write the number that the figure is held to."),
+        ("0.9", "asks for that already"),
+    ],
+)
+def test_a_bound_that_cannot_be_is_said_beside_its_field(client, scene, bound, says):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    answer = client.post(url(scene, "change-bound", gate.pk), {"bound": bound})
+
+    assert answer.status_code in {400, 409}
+    assert says in words(answer)
+    assert list(Gate.objects.filter(retired_at=None)) == [gate]
+
+
+def test_a_gate_on_a_baseline_may_lose_its_margin(client, scene):
+    gate = create_gate(
+        gold_set=scene.version.gold_set,
+        system_id=scene.runs["better"].system_id,
+        facts={"name": "No worse", "figure": "nDCG@10", "no_worse_than": "baseline", "margin": 0.02},
+        baseline_id=scene.runs["better"].pk,
+        actor=scene.lead,
+        at=AT,
+    )
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "change-bound", gate.pk), {"bound": ""})
+
+    made = Gate.objects.get(retired_at=None)
+    assert made.rule == {"name": "No worse", "figure": "nDCG@10", "no_worse_than": "baseline", "tier": "full"}
+    assert made.baseline == scene.runs["better"]
+
+
+def test_a_bound_from_before_bounds_were_checked_is_told_and_does_not_stretch_the_drawing(client, scene):
+    gate = hold(scene)
+    Gate.objects.filter(pk=gate.pk).update(rule={**gate.rule, "at_least": 70.0})
+    score(scene, "better")
+    client.force_login(scene.lead)
+
+    response = client.get(url(scene, "gate", gate.pk))
+
+    rule, results = gates.rule_of(Gate.objects.get()), list(GateResult.objects.all())
+    assert "No run can ever meet this gate. nDCG@10 lies between 0 and 1, and 70 does not." in words(response)
+    assert [row.bound for row in results] == [70]
+    assert gate_pages.history_bounds(rule, results).high < 1.1
+    assert 'class="limit"' not in words(response)
+
+
+def test_a_lead_makes_and_revokes_the_badge_on_the_page(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+
+    client.post(url(scene, "make-badge", gate.pk))
+    row = Badge.objects.get()
+    page = words(client.get(url(scene, "gate", gate.pk)))
+    client.post(url(scene, "revoke-badge", gate.pk))
+
+    assert f"/badges/{row.token}.svg" in page
+    assert Badge.objects.get().revoked_at is not None
+
+
+# API ---------------------------------------------------------------------------------------------------------------
+
+
+def test_machines_make_gates_and_read_their_states(client, scene):
+    client.force_login(scene.lead)
+    address = reverse("gates-api:gates", args=[scene.project.slug])
+    rule = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
+    asked = {
+        "gold_set": scene.version.gold_set.slug,
+        "system": scene.runs["better"].system_id,
+        "rule": rule,
+        "split": "",
+        "baseline": None,
+    }
+
+    made = client.post(address, asked, content_type="application/json")
+    score(scene, "better")
+    (row,) = client.get(address).json()
+    whole = client.get(reverse("gates-api:gate", args=[scene.project.slug, row["id"]])).json()
+
+    assert made.status_code == 201, made.json()
+    assert (made.json()["state"], made.json()["newest"]) == ("unknown", None)
+    assert (row["state"], row["newest"]["tag"], row["newest"]["version"]) == ("passed", "better", 1)
+    assert row["rule"] == {**rule, "on": "mean", "tier": "full"}
+    assert [result["state"] for result in whole["results"]] == ["passed"]
+    assert [whole["results"][0][key] for key in ("value", "ci_low", "ci_high", "n", "gap")] == [1, 1, 1, 6, None]
+    assert whole["next"] == ""
+
+
+def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
+    client.force_login(scene.lead)
+    asked = {
+        "gold_set": scene.version.gold_set.slug,
+        "system": scene.runs["better"].system_id,
+        "rule": {"name": "A", "figure": "nDCG@10", "atleast": 1},
+    }
+
+    answer = client.post(reverse("gates-api:gates", args=[scene.project.slug]), asked, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "bad_rule")
+    assert "did you mean at_least?" in answer.json()["detail"]
+
+
+def test_machines_replace_a_gate_and_retire_one(client, scene):
+    gate = hold(scene)
+    client.force_login(scene.lead)
+    here = [scene.project.slug, gate.pk]
+
+    refused = client.post(
+        reverse("gates-api:replace-gate", args=here), {"rule": {"at_least": 70}}, content_type="application/json"
+    )
+    made = client.post(
+        reverse("gates-api:replace-gate", args=here), {"rule": {"at_least": 0.7}}, content_type="application/json"
+    )
+    ended = client.post(reverse("gates-api:retire-gate", args=[here[0], made.json()["id"]]))
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "bad_rule")
+    assert refused.json()["detail"] == "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."
+    assert (made.status_code, made.json()["replaces"], made.json()["rule"]["at_least"]) == (201, gate.pk, 0.7)
+    assert ended.json()["retired_at"]
+    assert Gate.objects.filter(retired_at=None).count() == 0

@@ -1,0 +1,215 @@
+"""The measures beyond the usual five, on cases small enough to be worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from apps.metrics.columns import judged_columns, ranked_columns
+from apps.metrics.files.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
+from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures import measure_run, needs_of, parse_measures, refuse_unmet
+from apps.metrics.measures.notation import MeasureError
+from apps.metrics.vocabulary import Vocabulary
+from tests.metrics.oracle import facet_values, values
+
+LIST = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}
+
+
+def value(measure, grades, run=LIST):
+    (found,) = values(measure, {"q": grades}, run)["q"].values()
+    return found
+
+
+def test_a_failure_is_a_first_page_without_a_relevant_block():
+    assert value("FailureRate@2", {"c": 1}) == 1.0
+    assert value("FailureRate@3", {"c": 1}) == 0.0
+
+
+def test_a_query_that_is_missing_from_the_run_has_failed():
+    assert value("FailureRate@3", {"c": 1}, {}) == 1.0
+
+
+def test_set_measures_read_the_whole_ranking():
+    grades = {"a": 1, "b": 1, "x": 1, "y": 2}
+
+    assert value("SetP", grades) == 2 / 4
+    assert value("SetR", grades) == 2 / 4
+    assert value("SetF(beta=2)", grades | {"z": 1}) == 3 * 0.5 * 0.4 / (2 * 0.5 + 0.4)
+
+
+def test_rank_biased_precision_fades_by_p():
+    assert value("RBP(p=0.5)", {"a": 1, "c": 2}) == 0.5 * (1 + 0.25)
+    assert value("RBP(p=0.5,rel=2)", {"a": 1, "c": 2}) == 0.5 * 0.25
+    assert value("RBP(p=0.5)@2", {"a": 1, "c": 2}) == 0.5
+
+
+def test_err_stops_at_the_block_that_satisfies():
+    first, second = 7 / 8, 1 / 8
+
+    assert value("ERR(max_rel=3)@10", {"a": 3, "b": 1}) == pytest.approx(first + (1 - first) * second / 2, abs=1e-15)
+
+
+def test_err_refuses_a_grade_beyond_its_scale():
+    with pytest.raises(
+        MeasureError, match=r"counts on grades up to 4, and there are grades up to 5.*ERR\(max_rel=5\)@10"
+    ):
+        value("ERR@10", {"a": 5})
+
+
+def test_inferred_ap_takes_the_pool_to_be_like_its_sample():
+    """Above c stand one relevant and one not relevant block of the sample, and one of the pool that was not drawn."""
+    run = {"q": {"a": 5.0, "b": 4.0, "x": 3.0, "c": 2.0}}
+    at_c = 1 / 4 + 3 / 4 * (3 / 3) * ((1 + 1e-5) / (2 + 2e-5))
+
+    assert value("infAP", {"a": 1, "b": 0, "x": -1, "c": 1}, run) == pytest.approx((1.0 + at_c) / 2, abs=1e-15)
+
+
+def test_a_condensed_list_leaves_unjudged_blocks_out():
+    grades = {"b": 0, "d": 1, "x": 2}
+
+    assert value("RR(judged_only=True)", grades) == 1 / 2
+    assert value("P(judged_only=True)@2", grades) == 1 / 2
+    assert value("SetP(judged_only=True)", grades) == 1 / 2
+    assert value("nDCG(judged_only=True)@2", grades) == pytest.approx((1 / math.log2(3)) / (2 + 1 / math.log2(3)))
+
+
+def test_gains_stand_in_for_the_grades_they_name():
+    row = value("nDCG(gains={1:3,3:0})@4", {"a": 3, "b": 1, "d": 2})
+
+    best = 3 + 2 / math.log2(3)
+    assert row == pytest.approx((3 / math.log2(3) + 2 / math.log2(5)) / best)
+
+
+FACETS = [
+    FacetRow("q", "f1", "a", 1),
+    FacetRow("q", "f2", "a", 1),
+    FacetRow("q", "f1", "b", 1),
+    FacetRow("q", "f3", "d", 1),
+    FacetRow("q", "f4", "c", 0),
+    FacetRow("none", "f1", "c", 0),
+]
+
+
+def test_facets_found_again_are_worth_less():
+    row = facet_values("alpha_nDCG@3 alpha_nDCG(alpha=1)@2 ERR_IA@2", FACETS, LIST)["q"]
+
+    best = 2 + 1 / math.log2(3) + 0.5 / math.log2(4)
+    assert row["alpha_nDCG@3"] == pytest.approx((2 + 0.5 / math.log2(3)) / best)
+    assert row["alpha_nDCG(alpha=1)@2"] == pytest.approx(2 / (2 + 1 / math.log2(3)))
+    assert row["ERR_IA@2"] == pytest.approx((2 + 0.5 / 2) / (3 * (1 + 0.5 / 2)))
+
+
+def test_subtopic_recall_counts_facets_that_some_block_answers():
+    row = facet_values("STREC@2 STREC@4 P_IA@2 AP_IA", FACETS, LIST)["q"]
+
+    assert row["STREC@2"] == 2 / 3
+    assert row["STREC@4"] == 1.0
+    assert row["P_IA@2"] == 3 / (2 * 3)
+    assert row["AP_IA"] == pytest.approx((1.0 + 1.0 + 1 / 4) / 3)
+
+
+def test_a_query_without_a_facet_that_was_answered_is_zero():
+    names = "alpha_nDCG@3 alpha_DCG@3 ERR_IA@3 nERR_IA@3 STREC@3 P_IA@3 AP_IA"
+
+    assert set(facet_values(names, FACETS, {"none": {"c": 1.0}})["none"].values()) == {0.0}
+
+
+def test_without_facets_a_block_has_the_best_of_its_grades():
+    rows = [FacetRow("q", "f1", "a", 0), FacetRow("q", "f2", "a", 2), FacetRow("q", "f1", "b", 1)]
+
+    assert facet_values("P(rel=2)@1 nDCG", rows, LIST)["q"] == {"P(rel=2)@1": 1.0, "nDCG": 1.0}
+
+
+def test_one_facet_for_all_is_no_facet():
+    with pytest.raises(MeasureError, match="STREC@3 needs the facets of queries"):
+        facet_values("STREC@3", [FacetRow("q", "0", "a", 1)], LIST)
+
+
+def with_attributes(measures, *, grades=None, types="ggl", born=None, asked=(10.0,), domains=("news",)):
+    """Values of one query whose run ranks blocks a to d; `types` and `born` are of a, b, c, in that order."""
+    blocks = Vocabulary()
+    judged = judged_columns([("q", block, grade) for block, grade in (grades or {"a": 1}).items()], blocks)
+    ranked, _ = ranked_columns([("q", block, score) for block, score in LIST["q"].items()], judged.queries, blocks)
+    places = blocks.numbers_of("abc")
+    codes, times = np.full(len(blocks), -1), np.full(len(blocks), np.nan)
+    codes[places] = [("g", "l", "w").index(letter) for letter in types]
+    times[places] = born or (0.0, 0.0, 0.0)
+    attributes = Attributes(
+        BlockAttributes({"type": Attribute(codes, ("g", "l", "w"))}, times),
+        QueryAttributes(np.array(asked), domains),
+    )
+    return measure_run(parse_measures(measures), judged, ranked, list(blocks), attributes)[0].tolist()
+
+
+def test_intra_list_diversity_is_the_share_of_pairs_that_differ():
+    assert with_attributes("ILD(by='type')@2 ILD(by='type')@3") == [0.0, 2 / 3]
+
+
+def test_one_block_has_no_pair_to_tell_apart():
+    assert np.isnan(with_attributes("ILD(by='type')@1")).all()
+
+
+def test_coverage_is_the_share_of_all_values_in_the_first_blocks():
+    assert with_attributes("Coverage(by='type')@2 Coverage(by='type')@3") == [1 / 3, 2 / 3]
+
+
+def test_a_block_without_the_attribute_is_refused_and_named():
+    with pytest.raises(MeasureError, match=r"ILD\(by='type'\)@4 needs the type of every block it ranks; that of 'd'"):
+        with_attributes("ILD(by='type')@4")
+
+
+def test_an_attribute_that_the_file_lacks_is_refused():
+    with pytest.raises(MeasureError, match="reads the attribute 'source' of blocks; those of the file: type"):
+        with_attributes("Coverage(by='source')@3")
+
+
+def test_gains_fade_with_the_age_of_the_block():
+    """At the time of the query a is ten days old and b one; c came later and is as fresh as can be."""
+    (found,) = with_attributes("TD_nDCG(rate=0.1)@3", grades={"a": 2, "b": 1, "c": 1}, born=(0.0, 9.0, 12.0))
+
+    a, b, c = 2 * math.exp(-1.0), math.exp(-0.1), 1.0
+    discounts = [1.0, 1 / math.log2(3), 0.5]
+    best = sum(gain * at for gain, at in zip(sorted((a, b, c), reverse=True), discounts, strict=True))
+    assert found == pytest.approx(sum(gain * at for gain, at in zip((a, b, c), discounts, strict=True)) / best)
+
+
+def test_a_domain_fades_at_its_own_rate():
+    fast, slow = "TD_nDCG(rate={'law':0,'news':1})@3", "TD_nDCG(rate={'law':1,'news':0})@3"
+    grades, born = {"a": 1, "b": 1}, (0.0, 9.0, 0.0)
+
+    assert with_attributes(fast, grades=grades, born=born)[0] < 1.0
+    assert with_attributes(slow, grades=grades, born=born) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"asked": (math.nan,)}, "needs the time of every query; that of 'q' is not known"),
+        ({"grades": {"d": 1}}, "needs the time of every relevant block; that of 'd' is not known"),
+        ({"domains": ("sport",)}, "names no rate for query 'q', which has the domain 'sport'"),
+        ({"domains": ("",)}, "names no rate for query 'q', which has no domain"),
+    ],
+)
+def test_an_age_that_is_not_known_is_refused_by_name(options, said):
+    with pytest.raises(MeasureError, match=said):
+        with_attributes("TD_nDCG(rate={'news':0.1})@4", **options)
+
+
+def test_without_age_the_faded_ndcg_is_ndcg():
+    grades = {"a": 1, "c": 3, "b": 0}
+
+    faded, plain = with_attributes("TD_nDCG(rate=0)@3 nDCG@3", grades=grades)
+
+    assert faded == plain
+
+
+def test_measures_that_read_what_is_not_there_are_refused_together_with_who_lacks_it():
+    measures = parse_measures("nDCG@10 ILD(by='type')@5 TD_nDCG(rate=0.1)")
+
+    assert needs_of(measures) == {"grades", "blocks", "times"}
+    with pytest.raises(
+        MeasureError, match=r"ILD\(by='type'\)@5 needs attributes of blocks, from a file. Nobody has it."
+    ):
+        refuse_unmet(measures, {"grades", "times"}, "Nobody has it.")
+    refuse_unmet(measures, {"grades", "times", "blocks"})

@@ -1,0 +1,289 @@
+"""Bias reports from asking to the round of what to judge first."""
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.evaluation import actions
+from apps.jobs.testing import run_jobs
+from apps.judging.actions import open_round
+from apps.judging.plan import Plan
+from apps.reports.actions import analyses, judge_next
+from apps.reports.models import BiasReport
+from apps.retrieval.models import Pool, PoolEntry
+from tests.evaluation.factories import GOOD, make_scene
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import make_guideline
+
+pytestmark = pytest.mark.django_db
+MEASURES = "nDCG@10 P@2"
+# Nobody judged d: were it relevant, "near" would have as many hits in its first two as "better".
+NEAR = {"d": 9.0, "a": 8.0, "b": 7.0, "c": 6.0}
+
+
+@pytest.fixture
+def scene():
+    return make_scene(queries=4)
+
+
+@pytest.fixture
+def close():
+    """Two runs whose order by P@2 depends on what nobody judged."""
+    names = [f"Q{n:02}" for n in range(1, 5)]
+    return make_scene(queries=4, runs={"near": dict.fromkeys(names, NEAR), "better": dict.fromkeys(names, GOOD)})
+
+
+def ask(scene, **options) -> BiasReport:
+    return analyses.request_bias_report(
+        **{
+            "project": scene.project,
+            "run_ids": [run.pk for run in scene.runs.values()],
+            "version_id": scene.version.pk,
+            "measures": MEASURES,
+            "depth": 2,
+            "actor": scene.lead,
+            "at": AT,
+            **options,
+        }
+    )
+
+
+def compute(scene, **options) -> BiasReport:
+    report = ask(scene, **options)
+    run_jobs()
+    report.refresh_from_db()
+    assert report.is_computed, report.job.error
+    return report
+
+
+def test_a_report_by_hand(scene):
+    """To depth 2 "better" alone brought in a (3) and b (1), "base" c (0) and d (unjudged): P@2 of better is 1.
+
+    Without a and b it is 0; base has 0 of 2 all along, and loses nothing.
+    """
+    result = compute(scene).result
+
+    base, better = scene.runs["base"], scene.runs["better"]
+    assert [(run["run"], run["tag"], run["means"][1]) for run in result["runs"]] == [
+        (base.pk, "base", 0.0),
+        (better.pk, "better", 1.0),
+    ]
+    left = {row["system"]: row for row in result["left_out"]}
+    assert (left[better.system_id]["pairs"], left[better.system_id]["relevant"]) == (8, 8)
+    assert (left[base.system_id]["pairs"], left[base.system_id]["relevant"]) == (4, 0)
+    assert [row[1] for row in left[better.system_id]["means"]] == [0.0, 0.0]
+    assert [row[1] for row in left[base.system_id]["means"]] == [0.0, 1.0]
+    assert [run["unjudged"] for run in result["runs"]] == [[0.25, 0.25, 0.25]] * 2
+    assert (result["grades"], result["unknown"]) == (12, 0)
+
+
+def test_who_brought_a_pair_in_is_read_from_the_pools_of_the_rounds():
+    """Judgements come from an imported pool, which names nobody; a pool of the one run on top names that run."""
+    scene = make_scene(queries=2)
+    imported = scene.version.rounds.get().pool
+    PoolEntry.objects.filter(pool=imported, version__block__outside_id="a").update(
+        found_by=[[scene.runs["better"].pk, 1]]
+    )
+    PoolEntry.objects.filter(pool=imported, version__block__outside_id="b").update(
+        found_by=[[scene.runs["better"].pk, 2], [scene.runs["base"].pk, 3]]
+    )
+
+    result = compute(scene, depth=0).result
+
+    assert {row["name"]: row["pairs"] for row in result["left_out"]} == {"base": 0, "better": 2}
+    assert (result["grades"], result["unknown"]) == (6, 2)
+
+
+def test_what_chance_drew_as_well_is_never_left_out():
+    scene = make_scene(queries=2)
+    imported = scene.version.rounds.get().pool
+    PoolEntry.objects.filter(pool=imported).update(
+        found_by=[[scene.runs["better"].pk, 1]], drawn={"how": "random", "probability": 0.1}
+    )
+
+    result = compute(scene, depth=0).result
+
+    assert {row["name"]: row["pairs"] for row in result["left_out"]} == {"base": 0, "better": 0}
+
+
+def test_asking_again_adds_no_rows(scene):
+    report = compute(scene)
+    counted = BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()
+
+    again = ask(scene, run_ids=[run.pk for run in reversed(scene.runs.values())])
+
+    assert again.pk == report.pk
+    assert (BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()) == counted
+    assert ask(scene, measures="P@2 nDCG@10").pk != report.pk
+    assert ask(scene, depth=3).pk != report.pk
+    assert ask(scene, split="dev").pk != report.pk
+
+
+def test_a_report_that_is_computed_never_changes(scene):
+    report = compute(scene)
+
+    for change in (lambda rows: rows.update(result={}), lambda rows: rows.delete()):
+        with pytest.raises(DatabaseError), transaction.atomic():
+            change(BiasReport.objects.filter(pk=report.pk))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"run_ids": []}, "Choose two or more"),
+        ({"depth": 2_000}, "from 0 to 1,000"),
+        ({"split": "train"}, "no split called train"),
+        ({"measures": "nope"}, "not a measure"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(scene, options, said):
+    with pytest.raises(actions.EvaluationRefused, match=said):
+        ask(scene, **options)
+
+
+def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
+    scene, report = close, compute(close, measures="P@2")
+    make_guideline(scene.project)
+    assert report.result["first"]["pairs"] == [[f"Q{n:02}", 3, 0.125] for n in range(1, 5)]
+    client.force_login(scene.lead)
+
+    answer = client.post(reverse("reports:judge-first", args=[scene.project.slug, report.pk]), {"most": 3})
+
+    pool = Pool.objects.latest("pk")
+    assert answer.url == reverse("judging:new_round", args=[scene.project.slug]) + f"?pool={pool.pk}"
+    entries = list(pool.entries.select_related("query", "version__block").order_by("query__outside_id"))
+    assert [(entry.query.outside_id, entry.version.block.outside_id) for entry in entries] == [
+        (f"Q{n:02}", "d") for n in range(1, 4)
+    ]
+    assert [entry.found_by for entry in entries] == [[]] * 3
+    assert f'value="{pool.pk}" selected' in client.get(answer.url).content.decode()
+
+
+def test_pairs_that_a_round_asks_for_already_are_passed_over(close):
+    scene, report = close, compute(close, measures="P@2")
+    first = judge_next.choose_first(report=report, most=3, actor=scene.lead, at=AT)
+    annotator = make_member(scene.project, Role.ANNOTATOR)
+    open_round(
+        project=scene.project,
+        actor=scene.lead,
+        pool=first,
+        guideline=make_guideline(scene.project),
+        annotators=[annotator],
+        plan=Plan(judges=1),
+        name="First",
+        at=AT,
+    )
+
+    second = judge_next.choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
+
+    assert second.entry_count == 1
+    taken = {(entry.query_id, entry.version_id) for entry in first.entries.all()}
+    assert taken.isdisjoint((entry.query_id, entry.version_id) for entry in second.entries.all())
+
+
+def test_nothing_to_judge_first_is_a_sentence():
+    scene = make_scene(runs={"one": dict.fromkeys(["Q01"], GOOD), "two": dict.fromkeys(["Q01"], GOOD)}, queries=1)
+    report = compute(scene)
+
+    with pytest.raises(actions.EvaluationRefused, match="nothing to judge first"):
+        judge_next.choose_first(report=report, most=5, actor=scene.lead, at=AT)
+
+
+def page(client, scene, report, person=None) -> str:
+    client.force_login(person or scene.lead)
+    answer = client.get(reverse("reports:bias", args=[scene.project.slug, report.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_says_it_in_words_and_shows_the_list_to_leads(close, client):
+    scene, report = close, compute(close, measures="P@2")
+
+    words = page(client, scene, report)
+
+    assert "leaving out better costs it 0.500 P@2" in words
+    assert "Judge these first" in words
+    assert Event.objects.filter(action="version.test_seen", after__what="what to judge first").count() == 1
+    viewer = make_member(scene.project, Role.VIEWER)
+    assert "Judge these first" not in page(client, scene, report, viewer)
+
+
+def test_annotators_and_reviewers_see_no_report(scene, client):
+    report = compute(scene)
+
+    for role in (Role.ANNOTATOR, Role.REVIEWER):
+        client.force_login(make_member(scene.project, role))
+        for name, args in (("bias", [report.pk]), ("bias-reports", [])):
+            assert client.get(reverse(f"evaluation:{name}", args=[scene.project.slug, *args])).status_code == 403
+
+
+def test_a_report_of_another_project_is_not_found(scene, client):
+    report = compute(scene)
+    other = make_project()
+    client.force_login(lead_of(other))
+
+    assert client.get(reverse("reports:bias", args=[other.slug, report.pk])).status_code == 404
+
+
+def test_the_form_asks_for_a_report_and_waits_for_it(scene, client):
+    client.force_login(scene.lead)
+    url = reverse("reports:ask-bias", args=[scene.project.slug, scene.version.pk])
+    runs = [run.pk for run in scene.runs.values()]
+
+    answer = client.post(url, {"runs": runs, "measures": "P@2", "split": "", "depth": 2}, follow=True)
+
+    assert "waiting for a worker" in answer.content.decode()
+    run_jobs()
+    listed = client.get(reverse("reports:bias-reports", args=[scene.project.slug]))
+    assert f"Report {BiasReport.objects.get().pk}" in listed.content.decode()
+    assert client.post(url, {"runs": runs, "measures": "nope", "depth": 2}).status_code == 400
+
+
+def test_the_list_of_a_pool_is_that_of_the_version_that_rests_on_it(scene, client):
+    client.force_login(scene.lead)
+    url = reverse("reports:bias-reports", args=[scene.project.slug])
+    pool = scene.version.rounds.get().pool
+
+    assert "Bias of Handbook v1" in client.get(url, {"pool": pool.pk}).content.decode()
+    assert "No version to report on" in client.get(url, {"pool": pool.pk + 1}).content.decode()
+
+
+def queries_of(client, url: str) -> int:
+    client.get(url)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(url).status_code == 200
+    return len(queries)
+
+
+def test_the_pages_ask_as_much_for_three_reports_as_for_one(scene, client):
+    client.force_login(scene.lead)
+    report = compute(scene)
+    urls = [
+        reverse("reports:bias-reports", args=[scene.project.slug]),
+        reverse("reports:bias", args=[scene.project.slug, report.pk]),
+    ]
+    one = [queries_of(client, url) for url in urls]
+
+    for depth in (3, 4):
+        compute(scene, depth=depth)
+
+    assert [queries_of(client, url) for url in urls] == one
+
+
+def test_machines_ask_and_read_without_the_list_of_what_to_judge(scene, client):
+    client.force_login(scene.lead)
+    url = reverse("reports-api:bias-reports", args=[scene.project.slug])
+    body = {"runs": [run.pk for run in scene.runs.values()], "version": scene.version.pk, "measures": "P@2", "depth": 2}
+
+    asked = client.post(url, body, content_type="application/json")
+    run_jobs()
+    again = client.post(url, body, content_type="application/json")
+
+    assert (asked.status_code, again.status_code) == (202, 200)
+    assert asked.json()["id"] == again.json()["id"]
+    read = client.get(reverse("reports-api:bias", args=[scene.project.slug, asked.json()["id"]])).json()
+    assert sorted(read["result"]) == ["grades", "left_out", "runs", "unknown"]
+    assert client.post(url, body | {"runs": [1]}, content_type="application/json").status_code == 400
