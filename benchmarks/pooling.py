@@ -120,8 +120,8 @@ def prepare(args: argparse.Namespace, folder: str) -> None:
 
 
 def import_and_freeze(project, blocks: Iterator[str], path: Path) -> None:
-    from apps.common.inputs import ErrorList
-    from apps.common.tabular import Source
+    from apps.common.files.faults import ErrorList
+    from apps.common.files.tabular import Source
     from apps.corpus import actions
     from apps.corpus.enums import ImportMode
     from apps.corpus.readers import read_blocks

@@ -10,7 +10,7 @@ from django.apps import apps as registry
 from django.core.management import call_command
 from django.db import connection
 
-from apps.common.triggers import PREFIX, Guard, InstallGuards
+from apps.common.database.triggers import PREFIX, Guard, InstallGuards
 from tests.conftest import REPO
 
 LADDER = [

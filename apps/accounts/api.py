@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.selectors import Member, membership_in
-from apps.common.parsers import most_bytes, too_large
+from apps.common.web.parsers import most_bytes, too_large
 
 
 class ProjectAPIView(APIView):

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from apps.accounts.models import ApiToken, User
 from apps.accounts.tokens import token_digest
-from apps.common.outages import outage_of
+from apps.common.web.outages import outage_of
 
 USED_AT_GRAIN_SECONDS = 60
 

@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 
 ROLE_WORDS = {
     Role.ANNOTATOR: "Annotator: grades pairs and writes triples",

@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from apps.accounts.enums import Role
-from apps.common.outages import outage_of
+from apps.common.web.outages import outage_of
 
 STAND_IN_DOMAIN = "@raters.invalid"
 

@@ -16,7 +16,7 @@ from apps.accounts.models import Project
 from apps.accounts.secrets import delete_secret as forget_secret
 from apps.accounts.secrets import save_secret, secret_in, secrets_in
 from apps.common.errors import Refusal
-from apps.common.requests import link_for_others
+from apps.common.web.requests import link_for_others
 
 
 @member_view()

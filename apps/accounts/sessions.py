@@ -13,7 +13,7 @@ from django.contrib.sessions.backends.base import UpdateError
 from django.core import signing
 from django.db import DatabaseError
 
-from apps.common.outages import outage_of
+from apps.common.web.outages import outage_of
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 
 from apps.accounts.models import LoginAttempt, User
 from apps.common.errors import Refusal
-from apps.common.outages import outage_of
+from apps.common.web.outages import outage_of
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from apps.accounts.forms import NewPersonForm, PasswordForm, ProfileForm, Projec
 from apps.accounts.models import Invitation, User
 from apps.accounts.signing_in import SignInRefused, sign_in
 from apps.common.errors import Refusal
-from apps.common.requests import client_address
+from apps.common.web.requests import client_address
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

@@ -15,7 +15,7 @@ from apps.agreement.grades_serializers import AgreementSerializer, question_out
 from apps.agreement.pages import looked_at
 from apps.agreement.serializers import LogOut, RatesOut, entry_out, rates_out
 from apps.agreement.whereabouts import overview_of
-from apps.common.paging import only_known
+from apps.common.web.paging import only_known
 from apps.review.tracking import Side
 
 

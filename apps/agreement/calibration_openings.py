@@ -12,7 +12,7 @@ from apps.agreement import rates, rules
 from apps.agreement.control import Signal
 from apps.agreement.enums import CalibrationState
 from apps.agreement.models import Calibration, CalibrationItem
-from apps.common.wording import percent
+from apps.common.text.wording import percent
 from apps.review.tracking import Side, past_rounds
 
 OLDEST_TIMES = 4

@@ -16,10 +16,10 @@ from apps.agreement.labelfiles.columns import ROLES, Form
 from apps.agreement.labelfiles.figures import figures_of
 from apps.agreement.labelfiles.labelling import remarks_on
 from apps.agreement.labelfiles.misread import misread
-from apps.common.arguments import share, whole
+from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import MOST_TOLD, ErrorList, all_of, as_lines
-from apps.common.linefiles import name_of
+from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, as_lines
+from apps.common.files.linefiles import name_of
 from apps.metrics.agreement.alpha_values import LEVELS
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 

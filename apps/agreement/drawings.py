@@ -6,9 +6,9 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 
 from apps.agreement.coefficients import ACCEPTABLE, TOO_NOISY, Coefficient
-from apps.common.charts import svg
-from apps.common.svg import Scale, clip, plain, scale, tag, text, ticks, title
-from apps.common.wording import interval, number
+from apps.common.drawing.charts import svg
+from apps.common.drawing.svg import Scale, clip, plain, scale, tag, text, ticks, title
+from apps.common.text.wording import interval, number
 
 CELL_WIDTH, CELL_HEIGHT = 58.0, 32.0
 LABELS = 132.0

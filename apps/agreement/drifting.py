@@ -20,7 +20,7 @@ from apps.agreement.coefficients import MISSING
 from apps.agreement.columns import EPOCH, date_of, mondays
 from apps.agreement.ratings import Dated, Rate
 from apps.agreement.weeks import Lean, lean_of, monday_of
-from apps.common.wording import number, percent
+from apps.common.text.wording import number, percent
 from apps.metrics.statistics.proportions import student_quantile, wilson
 
 WEEKS = 12

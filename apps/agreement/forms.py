@@ -7,7 +7,7 @@ from django import forms
 
 from apps.accounts.models import Project, User
 from apps.agreement.calibration_openings import able_people
-from apps.common.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
 from apps.review.enums import Category, Choice, Reason
 from apps.review.tracking import LogFilter, Side

@@ -23,7 +23,7 @@ from apps.agreement.grades_serializers import (
 )
 from apps.agreement.pages import looked_at
 from apps.agreement.whereabouts import BOUNDARY, WAYS, boundaries_in, overview_of, parts_in, tight_spots
-from apps.common.paging import only_known
+from apps.common.web.paging import only_known
 from apps.judging.models import Round
 
 ROUND = OpenApiParameter("round", int, description="A round that you may see; all of them when left out.")

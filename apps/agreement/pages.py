@@ -20,8 +20,8 @@ from apps.agreement.coefficients import Coefficient
 from apps.agreement.models import ReadGrades
 from apps.agreement.ratings import PairAgreement
 from apps.agreement.standing import GradesNotRead
-from apps.common.charts import estimates, plot
-from apps.common.svg import Estimate
+from apps.common.drawing.charts import estimates, plot
+from apps.common.drawing.svg import Estimate
 from apps.judging.models import Round
 
 SECTION = "Agreement"

@@ -17,8 +17,8 @@ from apps.agreement.pages import Looked, coefficient_chart, estimate, frame, loo
 from apps.agreement.persons import PersonSheet, sheet_of
 from apps.agreement.weeks import Week
 from apps.agreement.where_pages import alpha_moment, alpha_over_time, day_label, moment_figures
-from apps.common.charts import plot
-from apps.common.svg import clip
+from apps.common.drawing.charts import plot
+from apps.common.drawing.svg import clip
 
 LABEL_LENGTH = 24
 SECOND = 1_000.0

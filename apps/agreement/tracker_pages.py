@@ -20,9 +20,9 @@ from apps.agreement import log, rates, rules
 from apps.agreement.control import Group
 from apps.agreement.forms import LogForm
 from apps.agreement.rates import PersonRates, SideRates
-from apps.common import charts
-from apps.common.csvsafe import safe_cell
-from apps.common.wording import percent
+from apps.common.drawing import charts
+from apps.common.files.csvsafe import safe_cell
+from apps.common.text.wording import percent
 from apps.review.tracking import Dimension, Side
 
 SECTION = "Agreement"

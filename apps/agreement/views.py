@@ -32,8 +32,8 @@ from apps.agreement.pages import (
 from apps.agreement.ratings import Ratings, alpha_of_table, pair_agreement
 from apps.agreement.standing import ratings_in
 from apps.agreement.whereabouts import Overview, overview_of
-from apps.common.charts import plot
-from apps.common.svg import Estimate, clip
+from apps.common.drawing.charts import plot
+from apps.common.drawing.svg import Estimate, clip
 
 MOST_DRAWN = 12
 PERCENT = "percent agreement"

@@ -30,9 +30,9 @@ from apps.agreement.whereabouts import (
     parts_in,
     tight_spots,
 )
-from apps.common.charts import figures, plot
-from apps.common.svg import clip
-from apps.common.wording import interval, number
+from apps.common.drawing.charts import figures, plot
+from apps.common.drawing.svg import clip
+from apps.common.text.wording import interval, number
 from apps.judging.guidelines import GradeText
 from apps.judging.models import Round
 from apps.judging.selectors import latest_guideline

@@ -16,7 +16,7 @@ from apps.audit.models import Chain, Event
 from apps.audit.sealing import chain_name
 from apps.audit.tasks import seal_soon
 from apps.audit.verification import links_hold
-from apps.common.requests import current_request_id
+from apps.common.web.requests import current_request_id
 
 LABEL_LENGTH = 200
 

@@ -20,7 +20,7 @@ def wait_as_a_web_server() -> None:
         options = database["OPTIONS"]
         if "patience" in options:
             options.update(patience=seconds, timeout=WEB_LOOK_SECONDS, crowd=WEB_CROWD)
-        elif database["ENGINE"] == "apps.common.postgresql":
+        elif database["ENGINE"] == "apps.common.database.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()
 

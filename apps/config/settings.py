@@ -11,8 +11,8 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.common.addresses import BadAddress, Opening, parse_openings
-from apps.common.private import close_data_dir
+from apps.common.files.private import close_data_dir
+from apps.common.web.addresses import BadAddress, Opening, parse_openings
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -102,10 +102,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "apps.common.middleware.request_id",
-    "apps.common.middleware.security_headers",
+    "apps.common.web.middleware.request_id",
+    "apps.common.web.middleware.security_headers",
     "apps.dashboard.health.answer_health",
-    "apps.common.forwarding.watch_forwarding",
+    "apps.common.web.forwarding.watch_forwarding",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -159,7 +159,7 @@ def _database() -> dict:
     config = dict(dj_database_url.parse(url))
     config["CONN_HEALTH_CHECKS"] = True  # a server that was started again has dropped what we think is open
     if config["ENGINE"] == "django.db.backends.sqlite3":
-        config["ENGINE"] = "apps.common.sqlite"
+        config["ENGINE"] = "apps.common.database.sqlite"
         config["CONN_MAX_AGE"] = 60
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -173,7 +173,7 @@ def _database() -> dict:
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
     elif config["ENGINE"] == "django.db.backends.postgresql":
         pool = int(os.environ.get("KARAT_DB_POOL", "12"))
-        config["ENGINE"] = "apps.common.postgresql"
+        config["ENGINE"] = "apps.common.database.postgresql"
         config["CONN_HEALTH_CHECKS"] = not pool  # our own backend checks what comes out of the pool
         config["CONN_MAX_AGE"] = 0
         options: Any = config.get("OPTIONS", {})
@@ -228,7 +228,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": (
-            "apps.common.staticfiles.HashedStaticFilesStorage"
+            "apps.common.web.staticfiles.HashedStaticFilesStorage"
             if PRODUCTION
             else "django.contrib.staticfiles.storage.StaticFilesStorage"
         )
@@ -281,9 +281,9 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["apps.common.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.web.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "apps.common.problems.problem_handler",
+    "EXCEPTION_HANDLER": "apps.common.web.problems.problem_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
@@ -354,7 +354,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"refusals": {"()": "apps.common.logs.NoTraceOfRefusals"}},
+    "filters": {"refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

@@ -10,8 +10,8 @@ from django.utils.text import slugify
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus import rules, search, snapshots
 from apps.corpus.enums import FREEZE, ImportMode
 from apps.corpus.freezing import FreezeRefused, freeze_snapshot, locked

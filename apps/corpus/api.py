@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.paging import cut, only_known, whole
+from apps.common.web.paging import cut, only_known, whole
 from apps.corpus import actions, selectors
 from apps.corpus.search import search_blocks
 from apps.corpus.serializers import (

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import Block, BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors import snapshots_holding, versions_of
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from apps.common.bulk import chunks, insert_rows, reserve_ids
+from apps.common.database.bulk import chunks, insert_rows, reserve_ids
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.blocks import BlockDigests, block_digests, metadata_digest
 from apps.corpus.enums import ImportMode
 from apps.corpus.importing.plans import Plan, until_broken

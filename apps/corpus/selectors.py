@@ -8,7 +8,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
 from apps.jobs.models import Job

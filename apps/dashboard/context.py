@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import resolve, reverse
 
 from apps.accounts.selectors import Member
-from apps.common import forwarding
+from apps.common.web import forwarding
 from apps.dashboard.paths import path
 from apps.dashboard.selectors import demo_being_loaded
 from apps.jobs.selectors import unread_words, worker_notice

@@ -31,9 +31,9 @@ from apps.agreement.drifting import (
 from apps.agreement.standing import GradesNotRead, dated_in, kept
 from apps.agreement.twice import looks_since
 from apps.agreement.weeks import monday_of
-from apps.common import charts
-from apps.common.sparks import Spot, spark
-from apps.common.wording import count, number, percent
+from apps.common.drawing import charts
+from apps.common.drawing.sparklines import Spot, spark
+from apps.common.text.wording import count, number, percent
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.judging.models import Round
 from apps.review.tracking.periods import Day

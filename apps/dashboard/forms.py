@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, default_policies
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.triples.checks import CAN_WARN
 
 MOST_GRADES = 6

@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 
 from django.utils import timezone
 
-from apps.common.wording import count, day, percent
+from apps.common.text.wording import count, day, percent
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundState
 from apps.judging.eta import Lately, estimate

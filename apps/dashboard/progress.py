@@ -20,8 +20,8 @@ from apps.agreement.control import limits
 from apps.agreement.rules import person_refusal
 from apps.agreement.standing import GradesNotRead
 from apps.agreement.whereabouts import overview_of
-from apps.common import charts
-from apps.common.wording import percent
+from apps.common.drawing import charts
+from apps.common.text.wording import percent
 from apps.dashboard.outlook import outlook
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.wording import NOT_DEFINED, count, interval, number
+from apps.common.text.wording import NOT_DEFINED, count, interval, number
 from apps.dashboard.paths import path
 from apps.goldsets import selectors as goldsets
 from apps.goldsets.models import Version

@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Min
 from apps.accounts.selectors import Member
 from apps.agreement.calibrations import waiting_in
 from apps.agreement.rules import PARTICIPANTS
-from apps.common.wording import age, day
+from apps.common.text.wording import age, day
 from apps.dashboard.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job

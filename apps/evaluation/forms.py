@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.rules import (
     DEFAULT_MEASURES,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.inputs import MOST_TOLD, ErrorList, all_of, shown
+from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, shown
 from apps.gates.core.rule import Rule, RuleError, as_facts, rule_of
 
 LONGEST_FILE = 1_000_000

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.negotiation import OneForm
-from apps.common.paging import cut_list, only_known
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import selectors
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import BlockVersion
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple

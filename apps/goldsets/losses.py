@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.corpus.selectors import TextKey
 from apps.goldsets.enums import LossKind, LossReason
 from apps.goldsets.models import Version, VersionGrade, VersionQuery

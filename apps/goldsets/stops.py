@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from apps.common.wording import percent
+from apps.common.text.wording import percent
 from apps.goldsets.enums import StopKind
 from apps.goldsets.gathering import Gathered, OpenPair, wording_of
 from apps.goldsets.models import VersionTriple

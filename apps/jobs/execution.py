@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.common.errors import InputErrors, Refusal
-from apps.common.requests import reset_request_id, set_request_id
+from apps.common.web.requests import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.clock import from_now
 from apps.jobs.context import JobCancelled, JobContext, JobFailed, LeaseLost

@@ -4,8 +4,8 @@ from django import forms
 
 from apps.accounts.models import Project
 from apps.accounts.secrets import secrets_in
-from apps.common.addresses import LONGEST_URL
-from apps.common.forms import KaratForm, offer
+from apps.common.web.addresses import LONGEST_URL
+from apps.common.web.forms import KaratForm, offer
 from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice
 

@@ -18,10 +18,10 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.accounts.secrets import NoSecret, reveal, secrets_in
 from apps.audit.actions import record
-from apps.common.addresses import BadAddress, parse_url
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
-from apps.common.outbound import Blocked, Client, Limits, OutboundError
+from apps.common.web.addresses import BadAddress, parse_url
+from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
 from apps.jobs.enums import DeliveryKind, DeliveryState
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.outbox import Undeliverable, Undelivered, sender

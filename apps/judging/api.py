@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.idempotency import body_with_key
+from apps.common.web.idempotency import body_with_key
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, give_judgement
 from apps.judging.actions.seats import MOST_SEATS

@@ -1,6 +1,6 @@
 from django import forms
 
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.judging.selectors.carrying import CarryRule
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.common.digests import digest_of_lines
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.ratings import RatingColumns
 from apps.judging.readers import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.common.bulk import insert_rows
+from apps.common.database.bulk import insert_rows
 from apps.jobs.context import JobContext
 from apps.jobs.registry import job_kind
 from apps.judging.enums import RoundState, SeatState

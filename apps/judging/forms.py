@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.judging import keymap
 from apps.judging.actions import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.forms import BoundField
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.judging.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, Example, GradeText, as_example, as_stored
 from apps.judging.models import Guideline
 

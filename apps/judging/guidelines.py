@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypedDict
 
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.worddiff import Piece, word_diff
 
 FEW_EXAMPLES = 5
 MANY_EXAMPLES = 10

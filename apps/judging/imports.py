@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
-from apps.common.forms import offer
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.common.web.forms import offer
 from apps.corpus.importing.kinds import ImportForm, ImportKind, Progress, register
 from apps.corpus.importing.plans import Plan
 from apps.corpus.models import Snapshot

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_csv
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv
 
 ROLES = frozenset({"query_id", "query_text", "doc_id", "rater", "annotator", "grade", "final", "notes"})
 NAME_LENGTH = 120

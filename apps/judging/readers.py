@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_csv, read_lines
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv, read_lines
 from apps.judging.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
 RATINGS = "ratings"

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
-from apps.common.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.plan import USUAL_BAR, Plan
 from apps.judging.remits import Remit, remit_from

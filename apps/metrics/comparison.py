@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.wording import number, signed
+from apps.common.text.wording import number, signed
 from apps.metrics.columns import Floats
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import (

@@ -10,10 +10,10 @@ from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record, record_all
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.common.errors import InputErrors, Refusal
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.importing.plans import Plan
 from apps.queries import rules, selectors
 from apps.queries.ingest import Comparison, take_queries

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
-from apps.common import charts
+from apps.common.drawing import charts
 from apps.queries.balance import Share, crossed, shares, tally
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source

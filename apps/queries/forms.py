@@ -7,7 +7,7 @@ from django import forms
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm, offer, offer_rows
+from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from apps.accounts.models import Project, User
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.importing.plans import Plan, until_broken
 from apps.queries import rules
 from apps.queries.models import Query, Source

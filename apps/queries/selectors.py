@@ -8,7 +8,7 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.queries.models import Permission, Query, Source
 
 STRATA = {

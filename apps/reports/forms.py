@@ -2,7 +2,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.forms import RunsForm, _named
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLIT_WORDS
 from apps.evaluation.selectors.evaluations import scorable_runs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.common.bulk import insert_rows
+from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of_lines, sha256_hex
 from apps.jobs.actions import enqueue
 from apps.jobs.context import JobContext, JobFailed

@@ -8,8 +8,8 @@ from django.conf import settings
 
 from apps.accounts.models import Project
 from apps.accounts.secrets import NoSecret, reveal
-from apps.common.addresses import BadAddress, parse_url
-from apps.common.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.common.web.addresses import BadAddress, parse_url
+from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.context import JobContext, JobFailed
 from apps.retrieval import selectors

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common import charts
+from apps.common.drawing import charts
 
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.retrieval.engines.fusion import DEFAULT_K, LARGEST_K
 from apps.retrieval.models import System
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, as_row, fault
+from apps.common.files.faults import ErrorList, as_row, fault
 from apps.metrics.files.trec_rows import RunRow, parse_run
 from apps.retrieval import ranking
 

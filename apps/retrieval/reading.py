@@ -7,9 +7,9 @@ from typing import Any
 
 from apps.accounts.models import Project
 from apps.common.errors import InputErrors
-from apps.common.extent import Extent, is_within
-from apps.common.inputs import fault
-from apps.common.linefiles import lines_in, name_of
+from apps.common.files.extent import Extent, is_within
+from apps.common.files.faults import fault
+from apps.common.files.linefiles import lines_in, name_of
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload

@@ -10,8 +10,8 @@ from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
-from apps.common.idempotency import body_with_key
-from apps.common.paging import only_known
+from apps.common.web.idempotency import body_with_key
+from apps.common.web.paging import only_known
 from apps.review.actions import give_back_seat, give_verdict, pull_seat, reseat
 from apps.review.board import board_page
 from apps.review.forms import BoardForm

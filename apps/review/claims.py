@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.http import QueryDict
 
-from apps.common.blocktext import merge, plain
+from apps.common.text.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.search import search_blocks
 from apps.review.actions import Claim

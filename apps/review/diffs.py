@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.worddiff import Piece, word_diff
 from apps.triples.evidence import quoted
 from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors import expected_blocks

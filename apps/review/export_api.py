@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.negotiation import OneForm
-from apps.common.paging import only_known
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import only_known
 from apps.review.export_views import export_response
 from apps.review.exporting import STATES, Selection
 from apps.triples.enums import State

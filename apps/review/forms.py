@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
-from apps.common.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
 from apps.review.actions import Decision
 from apps.review.board import AGES, KIND_LABELS, Asked, people_of_board

@@ -4,7 +4,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from apps.accounts.models import Project
 from apps.accounts.policies import policy
-from apps.common.markdown import to_html
+from apps.common.text.markdown import to_html
 
 DEFAULT = """\
 Read the question first, then the block, then the answer. Decide on these three, in this order.

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.blocktext import is_cut
+from apps.common.text.blocktext import is_cut
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.review import actions, rules
 from apps.review.actions import Decision, DisputeRefused, SubmitRefused

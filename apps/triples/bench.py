@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.accounts.models import Project, User
-from apps.common.blocktext import plain
+from apps.common.text.blocktext import plain
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.corpus.search import search_blocks
 from apps.queries.models import Query

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.bulk import chunks
+from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.importing.plans import until_broken
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty

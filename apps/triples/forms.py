@@ -10,7 +10,7 @@ from django import forms
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source

@@ -8,8 +8,8 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.importing.plans import Plan
 from apps.corpus.models import Corpus
 from apps.triples.comparing import Comparison

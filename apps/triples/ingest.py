@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from apps.accounts.models import User
 from apps.audit.actions import record_all
-from apps.common.bulk import reserve_ids
+from apps.common.database.bulk import reserve_ids
 from apps.corpus.importing.plans import Plan
 from apps.triples.comparing import CANDIDATE, NEW, OWN_ID, UNCHANGED, Change, Comparison
 from apps.triples.enums import State

@@ -8,7 +8,7 @@ from functools import cached_property
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from apps.common.worddiff import Piece, changed_spans, word_diff
+from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.triples.enums import State, Step
 from apps.triples.evidence import Span, placed

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.selectors import membership_in
 from apps.agreement.differences import Which, differences
 from apps.agreement.whereabouts import Overview, overview_of, parts_in, tight_spots
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
 from apps.judging.actions import import_judgements
 from apps.judging.drafting import read_draft
 from apps.judging.models import Round

@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from apps.audit import tasks
 from apps.audit.actions import record
 from apps.audit.models import Event
-from apps.common.requests import reset_request_id, set_request_id
+from apps.common.web.requests import reset_request_id, set_request_id
 from tests.audit.factories import make_event
 from tests.factories import AT, lead_of, make_project
 

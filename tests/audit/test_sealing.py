@@ -12,7 +12,7 @@ from apps.audit.payloads import event_payload
 from apps.audit.registry import kinds
 from apps.audit.sealing import has_unsealed, seal_all, seal_kind
 from apps.audit.verification import Break, count_unsealed, verify_chain
-from apps.common import triggers
+from apps.common.database import triggers
 from tests.audit.factories import make_event
 from tests.factories import AT, make_project
 

@@ -2,15 +2,7 @@ import ipaddress
 
 import pytest
 
-from apps.common.addresses import (
-    BadAddress,
-    Opening,
-    Target,
-    first_closed,
-    is_public,
-    parse_openings,
-    parse_url,
-)
+from apps.common.web.addresses import BadAddress, Opening, Target, first_closed, is_public, parse_openings, parse_url
 
 CLOSED = [
     "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps.common.blocktext import difference, is_cut, merge, plain, quote, render
-from apps.common.worddiff import word_diff
+from apps.common.text.blocktext import difference, is_cut, merge, plain, quote, render
+from apps.common.text.worddiff import word_diff
 from tests.technical import CUT, HOSTILE, INCIDENT, RETRIES, TEXTS
 
 KNOWN = {

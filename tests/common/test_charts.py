@@ -2,7 +2,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from apps.common.charts import (
+from apps.common.drawing.charts import (
     Bar,
     Estimate,
     Part,

@@ -8,9 +8,9 @@ import zipfile
 import pytest
 
 from apps.common.errors import InputError
-from apps.common.filekinds import not_text
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_csv, read_lines
+from apps.common.files.faults import ErrorList
+from apps.common.files.filekinds import not_text
+from apps.common.files.tabular import Source, read_csv, read_lines
 from apps.metrics.files.trec_rows import read_run
 
 ROW = b"Q1 Q0 B7 1 2 t\n"

@@ -5,9 +5,9 @@ import logging
 import pytest
 from django.test import RequestFactory
 
-from apps.common import forwarding
-from apps.common.forwarding import NO_ADDRESS, NO_SCHEME, NOT_TOLD, fault_of
-from apps.common.requests import client_address
+from apps.common.web import forwarding
+from apps.common.web.forwarding import NO_ADDRESS, NO_SCHEME, NOT_TOLD, fault_of
+from apps.common.web.requests import client_address
 from tests.factories import make_project, make_user
 
 PROXY = "10.0.0.9"

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from psycopg_pool import PoolTimeout
 
-from apps.common.outages import AWAY, BUSY, FULL, UNWRITABLE, outage_of
+from apps.common.web.outages import AWAY, BUSY, FULL, UNWRITABLE, outage_of
 
 
 def sqlite_error(code: int) -> sqlite3.OperationalError:

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from apps.common.addresses import parse_openings, parse_url
-from apps.common.outbound import BadAnswer, Blocked, BrokenOff, Client, Limits, OutboundError, Unreachable
+from apps.common.web.addresses import parse_openings, parse_url
+from apps.common.web.outbound import BadAnswer, Blocked, BrokenOff, Client, Limits, OutboundError, Unreachable
 from tests.elsewhere import TOLD, running
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 
-from apps.common.postgresql.base import DatabaseWrapper
+from apps.common.database.postgresql.base import DatabaseWrapper
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 IN_THE_POOL = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.private import close_data_dir, close_database
+from apps.common.files.private import close_data_dir, close_database
 
 REPO = Path(__file__).resolve().parents[2]
 

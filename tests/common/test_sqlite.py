@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connections, transaction
 
-from apps.common.sqlite import base
-from apps.common.sqlite.base import DatabaseWrapper
+from apps.common.database.sqlite import base
+from apps.common.database.sqlite.base import DatabaseWrapper
 
 NAMES = ("one", "other")
 WAL = "PRAGMA journal_mode=WAL;"
@@ -44,7 +44,7 @@ def writers(
 ) -> Iterator[tuple[DatabaseWrapper, DatabaseWrapper]]:
     """Two connections to one file; neither lets SQLite itself wait."""
     options = {"transaction_mode": "IMMEDIATE", "timeout": 0, "patience": 60, "init_command": WAL}
-    config = {"ENGINE": "apps.common.sqlite", "NAME": tmp_path / "two.sqlite3", "OPTIONS": options}
+    config = {"ENGINE": "apps.common.database.sqlite", "NAME": tmp_path / "two.sqlite3", "OPTIONS": options}
     for name in NAMES:
         connections.settings[name] = connections.configure_settings({"default": config})["default"]
     with django_db_blocker.unblock():

@@ -36,7 +36,7 @@ def test_hashed_names_reach_into_modules(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = {
         **settings.STORAGES,
-        "staticfiles": {"BACKEND": "apps.common.staticfiles.HashedStaticFilesStorage"},
+        "staticfiles": {"BACKEND": "apps.common.web.staticfiles.HashedStaticFilesStorage"},
     }
 
     call_command("collectstatic", interactive=False, verbosity=0)

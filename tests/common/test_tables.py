@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from apps.common.tables import opened
-from apps.common.tabular import read_rows
+from apps.common.files.tables import opened
+from apps.common.files.tabular import read_rows
 
 
 def rows(path) -> list[list[str]]:

@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Caps, Source, open_source, read_csv, read_jsonl, read_lines
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Caps, Source, open_source, read_csv, read_jsonl, read_lines
 
 
 def source(data: bytes, **caps) -> Source:

@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.worddiff import Piece, word_diff
 
 TEXTS = st.text(alphabet="ab c,.\n", max_size=40)
 

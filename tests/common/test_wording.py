@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from apps.common import wording
+from apps.common.text import wording
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

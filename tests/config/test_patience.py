@@ -17,9 +17,9 @@ def databases(tmp_path, monkeypatch):
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE grade (value integer)")
     mine = {
-        "sqlite": {"ENGINE": "apps.common.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 20}},
+        "sqlite": {"ENGINE": "apps.common.database.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 20}},
         "postgresql": {
-            "ENGINE": "apps.common.postgresql",
+            "ENGINE": "apps.common.database.postgresql",
             "NAME": "karat",
             "CONN_HEALTH_CHECKS": False,
             "OPTIONS": {"pool": {"max_size": 4}, "options": "-c search_path=karat"},

@@ -6,8 +6,8 @@ import json
 from datetime import datetime
 
 from apps.accounts.models import Project
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus import actions
 from apps.corpus.enums import ImportMode
 from apps.corpus.importing.plans import Plan

@@ -7,8 +7,8 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus import actions
 from apps.corpus.enums import ImportMode
 from apps.corpus.ingest import plan_blocks

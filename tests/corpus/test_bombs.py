@@ -6,8 +6,8 @@ import io
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from apps.common.linefiles import lines_in
-from apps.common.tabular import Source
+from apps.common.files.linefiles import lines_in
+from apps.common.files.tabular import Source
 from apps.corpus.enums import ImportState
 from apps.corpus.importing.actions import READ_AT_ONCE_BYTES, start_import
 from apps.corpus.models import Import

@@ -3,8 +3,8 @@ import json
 from django.http import Http404
 
 from apps.common.errors import Refusal
-from apps.common.problem_json import CONTENT_TYPE
-from apps.common.problems import problem_handler
+from apps.common.web.problem_json import CONTENT_TYPE
+from apps.common.web.problems import problem_handler
 from apps.dashboard.errors import forbidden, not_found
 
 

@@ -3,7 +3,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from apps.common.middleware import security_headers
+from apps.common.web.middleware import security_headers
 from apps.dashboard import health
 from apps.jobs import sweeping
 from tests.factories import make_user

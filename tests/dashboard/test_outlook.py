@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from apps.accounts.actions import set_roles
-from apps.common.wording import percent
+from apps.common.text.wording import percent
 from apps.dashboard.outlook import ending, outlook
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, close_round

@@ -4,7 +4,7 @@ import pytest
 from django.test import override_settings
 from playwright.sync_api import expect
 
-from apps.common.addresses import parse_openings
+from apps.common.web.addresses import parse_openings
 from tests.e2e.looking import NARROW, axe_clean, look_at
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.elsewhere import SECRET, TEXTS, running

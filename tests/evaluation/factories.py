@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from apps.accounts.models import Project, User
-from apps.common.tabular import Source as File
+from apps.common.files.tabular import Source as File
 from apps.corpus.models import Snapshot
 from apps.evaluation import actions
 from apps.evaluation.models import Evaluation

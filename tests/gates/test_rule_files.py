@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.common.inputs import ErrorList
+from apps.common.files.faults import ErrorList
 from apps.gates import formats
 from apps.gates.actions import create_gate, create_gates
 from apps.gates.core import decisions

@@ -7,7 +7,7 @@ from django.db import connection
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common import triggers
+from apps.common.database import triggers
 from apps.corpus.models import Snapshot
 from apps.goldsets import actions
 from apps.goldsets.enums import VersionState

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from apps.common.errors import Refusal
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
 from apps.config.cli import main as karat
 from apps.goldsets import exporting, selectors
 from apps.goldsets.content import VersionContent

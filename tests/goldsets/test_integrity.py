@@ -12,7 +12,7 @@ from apps.accounts.actions import deactivate_user
 from apps.accounts.models import User
 from apps.audit.sealing import seal_all
 from apps.audit.verification import verify_chain
-from apps.common import triggers
+from apps.common.database import triggers
 from apps.corpus.actions import create_corpus, redact_version
 from apps.corpus.enums import ImportMode
 from apps.corpus.freezing import freeze_snapshot

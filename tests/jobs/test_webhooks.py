@@ -8,8 +8,8 @@ import pytest
 
 from apps.accounts.secrets import delete_secret, save_secret, secrets_in
 from apps.audit.models import Event
-from apps.common.addresses import parse_openings
-from apps.common.outbound import Answer
+from apps.common.web.addresses import parse_openings
+from apps.common.web.outbound import Answer
 from apps.jobs import outbox, webhooks
 from apps.jobs.clock import from_now
 from apps.jobs.models import Outbox, Webhook

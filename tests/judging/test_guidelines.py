@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from apps.common.markdown import to_html
+from apps.common.text.markdown import to_html
 from apps.judging.guidelines import as_example, as_stored, changes, fault, few_examples, in_words
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors, Refusal
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
 from apps.judging.actions import import_judgements
 from apps.judging.drafting import read_draft
 from apps.judging.enums import RoundKind, RoundState

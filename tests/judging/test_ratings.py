@@ -12,8 +12,8 @@ from apps.accounts.selectors import everybody
 from apps.agreement.selectors import grade_agreement
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.judging.actions import import_judgements
 from apps.judging.drafting import read_draft
 from apps.judging.enums import ErrorType

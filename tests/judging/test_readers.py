@@ -4,8 +4,8 @@ import io
 import pytest
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, open_source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source, open_source
 from apps.judging.readers import JudgementRow, parse_columns, parse_grade_map, read_judgements
 
 

@@ -4,8 +4,8 @@ import io
 import itertools
 
 from apps.accounts.models import Project
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.importing.plans import Plan
 from apps.queries import actions
 from apps.queries.enums import PermissionScope, SourceKind

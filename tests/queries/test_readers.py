@@ -4,8 +4,8 @@ import json
 import pytest
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, open_source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source, open_source
 from apps.queries.readers import QueryRow, read_queries
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.common import triggers
+from apps.common.database import triggers
 from apps.evaluation import actions
 from apps.jobs.testing import run_jobs
 from apps.judging.enums import RoundState

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from apps.common.svg import Estimate
+from apps.common.drawing.svg import Estimate
 from apps.reports.core.charts import dots, stacked
 from apps.reports.core.document import Chart, Document, Facts, Part, Table, Words
 from apps.reports.formats.html import as_html, style

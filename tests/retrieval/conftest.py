@@ -5,7 +5,7 @@ from urllib.request import urlopen
 import pytest
 from django.test import override_settings
 
-from apps.common.addresses import parse_openings
+from apps.common.web.addresses import parse_openings
 from tests.elsewhere import running
 from tests.factories import lead_of, make_project
 from tests.retrieval.factories import make_queries, make_snapshot

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from apps.accounts.models import Project
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.actions import freeze_snapshot
 from apps.corpus.models import Snapshot
 from apps.jobs.testing import run_jobs

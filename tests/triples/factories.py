@@ -10,8 +10,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.digests import sha256_hex
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.blocks import Entry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.triples.actions import start_draft

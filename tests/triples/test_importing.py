@@ -8,8 +8,8 @@ import pytest
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.queries.models import Query
 from apps.queries.models import Source as QuerySource
 from apps.triples.actions import withdraw_draft

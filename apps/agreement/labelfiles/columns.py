@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from apps.common import tables
 from apps.common.errors import InputError
+from apps.common.files import tables
 
 ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP = "item", "annotator", "label", "pass", "rating", "skip"
 ROLES = (ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP)

@@ -13,7 +13,7 @@ from apps.agreement.labelfiles.columns import Label, Reading
 from apps.agreement.labelfiles.meaning import meaning_of
 from apps.agreement.labelfiles.misread import NO_HEADING, names_are_labels
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, fault
+from apps.common.files.faults import ErrorList, fault
 
 Counts = NDArray[np.int64]
 NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}

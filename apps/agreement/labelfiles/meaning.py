@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.agreement.coefficients import Scale
 from apps.agreement.labelfiles.columns import Reading
-from apps.common.inputs import ErrorList, fault
+from apps.common.files.faults import ErrorList, fault
 
 Texts = Sequence[tuple[int, str]]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from apps.agreement.labelfiles.columns import Form, Label, Reading, form_of
-from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tables import opened
-from apps.common.tabular import Source, read_rows
+from apps.common.files.csvsafe import restore_cell
+from apps.common.files.faults import ErrorList
+from apps.common.files.tables import opened
+from apps.common.files.tabular import Source, read_rows
 
 ID_GLUE = " / "
 

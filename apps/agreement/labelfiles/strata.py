@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tables import ITEM, opened
-from apps.common.tabular import Source, read_csv
+from apps.common.files.faults import ErrorList
+from apps.common.files.tables import ITEM, opened
+from apps.common.files.tabular import Source, read_csv
 
 
 class Division(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from apps.agreement.coefficients import Coefficient
 from apps.agreement.labelfiles.figures import Figures
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 
 COLUMNS = [
     "scope",

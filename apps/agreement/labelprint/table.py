@@ -13,7 +13,7 @@ from apps.agreement.coefficients import COEFFICIENTS, MOST_RESAMPLED, Coefficien
 from apps.agreement.label_model import Diagnosis
 from apps.agreement.labelfiles.figures import Figures
 from apps.agreement.labelfiles.labelling import Labelling
-from apps.common.wording import number
+from apps.common.text.wording import number
 
 NOTE_WIDTH = 100
 MOST_ROWS = 30

@@ -14,10 +14,10 @@ from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.progress import Progress
 from apps.cli.evaluate.release import Release, read_release
 from apps.cli.evaluate.scoring import Answered, evaluate, from_answers
-from apps.common.addresses import BadAddress
 from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import as_lines
+from apps.common.files.faults import as_lines
+from apps.common.web.addresses import BadAddress
 from apps.gates.core.rule import PASSED, Rule, measures_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules

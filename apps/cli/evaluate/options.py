@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from apps.cli.arguments import amount, share, whole, whole_from_one
 from apps.cli.evaluate.output import FORMATS
 from apps.cli.evaluate.program import CommandEngine
-from apps.common.arguments import amount, share, whole, whole_from_one
 from apps.gates.core.rule import TIERS
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.engines.base import BadParameters

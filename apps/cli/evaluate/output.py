@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from apps.cli import scorecards
 from apps.cli.evaluate.release import Release
 from apps.cli.evaluate.scoring import Evaluated, Held, Latency
-from apps.common.csvsafe import safe_cell
-from apps.common.wording import number
+from apps.common.files.csvsafe import safe_cell
+from apps.common.text.wording import number
 from apps.gates.core.rule import PASSED
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]

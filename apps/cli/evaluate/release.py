@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
+from apps.common.files.csvsafe import restore_cell
 from apps.goldsets.verify import NotAnExport, verify
 from apps.metrics.columns import Judged, judged_columns
 from apps.metrics.vocabulary import Vocabulary

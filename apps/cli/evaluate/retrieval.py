@@ -9,8 +9,8 @@ from typing import NamedTuple
 from apps.cli.evaluate.answers import Answer, AnswerFile
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.release import ReleasedQuery
-from apps.common.addresses import parse_openings, parse_url
-from apps.common.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.common.web.addresses import parse_openings, parse_url
+from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
 from apps.retrieval.engines.base import Found
 from apps.retrieval.engines.remote import Asked, Line, Pace, RemoteEngine, RemoteError, Reply, Request, ask_all
 

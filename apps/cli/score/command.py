@@ -11,11 +11,11 @@ import sys
 import textwrap
 from typing import Any
 
+from apps.cli.arguments import share, whole, whole_from_one
 from apps.cli.score.scoring import scorecard_of
 from apps.cli.scorecards import FORMATS
-from apps.common.arguments import share, whole, whole_from_one
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import as_lines
+from apps.common.files.faults import as_lines
 from apps.metrics.measures import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard

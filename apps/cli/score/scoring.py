@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-from apps.common.linefiles import name_of
+from apps.common.files.linefiles import name_of
 from apps.metrics.baseline_comparison import set_against
 from apps.metrics.columns import Judged
 from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes

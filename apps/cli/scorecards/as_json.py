@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from apps.common.jsontext import figures, written
+from apps.common.text.jsontext import figures, written
 from apps.metrics.comparison import Row
 from apps.metrics.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
 from apps.metrics.scoring import conventions

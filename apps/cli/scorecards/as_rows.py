@@ -12,7 +12,7 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.statistics.significance import Summary
 

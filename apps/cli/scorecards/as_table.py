@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from apps.common.wording import number, p_value, signed
+from apps.common.text.wording import number, p_value, signed
 from apps.metrics import comparison
 from apps.metrics.scorecard import NONE, Against, Scorecard, ScoredRun, notes_of
 from apps.metrics.statistics.significance import Summary

@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common import blocktext as block_text
-from apps.common import wording
-from apps.common.icons import ICONS, STATES, Glyph
+from apps.common.drawing.icons import ICONS, STATES, Glyph
+from apps.common.text import blocktext as block_text
+from apps.common.text import wording
 
 register = template.Library()
 
@@ -71,7 +71,7 @@ def blocktext(
     added: Sequence[tuple[int, int]] = (),
     within: Sequence[tuple[int, int]] = (),
 ) -> SafeString:
-    """The text of a block as HTML; see apps.common.blocktext."""
+    """The text of a block as HTML; see apps.common.text.blocktext."""
     return block_text.render(text, spans or (), best, removed=removed or (), added=added or (), within=within or ())
 
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from apps.common.problem_json import CONTENT_TYPE, facts_of
+from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

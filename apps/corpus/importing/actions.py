@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
-from apps.common.extent import Extent, is_within
+from apps.common.files.extent import Extent, is_within
 from apps.corpus import execution
 from apps.corpus.enums import ImportState
 from apps.corpus.importing import steps

@@ -11,8 +11,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.common.errors import InputError, InputErrors, Refusal
-from apps.common.inputs import as_line
-from apps.common.tabular import open_source
+from apps.common.files.faults import as_line
+from apps.common.files.tabular import open_source
 from apps.corpus.importing.kinds import kind_named
 from apps.corpus.importing.plans import Plan
 

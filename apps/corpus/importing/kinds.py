@@ -11,8 +11,8 @@ from django.utils.module_loading import autodiscover_modules
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.forms import KaratForm
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
+from apps.common.web.forms import KaratForm
 from apps.corpus.importing.plans import Plan
 
 Progress = Callable[[int], None]

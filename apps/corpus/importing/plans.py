@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, as_row
+from apps.common.files.faults import ErrorList, as_row
 
 T = TypeVar("T")
 SAMPLES = 5

@@ -5,8 +5,8 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import ErrorList, as_row
-from apps.common.tabular import open_source
+from apps.common.files.faults import ErrorList, as_row
+from apps.common.files.tabular import open_source
 from apps.corpus.importing.kinds import Progress, kind_named
 from apps.corpus.importing.plans import Plan
 from apps.corpus.models import Import

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.inputs import errors_as_csv
+from apps.common.files.faults import errors_as_csv
 from apps.corpus.enums import ImportState
 from apps.corpus.importing import actions
 from apps.corpus.importing.kinds import kind_named

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.readers.beir import read_beir
 from apps.corpus.readers.flat import read_flat
 from apps.corpus.readers.jsonl import read_block_lines

@@ -5,9 +5,9 @@ Other fields are common in files of this form and are kept in the metadata.
 
 from collections.abc import Iterator
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_jsonl
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_jsonl
 from apps.corpus.readers.rows import BlockRow, rows_from
 
 KNOWN = frozenset({"_id", "title", "text", "metadata"})

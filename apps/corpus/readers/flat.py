@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_csv
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv
 from apps.corpus.readers.rows import BlockRow, pages, rows_from
 
 KNOWN = frozenset(

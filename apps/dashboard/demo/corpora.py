@@ -4,8 +4,8 @@ import io
 import json
 from datetime import timedelta
 
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.corpus.actions import create_corpus, import_blocks
 from apps.corpus.freezing import freeze_snapshot
 from apps.corpus.models import Corpus, Snapshot

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.common.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
-from apps.common.wording import count, interval, number, signed
+from apps.common.drawing.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
+from apps.common.text.wording import count, interval, number, signed
 from apps.metrics.comparison import Change, Stratum, tally
 
 CELL_WIDTH, INSET = 300, 14.0

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm

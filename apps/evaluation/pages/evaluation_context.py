@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from django.utils.safestring import SafeString
 
-from apps.common.charts import Estimate, svg, tag, title, whisker
-from apps.common.wording import interval, signed
+from apps.common.drawing.charts import Estimate, svg, tag, title, whisker
+from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import Paired, RobustnessGap, paired_variants, robustness_gaps

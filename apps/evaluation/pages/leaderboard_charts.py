@@ -1,4 +1,4 @@
-"""Drawings of leaderboards, trends, and quality against cost, from the parts of apps.common.charts."""
+"""Drawings of leaderboards, trends, and quality against cost, from the parts of apps.common.drawing.charts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import Estimate, Scale, clip, plain, plot, scale, svg, tag, text, ticks, title, whisker
-from apps.common.wording import interval, number
+from apps.common.drawing.charts import Estimate, Scale, clip, plain, plot, scale, svg, tag, text, ticks, title, whisker
+from apps.common.text.wording import interval, number
 from apps.evaluation.models import Score
 from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.metrics.statistics.rank_intervals import Ends, Place

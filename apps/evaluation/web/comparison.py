@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from apps.accounts.selectors import Member
-from apps.common.wording import number
+from apps.common.text.wording import number
 from apps.evaluation import rules
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.selectors import evaluations

@@ -1,11 +1,11 @@
-"""Drawings of scores and comparisons, from the parts of apps.common.charts."""
+"""Drawings of scores and comparisons, from the parts of apps.common.drawing.charts."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common.charts import (
+from apps.common.drawing.charts import (
     Estimate,
     Scale,
     clip,
@@ -20,7 +20,7 @@ from apps.common.charts import (
     title,
     whisker,
 )
-from apps.common.wording import interval, number, percent, signed
+from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.models import Score
 from apps.metrics.comparison import Change, Row, Stratum

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.negotiation import OneForm
+from apps.common.web.negotiation import OneForm
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.rule import as_facts

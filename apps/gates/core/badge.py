@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from apps.common.svg import tag, title
+from apps.common.drawing.svg import tag, title
 from apps.gates.core.decisions import worst_state
 from apps.gates.core.rule import FAILED, PASSED, UNKNOWN
 

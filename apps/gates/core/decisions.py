@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.wording import number, signed
+from apps.common.text.wording import number, signed
 from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
 from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import members_of
-from apps.common.svg import clip
+from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.gates.enums import GateState
 from apps.gates.models import Gate, GateResult

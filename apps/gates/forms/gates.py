@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.enums import STRATA
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from apps.common.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.formats import LONGEST_FILE
 from apps.goldsets.models import GoldSet

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import Estimate, svg, tag, title, whisker
-from apps.common.wording import MINUS
+from apps.common.drawing.charts import Estimate, svg, tag, title, whisker
+from apps.common.text.wording import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.web.depths import shallow_words
 from apps.evaluation.web.score_charts import head_cell

@@ -1,7 +1,7 @@
 """Files of gates: those of a system as `karat eval` takes them, and what a file would make here."""
 
 from apps.common.errors import InputError, InputErrors
-from apps.common.inputs import ErrorList
+from apps.common.files.faults import ErrorList
 from apps.evaluation import rules
 from apps.gates.core.rule import Rule
 from apps.gates.formats import as_toml, parse_rules

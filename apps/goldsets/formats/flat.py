@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.goldsets.formats.content import Content, GradeRow, in_order
 
 COLUMNS = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")

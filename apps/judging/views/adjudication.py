@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.markdown import to_html
+from apps.common.text.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.enums import ErrorType, RoundState

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common import charts
+from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
 from apps.judging.actions.returning import return_seats_of

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.markdown import to_html
-from apps.common.worddiff import Piece, word_diff
+from apps.common.text.markdown import to_html
+from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.judging import selectors

@@ -15,7 +15,7 @@ from apps.accounts.access import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
-from apps.common.markdown import to_html
+from apps.common.text.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
 from apps.judging.api import USUAL_PAIRS

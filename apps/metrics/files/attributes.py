@@ -1,7 +1,7 @@
 """What is known of blocks and queries beyond grades: the attributes, times and domains that some measures read.
 
 Two tables bring it in, divided by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the other
-names that `apps.common.tables` knows:
+names that `apps.common.files.tables` knows:
 
 - blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
   (`type`, `source`, …);
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.inputs import MOST_TOLD, ErrorList, all_of, fault
-from apps.common.linefiles import name_of
-from apps.common.tables import BLOCK, QUERY, opened
-from apps.common.tabular import read_csv
+from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, fault
+from apps.common.files.linefiles import name_of
+from apps.common.files.tables import BLOCK, QUERY, opened
+from apps.common.files.tabular import read_csv
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.vocabulary import Vocabulary
 

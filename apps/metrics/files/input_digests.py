@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from apps.common.linefiles import name_of
+from apps.common.files.linefiles import name_of
 from apps.metrics.scorecard import Input
 
 NO_DIGEST = "none: a pipe is read only once"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from apps.common.inputs import ErrorList
-from apps.common.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
-from apps.common.tabular import Source, read_csv
+from apps.common.files.faults import ErrorList
+from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
+from apps.common.files.tabular import Source, read_csv
 from apps.metrics.files.trec_rows import FacetRow
 
 GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")

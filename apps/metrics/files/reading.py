@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from apps.common.errors import InputError
-from apps.common.inputs import MOST_TOLD, ErrorList, all_of
-from apps.common.linefiles import chunks_of, lines_of_chunks, name_of
-from apps.common.tabular import Source
+from apps.common.files.faults import MOST_TOLD, ErrorList, all_of
+from apps.common.files.linefiles import chunks_of, lines_of_chunks, name_of
+from apps.common.files.tabular import Source
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
 from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids

@@ -1,7 +1,7 @@
 """Strata of queries from a table, and the scores of each.
 
-The file has a column `query` (or another name of it that `apps.common.tables` knows), and every other column is a way
-to divide the queries: `query,stratum` or `query,domain,difficulty`. A query stands once; an empty cell, and a query
+The file has a column `query` (or another name of it that `apps.common.files.tables` knows), and every other column is a
+way to divide the queries: `query,stratum` or `query,domain,difficulty`. A query stands once; an empty cell, and a query
 that the file does not name, is in no stratum of that column.
 """
 
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.errors import InputError
-from apps.common.inputs import MOST_TOLD, ErrorList, all_of
-from apps.common.linefiles import name_of
-from apps.common.tables import QUERY
+from apps.common.files.faults import MOST_TOLD, ErrorList, all_of
+from apps.common.files.linefiles import name_of
+from apps.common.files.tables import QUERY
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.files.attributes import rows_of
 from apps.metrics.scorecard import StratumScores

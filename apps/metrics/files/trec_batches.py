@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from apps.common.inputs import ErrorList
-from apps.common.linefiles import chunks_of, lines_of_chunk, name_of
+from apps.common.files.faults import ErrorList
+from apps.common.files.linefiles import chunks_of, lines_of_chunk, name_of
 from apps.metrics.files.packed.fields import plain_fields
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Floats, Ints

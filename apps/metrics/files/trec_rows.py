@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, shown
-from apps.common.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_return, lines_of, name_of
+from apps.common.files.faults import ErrorList, shown
+from apps.common.files.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_return, lines_of, name_of
 
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")

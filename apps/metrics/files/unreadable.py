@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList, all_of
-from apps.common.linefiles import LINE_END, lines_of, name_of
+from apps.common.files.faults import ErrorList, all_of
+from apps.common.files.linefiles import LINE_END, lines_of, name_of
 from apps.metrics.files.judgement_tables import is_headed
 
 Guess = Callable[[str], str]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.queries.readers.beir import read_beir_queries
 from apps.queries.readers.rows import QueryRow
 from apps.queries.readers.smart import read_smart_queries

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_jsonl
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_jsonl
 from apps.queries.readers.rows import QueryRow, rows_from
 
 KNOWN = frozenset({"_id", "text", "metadata"})

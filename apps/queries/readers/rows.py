@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source
 
 
 class QueryRow(NamedTuple):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source
 from apps.corpus.readers.smart import joined, one_line, read_records
 from apps.queries.readers.rows import QueryRow, rows_from
 

@@ -6,9 +6,9 @@ In CSV `;` divides tags and a column `metadata.x` holds field x.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_csv, read_jsonl
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv, read_jsonl
 from apps.queries.enums import Difficulty
 from apps.queries.readers.rows import QueryRow, rows_from
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from apps.common.fields import Fields
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_lines
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_lines
 from apps.queries.readers.rows import QueryRow, rows_from
 
 _TAG = re.compile(r"\s*<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.negotiation import OneForm
-from apps.common.paging import only_known
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import only_known
 from apps.goldsets.enums import Split
 from apps.reports.actions import analyses
 from apps.reports.models import BiasReport

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 
 from apps.accounts.api import ProjectAPIView
 from apps.accounts.enums import Scope
-from apps.common.negotiation import OneForm
-from apps.common.paging import only_known
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import only_known
 from apps.reports.pages import documents as report_views
 from apps.reports.pages.documents import FORMS, HTML
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.wording import number
+from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.measures import Measure, measure_run
 from apps.metrics.statistics.significance import mean_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from apps.common.svg import Estimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
-from apps.common.wording import interval, number, signed
+from apps.common.drawing.svg import Estimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
+from apps.common.text.wording import interval, number, signed
 
 WIDTH = 880
 NARROW, INSET, NARROW_ROW, HEADING = 340, 6.0, 36.0, 20.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from apps.common.svg import Estimate
-from apps.common.wording import count, interval, number, p_value, signed
+from apps.common.drawing.svg import Estimate
+from apps.common.text.wording import count, interval, number, p_value, signed
 from apps.evaluation.core.charts import delta_bars
 from apps.metrics import comparison
 from apps.metrics.comparison import Change, Row

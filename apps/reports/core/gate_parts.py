@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from apps.common.wording import interval
+from apps.common.text.wording import interval
 from apps.gates.core.decisions import told, unit
 from apps.gates.core.rule import Rule
 from apps.reports.core.document import Part, Table

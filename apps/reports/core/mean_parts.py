@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.common.svg import Estimate
-from apps.common.wording import interval, number
+from apps.common.drawing.svg import Estimate
+from apps.common.text.wording import interval, number
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import Summary
 from apps.reports.core.charts import dots, stacked

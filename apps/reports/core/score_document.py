@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from apps.common.wording import number
+from apps.common.text.wording import number
 from apps.evaluation.core.charts import stratum_bounds, stratum_dots, stratum_legend
 from apps.metrics import comparison
 from apps.metrics.measures import Measure

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import Scale, clip, figures, svg, tag, title
-from apps.common.wording import number, percent, signed
+from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
+from apps.common.text.wording import number, percent, signed
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
 from apps.evaluation.web.sheets import Named, block_names, conventions_of

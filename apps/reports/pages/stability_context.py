@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import Estimate, Scale, figures, svg, tag, title, whisker
-from apps.common.wording import interval, number
+from apps.common.drawing.charts import Estimate, Scale, figures, svg, tag, title, whisker
+from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
 from apps.evaluation.web.sheets import conventions_of

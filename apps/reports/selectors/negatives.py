@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
-from apps.common.csvsafe import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.corpus.neardups import Signatures
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.content import VersionContent, bytewise

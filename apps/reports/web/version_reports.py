@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from apps.common.wording import count, interval, number, percent
+from apps.common.text.wording import count, interval, number, percent
 from apps.evaluation import rules
 from apps.evaluation.models import Score
 from apps.evaluation.selectors import evaluations, leaderboard

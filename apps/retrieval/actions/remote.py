@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, Secret, User
 from apps.audit.actions import record
-from apps.common.addresses import BadAddress, parse_url
+from apps.common.web.addresses import BadAddress, parse_url
 from apps.retrieval.actions.systems import SystemRefused, add_system
 from apps.retrieval.engines import BadParameters
 from apps.retrieval.engines.remote import REMOTE, Pace, RemoteEngine, make_remote

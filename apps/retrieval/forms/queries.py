@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
 from apps.retrieval import selectors

@@ -6,7 +6,7 @@ from django import forms
 
 from apps.accounts.models import Project
 from apps.accounts.secrets import secrets_in
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshots_in
 from apps.retrieval.engines.remote import Pace

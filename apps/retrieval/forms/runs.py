@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project
-from apps.common.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshots_in
 from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field

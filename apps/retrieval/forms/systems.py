@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from apps.common.forms import KaratForm
+from apps.common.web.forms import KaratForm
 from apps.retrieval.engines import Parameter, model_names, parameters_of
 from apps.retrieval.enums import BlockText
 

@@ -11,7 +11,7 @@ from apps.accounts.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
-from apps.common.inputs import errors_as_csv
+from apps.common.files.faults import errors_as_csv
 from apps.corpus.selectors import snapshot_in, snapshots_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload

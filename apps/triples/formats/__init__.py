@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.triples.formats import jsonl, yaml
 from apps.triples.formats.entry import Entry, Record
 from apps.triples.formats.reading import entry_of

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_jsonl
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source, read_jsonl
 from apps.triples.formats.entry import Record
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from apps.common.fields import Fields
-from apps.common.tabular import Source
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source
 from apps.triples.formats.entry import Record
 
 

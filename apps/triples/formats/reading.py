@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
 from apps.triples.formats.blocks import blocks_of
 from apps.triples.formats.entry import ALL, ANY, Entry, Record
 from apps.triples.formats.part import Part

@@ -15,8 +15,8 @@ import yaml
 from yaml import events as made
 
 from apps.common.errors import InputError
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source, read_lines
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source, read_lines
 from apps.triples.formats.entry import Record
 
 MOST_NODES = 5_000

@@ -3,8 +3,8 @@
 import io
 from collections.abc import Callable, Iterator
 
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
 from apps.corpus.readers import read_blocks
 from apps.goldsets.formats import beir, jsonl, trec
 from apps.queries.readers import read_queries

@@ -4,8 +4,8 @@ import io
 import json
 
 from apps.accounts.selectors import membership_in
-from apps.common.inputs import ErrorList
-from apps.common.tabular import Source as File
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
 from apps.review.exporting import Selection, export_triples
 from apps.triples.formats import read_entries
 from apps.triples.importing import import_triples

@@ -3,8 +3,8 @@
 import io
 import json
 
-from apps.common.inputs import ErrorList, as_row
-from apps.common.tabular import Caps, Source
+from apps.common.files.faults import ErrorList, as_row
+from apps.common.files.tabular import Caps, Source
 from apps.triples.formats import read_entries
 from tests.triples.formats.entries import PUBLISHED
 

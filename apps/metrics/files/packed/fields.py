@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.linefiles import BYTE_ORDER_MARK
+from apps.common.files.linefiles import BYTE_ORDER_MARK
 from apps.metrics.files.packed.decimals import decimals, wholes
 from apps.metrics.files.packed.ids import LONGEST, Ids
 from apps.metrics.files.packed.words import MASKS, WORD, Floats, Ints, Words

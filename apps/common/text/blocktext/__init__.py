@@ -3,6 +3,6 @@
 `blocks` and `inline` find what stands where and never touch the text; `painting` writes it. Pages import from here.
 """
 
-from apps.common.blocktext.painting import Span, difference, is_cut, merge, plain, quote, render
+from apps.common.text.blocktext.painting import Span, difference, is_cut, merge, plain, quote, render
 
 __all__ = ["Span", "difference", "is_cut", "merge", "plain", "quote", "render"]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from django.db.backends.sqlite3 import base
 
-from apps.common.private import close_database
+from apps.common.files.private import close_database
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.charts import svg
-from apps.common.svg import scale, tag, text, title
+from apps.common.drawing.charts import svg
+from apps.common.drawing.svg import scale, tag, text, title
 
 WIDTH, HEIGHT = 256.0, 72.0
 LEFT, RIGHT, TOP, BOTTOM = 4.0, 202.0, 10.0, 62.0

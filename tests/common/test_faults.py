@@ -1,4 +1,4 @@
-from apps.common.inputs import ErrorList, as_line, as_row, errors_as_csv, fault
+from apps.common.files.faults import ErrorList, as_line, as_row, errors_as_csv, fault
 
 
 def test_an_error_list_keeps_the_first_and_counts_the_rest():

@@ -1,6 +1,6 @@
 """One record of a file from outside, field by field: a checked value, or an InputError."""
 
-from apps.common.tabular import Source
+from apps.common.files.tabular import Source
 
 MAX_ID = 200
 

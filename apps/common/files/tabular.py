@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from apps.common.csvsafe import restore_cell
 from apps.common.errors import InputError
-from apps.common.filekinds import not_text
-from apps.common.inputs import ErrorList, fault
-from apps.common.linefiles import BARE_RETURN, LINE_END
+from apps.common.files.csvsafe import restore_cell
+from apps.common.files.faults import ErrorList, fault
+from apps.common.files.filekinds import not_text
+from apps.common.files.linefiles import BARE_RETURN, LINE_END
 
 MEGABYTE = 1_000_000
 GZIP_MAGIC = b"\x1f\x8b"

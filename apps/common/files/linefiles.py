@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.filekinds import HEAD_BYTES, not_text
-from apps.common.inputs import shown
+from apps.common.files.faults import shown
+from apps.common.files.filekinds import HEAD_BYTES, not_text
 
 MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"

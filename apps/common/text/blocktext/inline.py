@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from django.utils.html import escape
 
-from apps.common.blocktext.pieces import Run, Span
+from apps.common.text.blocktext.pieces import Run, Span
 
 _SPECIAL = re.compile(r"\\|`+|\*+|_+|~~|!?\[|\]|<")
 _TICKS = re.compile(r"`+")

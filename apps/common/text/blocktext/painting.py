@@ -13,8 +13,8 @@ from dataclasses import replace
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common.blocktext.blocks import parse
-from apps.common.blocktext.pieces import Node, Run, Span
+from apps.common.text.blocktext.blocks import parse
+from apps.common.text.blocktext.pieces import Node, Run, Span
 
 _BEST = {"p", "li", "pre"}
 _LISTS = {"ul", "ol"}

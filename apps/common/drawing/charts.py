@@ -2,7 +2,7 @@
 
 Colours are classes of static/css (the content policy forbids style attributes), every mark carries a <title>,
 and `figures` gives the same numbers as a table. Labels are plain text: everything is escaped. The parts, such as
-`scale` and `whisker`, are those of `apps.common.svg`.
+`scale` and `whisker`, are those of `apps.common.drawing.svg`.
 """
 
 import math
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common.svg import Estimate, Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title, whisker
-from apps.common.wording import interval, number
+from apps.common.drawing.svg import Estimate, Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title, whisker
+from apps.common.text.wording import interval, number
 
 KAPPA_BANDS = (0.4, 0.6)
 LETTER = 5.5  # px, the mean width of a letter at 12 px
@@ -22,7 +22,7 @@ CHARACTER, NEXT_LINE = 6.8, 14.0  # px that a letter may need, and from one line
 
 
 def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
-    """As `apps.common.svg.drawing`, fit for a template."""
+    """As `apps.common.drawing.svg.drawing`, fit for a template."""
     return mark_safe(drawing(width, height, name, parts, fluid=fluid))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 
-from apps.common import replacing
-from apps.common.replacing import PREFIX
+from apps.common.database import replacement_guards
+from apps.common.database.replacement_guards import PREFIX
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _guard_replacement(schema_editor: BaseDatabaseSchemaEditor, tables: Sequence
     if schema_editor.connection.vendor != "sqlite":
         return
     with schema_editor.connection.cursor() as cursor:
-        replacing.install(cursor, dict.fromkeys(tables))
+        replacement_guards.install(cursor, dict.fromkeys(tables))
 
 
 def append_only(table: str, what: str) -> list[Guard]:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from apps.common.linefiles import name_of
-from apps.common.tabular import Source, open_source
+from apps.common.files.linefiles import name_of
+from apps.common.files.tabular import Source, open_source
 
 DELIMITERS = ("\t", ",", ";")
 

@@ -1,7 +1,7 @@
 """The parts that charts are drawn from, as plain text: no Django, so that the command line draws the same.
 
 Colours are classes of a style sheet, every mark carries a <title>, every label is escaped here.
-`apps.common.charts` builds the charts of pages from these parts, `apps.evaluation.reporting` those of reports.
+`apps.common.drawing.charts` builds the charts of pages from these parts, `apps.evaluation.reporting` those of reports.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from apps.common.wording import interval, number
+from apps.common.text.wording import interval, number
 
 Scale = Callable[[float], float]
 

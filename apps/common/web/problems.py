@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from apps.common.errors import InputErrors, Refusal
-from apps.common.outages import outage_of
-from apps.common.parsers import PayloadTooLarge
-from apps.common.problem_json import CONTENT_TYPE, facts_of
+from apps.common.web.outages import outage_of
+from apps.common.web.parsers import PayloadTooLarge
+from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 
-from apps.common.forwarding import address_in, forwarded_address
+from apps.common.web.forwarding import address_in, forwarded_address
 
 _request_id: ContextVar[str] = ContextVar("karat_request_id", default="")
 

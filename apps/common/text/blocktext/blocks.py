@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from apps.common.blocktext import inline
-from apps.common.blocktext.pieces import Node, Run, Span
+from apps.common.text.blocktext import inline
+from apps.common.text.blocktext.pieces import Node, Run, Span
 
 DEEPEST = 8
 TAB = 4

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from apps.common.requests import new_request_id, reset_request_id, set_request_id
+from apps.common.web.requests import new_request_id, reset_request_id, set_request_id
 
 Handler = Callable[[HttpRequest], HttpResponse]
 

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from apps.common.csvsafe import safe_cell
 from apps.common.errors import InputError, InputErrors
+from apps.common.files.csvsafe import safe_cell
 
 MAX_LISTED = 200
 MOST_TOLD = 10

@@ -17,7 +17,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.response import HTTPResponse
 
-from apps.common.addresses import Address, Opening, Target, first_closed
+from apps.common.web.addresses import Address, Opening, Target, first_closed
 
 PIECE = 65_536
 Lookup = Callable[[str, int], Sequence[Address]]
