@@ -1,0 +1,91 @@
+"""The floor plan: which app and which layer may import which, and that every module has its place in it."""
+
+import pytest
+
+from tests.house import (
+    EDGES,
+    FLOOR_PLAN,
+    FRAMEWORKS,
+    LADDER,
+    OWN_PLANS,
+    REPO,
+    Module,
+    circles,
+    imports,
+    modules,
+    reached_from,
+)
+
+WIRES = "config"
+
+
+def uphill(module: Module, other: Module) -> str | None:
+    """Why a module may not import the other, or None."""
+    if module.app != other.app:
+        if LADDER.index(other.app) < LADDER.index(module.app):
+            return "an app above it"
+        if other.layer in EDGES and module.app != WIRES:
+            return "the edge of another app"
+        if module.layer in {"enums", "core", "formats", "models"} and other.app not in OWN_PLANS:
+            allowed = {"enums", "core", "formats"} | ({"models"} if module.layer == "models" else set())
+            return None if other.layer in allowed else f"{other.layer} from {module.layer}"
+        return None
+    if module.app in OWN_PLANS or not module.layer or other.layer in FLOOR_PLAN[module.layer]:
+        return None
+    return f"{other.layer} from {module.layer}"
+
+
+def test_every_app_stands_on_the_ladder():
+    folders = {path.name for path in (REPO / "apps").iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+    assert folders == set(LADDER)
+
+
+def test_every_module_lies_in_a_layer_that_is_known():
+    strange = [
+        module.name
+        for module in modules().values()
+        if module.layer and module.layer not in OWN_PLANS.get(module.app, FLOOR_PLAN)
+    ]
+
+    assert strange == []
+
+
+def test_no_layer_is_a_module_and_a_folder_with_code():
+    both = [
+        module.name
+        for module in modules().values()
+        if module.path.name == "__init__.py" and module.path.with_name("__init__.py").parent.with_suffix(".py").exists()
+    ]
+
+    assert both == []
+
+
+def test_a_module_imports_only_what_lies_below_it():
+    wrong = [
+        f"{name} imports {other}: {reason}"
+        for name, others in imports().items()
+        for other in sorted(others)
+        if other in modules() and (reason := uphill(modules()[name], modules()[other]))
+    ]
+
+    assert wrong == []
+
+
+def test_nothing_imports_what_wires_all():
+    assert [name for name, others in imports().items() if modules()[name].app != WIRES for other in others
+            if other.startswith(f"apps.{WIRES}")] == []  # fmt: skip
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circles() == []
+
+
+@pytest.mark.parametrize("name", [name for name, module in modules().items() if module.is_pure])
+def test_what_is_pure_reaches_no_framework(name):
+    """Followed through every module on the way, so that `karat score` starts without Django."""
+    reached = reached_from(name)
+
+    tainted = sorted(FRAMEWORKS & set(reached))
+
+    assert tainted == [], [f"{framework}, by way of {reached[framework]}" for framework in tainted]
