@@ -13,6 +13,7 @@ from apps.jobs.context import JobContext, JobFailed
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job, Upload
 from apps.jobs.registry import job_kind
+from apps.retrieval.actions.importing import import_upload
 from apps.retrieval import selectors, taking, workflow
 from apps.retrieval.answering import Steps, answer_queries, help_with
 from apps.retrieval.asking import ask_queries
@@ -145,7 +146,7 @@ def take_file(ctx: JobContext) -> dict[str, Any]:
     skip = ctx.params["skip_unknown"]
     try:
         with ctx.finish() as result:
-            taken = taking.import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=ctx.actor, at=ctx.at)
+            taken = import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=ctx.actor, at=ctx.at)
             result.update(run_id=taken.run.pk, is_new=taken.is_new, skipped_rows=draft.skipped)
     except InputErrors:
         with ctx.finish() as result:

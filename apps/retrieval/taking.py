@@ -4,10 +4,8 @@ from typing import Any
 
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload
-from apps.retrieval.actions.importing import import_upload, same_rankings
+from apps.retrieval.actions.importing import same_rankings
 from apps.retrieval.imports import Draft, facts_of
-
-__all__ = ["facts_of_upload", "import_upload"]
 
 
 def facts_of_upload(upload: Upload, draft: Draft) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class ImportKind:
     section: ClassVar[str]
     examples: ClassVar[tuple[Example, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
-    form_class: ClassVar[type[ImportForm]] = ImportForm
+    form_class: ClassVar[type[KaratForm]] = KaratForm
 
     def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
         raise NotImplementedError

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.evaluation.pages.comparison import ComparisonRefused
+from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.web.comparison import comparison_of
 from apps.evaluation.web.sheets import Sheet

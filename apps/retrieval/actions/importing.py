@@ -14,9 +14,10 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors import snapshot_in
 from apps.jobs.models import Upload
 from apps.jobs.uploads import mark_used
+from apps.queries.actions import lock_queries
 from apps.queries.models import Query
 from apps.retrieval import ranking, rules, selectors
-from apps.retrieval.actions.runs import RunRefused, add_run, lock_queries
+from apps.retrieval.actions.runs import RunRefused, add_run
 from apps.retrieval.actions.systems import add_system
 from apps.retrieval.answering import complete_run, rankings_digest
 from apps.retrieval.collecting import ROWS_AT_ONCE
