@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
         os.execv(PYTHON, [str(PYTHON), str(ROOT / "manage.py"), *arguments, "--no-setup"])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
     sys.path.insert(0, str(ROOT))
-    from apps.config.cli import main as karat
+    from apps.config.commandline import main as karat
 
     return karat(arguments)
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from apps.agreement.coefficients import (
+from apps.metrics.agreement import (
     MISSING,
     agreement_weights,
     category_counts,

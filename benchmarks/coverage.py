@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from apps.agreement.coefficients import MISSING, category_counts, cohen_kappa, krippendorff_alpha, pair_table
+from apps.metrics.agreement import MISSING, category_counts, cohen_kappa, krippendorff_alpha, pair_table
 from apps.metrics.statistics.bootstrap import people_intervals
 from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 

@@ -35,7 +35,7 @@ from apps.goldsets.formats.folder import write_folder
 MINUTE = 60
 DEPTH = 100
 GRADED = 20
-KARAT = [sys.executable, "-c", "import sys; from apps.config.cli import main; sys.exit(main(sys.argv[1:]))"]
+KARAT = [sys.executable, "-c", "import sys; from apps.config.commandline import main; sys.exit(main(sys.argv[1:]))"]
 GATES = """[[gate]]
 name = "Anything at all"
 figure = "nDCG@10"

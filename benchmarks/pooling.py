@@ -122,9 +122,9 @@ def prepare(args: argparse.Namespace, folder: str) -> None:
 def import_and_freeze(project, blocks: Iterator[str], path: Path) -> None:
     from apps.common.files.faults import ErrorList
     from apps.common.files.tabular import Source
-    from apps.corpus import actions
+    from apps.corpus.actions import corpora
     from apps.corpus.enums import ImportMode
-    from apps.corpus.readers import read_blocks
+    from apps.corpus.formats import read_blocks
     from tests.corpus.factories import make_corpus
     from tests.factories import AT, lead_of
 
@@ -136,15 +136,15 @@ def import_and_freeze(project, blocks: Iterator[str], path: Path) -> None:
     with path.open("rb") as stream:
         source = Source("blocks.jsonl", stream)
         rows = read_blocks(source, errors, format="jsonl")
-        actions.import_blocks(
+        corpora.import_blocks(
             corpus_id=corpus.pk, rows=rows, source=source, errors=errors, mode=ImportMode.REPLACE, actor=actor, at=AT
         )
     path.unlink()
-    actions.freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=AT, name="Benchmark")
+    corpora.freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=AT, name="Benchmark")
 
 
 def build_index(args: argparse.Namespace, folder: str) -> None:
-    from apps.retrieval.indexing import open_system
+    from apps.retrieval.execution.indexes import open_system
 
     karat = Karat(args.depth)
     open_system(karat.system, karat.snapshot)
@@ -189,7 +189,7 @@ class Karat:
     def run(self) -> int:
         from django.utils import timezone
 
-        from apps.jobs.execution import perform
+        from apps.jobs.execution.performing import perform
         from apps.retrieval import actions
         from tests.factories import lead_of
 
@@ -207,8 +207,8 @@ class Karat:
         return run.pk
 
     def scores(self, run_id: int) -> list[np.ndarray]:
+        from apps.retrieval.core.ranking import unpack
         from apps.retrieval.models import Ranking
-        from apps.retrieval.ranking import unpack
 
         rows = Ranking.objects.filter(run_id=run_id).order_by("query__outside_id")
         return [unpack(bytes(packed))[1] for packed in rows.values_list("packed", flat=True)]

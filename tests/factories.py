@@ -3,7 +3,7 @@
 import itertools
 from datetime import UTC, datetime
 
-from apps.accounts import actions
+from apps.accounts.actions import people, projects
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 
@@ -16,22 +16,22 @@ def make_user(name: str = "", *, is_operator: bool = False) -> User:
     number = next(_numbers)
     name = name or f"Person {number}"
     email = f"{name.split()[0].lower()}.{number}@example.org"
-    return actions.create_user(email=email, name=name, password=PASSWORD, at=AT, is_operator=is_operator)
+    return people.create_user(email=email, name=name, password=PASSWORD, at=AT, is_operator=is_operator)
 
 
 def make_project(name: str = "", *, lead: User | None = None) -> Project:
     """A project with one lead: `lead`, or a new person. The operator who made it is no member."""
     operator = make_user("Operator", is_operator=True)
-    project = actions.create_project(name=name or f"Project {next(_numbers)}", actor=operator, at=AT)
+    project = projects.create_project(name=name or f"Project {next(_numbers)}", actor=operator, at=AT)
     lead = lead or make_user("Lead")
-    actions.set_roles(project=project, user=lead, roles=[Role.LEAD], actor=operator, at=AT)
-    actions.set_roles(project=project, user=operator, roles=[], actor=operator, at=AT)
+    projects.set_roles(project=project, user=lead, roles=[Role.LEAD], actor=operator, at=AT)
+    projects.set_roles(project=project, user=operator, roles=[], actor=operator, at=AT)
     return project
 
 
 def make_member(project: Project, *roles: str, name: str = "") -> User:
     user = make_user(name or (roles[0].capitalize() if roles else "Member"))
-    actions.set_roles(project=project, user=user, roles=list(roles), actor=lead_of(project), at=AT)
+    projects.set_roles(project=project, user=user, roles=list(roles), actor=lead_of(project), at=AT)
     return user
 
 

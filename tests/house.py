@@ -18,8 +18,8 @@ LADDER = (
     "gates",
     "evaluation",
     "goldsets",
-    "calibration",
     "agreement",
+    "calibration",
     "judging",
     "review",
     "triples",
@@ -48,11 +48,11 @@ FLOOR_PLAN = {
     "actions": WORKS,
     "forms": READS | {"forms"},
     "serializers": READS | {"serializers"},
-    "web": WORKS | {"forms", "serializers", "web"},
-    "pages": WORKS | {"forms", "serializers", "web", "pages"},
-    "api": WORKS | {"forms", "serializers", "web", "api"},
-    "management": WORKS | {"management"},
-    "apps": WORKS | {"web", "apps"},
+    "edges": WORKS | {"forms", "serializers", "edges"},
+    "pages": WORKS | {"forms", "serializers", "edges", "pages"},
+    "api": WORKS | {"forms", "serializers", "edges", "api"},
+    "management": WORKS | {"edges", "management"},
+    "apps": WORKS | {"edges", "apps"},
 }
 """Which layers of its own app each layer may import."""
 
@@ -60,7 +60,10 @@ EDGES = frozenset({"pages", "api", "management"})
 """Layers that no other app imports."""
 
 OWN_PLANS = {
-    "common": {"apps", "database", "digests", "drawing", "errors", "files", "templatetags", "text", "trail", "web"},
+    "common": {
+        "apps", "database", "digests", "discovery", "drawing", "errors", "files", "templatetags", "text", "trail",
+        "web",
+    },
     "metrics": {
         "agreement", "baseline_comparison", "columns", "comparison", "files", "measures", "scorecard", "scoring",
         "statistics", "vocabulary",
@@ -88,7 +91,7 @@ class Module(NamedTuple):
     @property
     def layer(self) -> str:
         """The first path part below the app; "" for the package of the app itself."""
-        return (self.name.split(".") + ["", ""])[2]
+        return [*self.name.split("."), "", ""][2]
 
     @property
     def is_pure(self) -> bool:
@@ -133,12 +136,17 @@ def _imports_of(module: Module) -> Iterator[str]:
                 yield name.split(".")[0]
 
 
-def reached_from(start: str) -> dict[str, str]:
-    """All that importing a module imports in turn, each with the module that first led there."""
+def reached_from(start: str, *, not_through: str = "") -> dict[str, str]:
+    """All that importing a module imports in turn, each with the module that first led there.
+
+    What a module of the layer `not_through` imports is left out.
+    """
     came_from: dict[str, str] = {}
     waiting = [start]
     while waiting:
         here = waiting.pop()
+        if not_through and here in modules() and modules()[here].layer == not_through:
+            continue
         above = here.rpartition(".")[0]
         for name in imports().get(here, frozenset()) | ({above} if above in modules() else set()):
             if name != start and name not in came_from:

@@ -27,7 +27,7 @@ from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.models import Run, System
 from apps.review.models import ReviewSeat
-from apps.triples.forms import BenchForm
+from apps.triples.forms.bench import BenchForm
 from tests import database
 from tests.asking import Asker, watching, without_words
 from tests.endpoints import ENDPOINTS

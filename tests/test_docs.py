@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.config import cli
+from apps.config import commandline
 from tests.conftest import REPO
 
 PAGES = sorted(
@@ -57,14 +57,14 @@ def test_pages_name_no_machine_and_no_foreign_host(page):
 
 def test_the_command_line_reference_names_every_command_and_no_other():
     headings = re.findall(r"^## karat (.+)$", (REFERENCE / "cli.md").read_text(), re.MULTILINE)
-    commands = {"up", "test", *cli.PURE, *(" ".join(words) for words in cli.MANAGED)}
+    commands = {"up", "test", *commandline.PURE, *(" ".join(words) for words in commandline.MANAGED)}
 
     assert sorted(headings) == sorted(commands)
 
 
 @each([page for page in PAGES if page.parent.name != "adr"])
 def test_commands_that_pages_print_are_there(page):
-    words = {words[0] for words in cli.MANAGED} | {"up", "test", *cli.PURE}
+    words = {words[0] for words in commandline.MANAGED} | {"up", "test", *commandline.PURE}
     for block in FENCE.findall(page.read_text()):
         for line in re.findall(r"^(?:\$ )?(?:karat|python3 manage\.py) ([a-z][\w-]*)", block, re.MULTILINE):
             assert line in words, f"{page.name}: karat {line}"
@@ -73,7 +73,7 @@ def test_commands_that_pages_print_are_there(page):
 @pytest.mark.parametrize("command", ["agree", "score"])
 def test_the_options_that_the_reference_lists_are_those_the_command_has(capsys, command):
     with pytest.raises(SystemExit):
-        cli.main([command, "--help"])
+        commandline.main([command, "--help"])
     told = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
     written = after((REFERENCE / "cli.md").read_text(), f"karat {command}")
 
@@ -98,7 +98,7 @@ def test_the_readmes_score_prints_what_it_says(tmp_path, monkeypatch, capsys):
     command, _, printed = session.partition("\n")
     monkeypatch.chdir(tmp_path)
 
-    assert cli.main(shlex.split(command.removeprefix("$ karat "))) == 0
+    assert commandline.main(shlex.split(command.removeprefix("$ karat "))) == 0
     found = capsys.readouterr()
     assert found.out == printed
     assert f"`{found.err.strip()}`" in section

@@ -12,9 +12,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.review.enums import Choice
-from apps.triples.actions import refresh_staleness, start_draft
+from apps.triples.actions.triples import refresh_staleness, start_draft
 from apps.triples.enums import State
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, answer_both, make_in_review, make_triple
 from tests.triples.factories import make_snapshot, make_team, make_wording
@@ -33,9 +33,9 @@ LISTS: dict[str, tuple[str, str]] = {
     "what to tighten": ("agreement:tighten", ""),
     "pairs people differ on": ("agreement:items", ""),
     "annotators": ("agreement:people", ""),
-    "quality log": ("agreement:log", ""),
-    "flag rates": ("agreement:rates", ""),
-    "calibrations": ("agreement:calibrations", ""),
+    "quality log": ("calibration:log", ""),
+    "flag rates": ("calibration:rates", ""),
+    "calibrations": ("calibration:calibrations", ""),
     "notifications": ("notifications:list", ""),
     "home": ("dashboard:home", ""),
     "triples over the API": ("triples-api:list", ""),

@@ -11,7 +11,7 @@ import pytest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, get_resolver, reverse
 
-from apps.accounts.secrets import reveal
+from apps.accounts.actions.secrets import reveal
 from tests import database
 from tests.asking import Asker, without_words
 from tests.endpoints import ENDPOINTS
@@ -40,11 +40,11 @@ MAY_BE_MISSING = {
     "goldsets:difference",
     "judging:judge",
     "judging:grade",
-    "agreement:calibration",
-    "agreement:calibration-message",
-    "agreement:calibration-close",
-    "agreement:calibration-item",
-    "agreement:calibration-answer",
+    "calibration:calibration",
+    "calibration:message",
+    "calibration:close",
+    "calibration:item",
+    "calibration:answer",
 }
 # Answered by no endpoint; OPTIONS by those of the API, which tell members what they are.
 OTHER_METHODS = ("options", "put", "patch", "delete")

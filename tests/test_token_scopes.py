@@ -8,7 +8,7 @@ import pytest
 from django.urls import resolve
 from django.utils import timezone
 
-from apps.accounts.actions import create_token
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests import database

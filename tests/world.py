@@ -10,22 +10,24 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import create_token, invite, set_roles
+from apps.accounts.actions.invitations import invite
+from apps.accounts.actions.projects import set_roles
+from apps.accounts.actions.secrets import save_secret
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Invitation, Project, User
-from apps.accounts.secrets import save_secret, secrets_in
+from apps.accounts.selectors import secrets_in
+from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
-from apps.corpus.importing.actions import confirm_import, start_import
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
-from apps.dashboard.demo.actions import request_demo
+from apps.dashboard.actions.demo import request_demo
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate
 from apps.goldsets.models import Version
-from apps.jobs.actions import enqueue
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
-from apps.jobs.testing import run_jobs
-from apps.jobs.webhooks import add_webhook, try_webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_bias_report, request_stability_report
@@ -35,6 +37,7 @@ from apps.retrieval.models import Pool, Run, System
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
+from tests.running_jobs import run_jobs
 
 SECRET = "sesame-12345"
 ROLE_HOLDERS = {

@@ -5,6 +5,7 @@ from datetime import datetime
 from apps.accounts.enums import Role
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.selectors import roles_of
+from apps.common.errors import Forbidden, Refusal
 
 
 def people_refusal(actor: User, project: Project) -> str | None:
@@ -36,3 +37,15 @@ def roles_refusal(roles: list[str]) -> str | None:
     if not roles:
         return "Choose at least one role."
     return None
+
+
+class FormSent(Refusal):
+    """A form was sent before, and what it made is there no more."""
+
+    def __init__(self, what_happened: str) -> None:
+        said = f"This form was sent already, and its {what_happened}. Load the page again to make another one."
+        super().__init__(said, code="form_sent")
+
+
+class PeopleRefused(Forbidden):
+    """Not for this person to decide who belongs."""

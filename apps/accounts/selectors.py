@@ -2,14 +2,23 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.enums import Role
-from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Invitation, Membership, Project, User
-from apps.accounts.tokens import token_digest
+from apps.accounts.models import (
+    STAND_IN_DOMAIN,
+    ApiToken,
+    Invitation,
+    Membership,
+    Project,
+    Secret,
+    User,
+    default_policies,
+)
+from apps.common.web.tokens import token_digest
 
 
 @dataclass(frozen=True)
@@ -143,3 +152,20 @@ def user_or_404(user_id: int) -> User:
     if user is None:
         raise Http404("No such person.")
     return user
+
+
+def secrets_in(project: Project) -> QuerySet[Secret]:
+    """The project's secrets by name, without what they hold."""
+    return Secret.objects.filter(project=project).defer("sealed").select_related("changed_by").order_by("name")
+
+
+def secret_in(project: Project, pk: int) -> Secret:
+    secret = secrets_in(project).filter(pk=pk).first()
+    if secret is None:
+        raise Http404("No such secret.")
+    return secret
+
+
+def policy(project: Project, name: str) -> Any:
+    """The value of one policy. Raises KeyError for a name that no default knows."""
+    return project.policies.get(name, default_policies()[name])

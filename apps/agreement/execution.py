@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from apps.agreement.columns import packed
+from apps.agreement.core.grade_columns import packed
 from apps.agreement.models import ReadGrades
-from apps.agreement.standing import columns_in, newest_of
-from apps.jobs.context import JobContext
-from apps.jobs.registry import job_kind
+from apps.agreement.selectors.grade_cache import columns_in, newest_of
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.models import Round
 
 READ = "agreement.read_grades"

@@ -1,13 +1,19 @@
-"""The shape of agreement in the API."""
+"""The shape of agreement between annotators in the API: pairs, parts, what to tighten, one person."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.models import User
-from apps.agreement.log import Entry
-from apps.agreement.rates import DENOMINATORS, PersonRates, SideRates
-from apps.agreement.ratings import Rate
+from apps.agreement.core.weeks import Week
+from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
+from apps.agreement.selectors.breakdowns import Costly, Part
+from apps.agreement.selectors.guideline_clarity import Unclear
+from apps.agreement.selectors.people import PersonSheet
+from apps.calibration.serializers import RateOut, rate_out
+from apps.metrics.agreement import Coefficient
+from apps.metrics.agreement.grouped_alpha import Boundary
+from apps.metrics.agreement.ratings import PairAgreement
 
 
 class CoefficientSerializer(serializers.Serializer):
@@ -21,100 +27,203 @@ class CoefficientSerializer(serializers.Serializer):
     reason = serializers.CharField(required=False)
 
 
-class EntryOut(serializers.Serializer):
-    """A flag, with its reasons, or a drop. People are named as on the page of the triple."""
+class IntervalField(serializers.ListField):
+    """Both ends of a 95 % interval, or null."""
 
-    what = serializers.ChoiceField(["flag", "drop"])
-    at = serializers.DateTimeField()
-    triple = serializers.CharField()
-    round = serializers.IntegerField()
-    reasons = serializers.ListField(child=serializers.CharField())
-    category = serializers.CharField(allow_blank=True)
-    text = serializers.CharField(allow_blank=True)
-    author = serializers.CharField()
-    who = serializers.CharField(allow_null=True)
-    domain = serializers.CharField(allow_blank=True)
-    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
-    difficulty = serializers.CharField(allow_blank=True)
-    origin = serializers.ChoiceField(["people", "machine"])
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.FloatField(), allow_null=True, **options)
 
 
-class LogOut(serializers.Serializer):
-    entries = EntryOut(many=True)
-    next = serializers.CharField(allow_null=True)
+class PairAgreementOut(serializers.Serializer):
+    """Two people and how far they agree. Who is no lead finds letters instead of names."""
 
-
-class RateOut(serializers.Serializer):
-    """`flags` of `n`; without any review there is neither value nor interval."""
-
-    flags = serializers.IntegerField()
+    people = serializers.ListField(child=serializers.CharField())
     n = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-    ci = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+    kappa_quadratic = CoefficientSerializer()
+    alpha_ordinal = CoefficientSerializer(required=False, help_text="Of two people; not of decisions and repeats.")
 
 
-class PersonRateOut(serializers.Serializer):
+class PairGradesOut(serializers.Serializer):
+    """The people who share most pairs, every two of them; `people_count` counts everybody who shares one."""
+
+    people_count = serializers.IntegerField()
+    pairs = PairAgreementOut(many=True)
+
+
+class BoundaryOut(serializers.Serializer):
+    """The boundary between two grades. `astride` of `comparisons` lie across it; `share` is of all such crossings."""
+
+    below = serializers.IntegerField()
+    above = serializers.IntegerField()
+    astride = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    share_ci = IntervalField()
+    alpha = CoefficientSerializer()
+
+
+class PartOut(serializers.Serializer):
+    """A part of the pairs; `differing` of `comparisons` of two grades are not the same."""
+
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    differing = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+
+
+class WhereOut(serializers.Serializer):
+    """Boundaries, or the parts of any other way; `total` counts all parts, of which the first are told.
+
+    On `alike` of them, queries, nobody differs: those are counted and not told.
+    """
+
+    by = serializers.CharField()
+    total = serializers.IntegerField()
+    alike = serializers.IntegerField(required=False)
+    boundaries = BoundaryOut(many=True, required=False)
+    parts = PartOut(many=True, required=False)
+
+
+class CostlyOut(PartOut):
+    """A query and what α of all would gain without it."""
+
+    gain = serializers.FloatField()
+    gain_ci = IntervalField()
+    decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
+    unclear_guideline = serializers.IntegerField(help_text="Those of them that call the guideline unclear.")
+
+
+class TightenOut(serializers.Serializer):
+    alpha = CoefficientSerializer()
+    boundaries = BoundaryOut(many=True)
+    queries = CostlyOut(many=True)
+
+
+class WeekOut(serializers.Serializer):
+    """A week of one person: leaning in grades, α of the week's pairs, median milliseconds a pair."""
+
+    begins = serializers.DateField()
+    lean = serializers.FloatField(allow_null=True)
+    lean_ci = IntervalField()
+    lean_n = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+    median_ms = serializers.FloatField(allow_null=True)
+    median_ms_ci = IntervalField()
+    timed = serializers.IntegerField()
+
+
+class QuestionOut(serializers.Serializer):
+    """Two reviewers on one of the three questions: how often both, or one, said no; how often they said the same."""
+
+    question = serializers.CharField()
+    no_by_both = serializers.IntegerField()
+    no_by_one = serializers.IntegerField()
+    alike = RateOut()
+    kappa = CoefficientSerializer()
+
+
+class AgreementSerializer(serializers.Serializer):
+    """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` holds every other too."""
+
+    pairs_judged_twice = serializers.IntegerField()
+    grades = CoefficientSerializer()
+    coefficients = CoefficientSerializer(many=True)
+    verdicts = CoefficientSerializer()
+    questions = QuestionOut(many=True)
+
+
+class PersonOut(serializers.Serializer):
+    """One person's grades beside others', beside decisions, beside their own second look, and over the weeks."""
+
     person = serializers.CharField()
-    is_calibrating = serializers.BooleanField()
-    signal = serializers.CharField(allow_null=True)
-    people = RateOut()
-    machine = RateOut()
+    graded = serializers.IntegerField()
+    others = PairAgreementOut(many=True)
+    decisions = PairAgreementOut()
+    repeats = PairAgreementOut()
+    weeks = WeekOut(many=True)
+    questions = QuestionOut(many=True)
 
 
-class EverybodyOut(serializers.Serializer):
-    people = RateOut()
-    machine = RateOut()
+def pair_out(pair: PairAgreement, names: dict[int, str], alpha: Coefficient | None = None) -> dict[str, Any]:
+    found = {
+        "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
+        "n": pair.n,
+        "percent": as_facts(pair.percent),
+        "kappa": as_facts(pair.kappa),
+        "kappa_quadratic": as_facts(pair.quadratic),
+    }
+    return found if alpha is None else {**found, "alpha_ordinal": as_facts(alpha)}
 
 
-class RatesOut(serializers.Serializer):
-    side = serializers.CharField()
-    denominator = serializers.CharField()
-    everybody = EverybodyOut()
-    rates = PersonRateOut(many=True)
+def pairs_out(
+    pairs: Sequence[PairAgreement], alphas: Sequence[Coefficient], names: dict[int, str]
+) -> list[dict[str, Any]]:
+    return [pair_out(pair, names, alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
 
 
-def entry_out(entry: Entry) -> dict[str, Any]:
-    triple = entry.triple
+def boundary_out(found: Boundary) -> dict[str, Any]:
     return {
-        "what": entry.kind,
-        "at": entry.at,
-        "triple": triple.label,
-        "round": entry.revision.round,
-        "reasons": entry.reasons,
-        "category": entry.category,
-        "text": entry.text,
-        "author": entry.author.name,
-        "who": entry.who.name if entry.who else None,
-        "domain": triple.domain,
-        "source": triple.source.name if triple.source else None,
-        "difficulty": triple.difficulty,
-        "origin": entry.origin,
+        "below": found.below,
+        "above": found.above,
+        "astride": found.crossings,
+        "comparisons": found.comparisons,
+        "share": found.share,
+        "share_ci": found.interval,
+        "alpha": as_facts(found.alpha),
     }
 
 
-def rate_out(rate: Rate) -> dict[str, Any]:
+def part_out(part: Part) -> dict[str, Any]:
     return {
-        "flags": rate.hits,
-        "n": rate.n,
-        "value": rate.value,
-        "ci": list(rate.interval) if rate.interval else None,
+        "name": part.label.name,
+        "n": part.n,
+        "differing": part.differing.hits,
+        "comparisons": part.differing.n,
+        "alpha": as_facts(part.alpha),
     }
 
 
-def rates_out(found: SideRates, shown: list[PersonRates]) -> dict[str, Any]:
-    names = dict(User.objects.filter(pk__in=[row.person for row in shown]).values_list("pk", "name"))
+def costly_out(row: Costly) -> dict[str, Any]:
+    return {**part_out(row.part), "gain": row.change.value, "gain_ci": row.change.interval, **_ruled(row.unclear)}
+
+
+def _ruled(found: Unclear) -> dict[str, int]:
+    return {"decisions": found.n, "unclear_guideline": found.hits}
+
+
+def question_out(row: QuestionAgreement) -> dict[str, Any]:
     return {
-        "side": found.side.value,
-        "denominator": DENOMINATORS[found.side],
-        "everybody": {"people": rate_out(found.everybody.people), "machine": rate_out(found.everybody.machine)},
-        "rates": [
-            {
-                "person": names[row.person],
-                "is_calibrating": row.is_calibrating,
-                "signal": row.signal.rule if row.signal else None,
-                "people": rate_out(row.people),
-                "machine": rate_out(row.machine),
-            }
-            for row in shown
-        ],
+        "question": row.aspect,
+        "no_by_both": row.no_by_both,
+        "no_by_one": row.no_by_one,
+        "alike": rate_out(row.alike),
+        "kappa": as_facts(row.kappa),
+    }
+
+
+def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "person": names[person],
+        "graded": sheet.beside.graded,
+        "others": pairs_out(sheet.beside.others, sheet.beside.alphas, names),
+        "decisions": pair_out(sheet.decisions, names),
+        "repeats": pair_out(sheet.repeats, names),
+        "weeks": [_week_out(week) for week in sheet.beside.weeks],
+        "questions": [question_out(row) for row in sheet.questions],
+    }
+
+
+def _week_out(week: Week) -> dict[str, Any]:
+    return {
+        "begins": week.begins,
+        "lean": week.lean.value,
+        "lean_ci": week.lean.interval,
+        "lean_n": week.lean.n,
+        "alpha": as_facts(week.alpha),
+        "median_ms": week.pace.value,
+        "median_ms_ci": week.pace.interval,
+        "timed": week.pace.n,
     }

@@ -10,12 +10,12 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 
 from apps.accounts.models import Project, User
-from apps.audit import heads
-from apps.audit.heads import Head
+from apps.audit.execution import heads
+from apps.audit.execution.heads import Head
+from apps.audit.execution.sealing import chain_name
+from apps.audit.execution.tasks import seal_soon
+from apps.audit.execution.verification import links_hold
 from apps.audit.models import Chain, Event
-from apps.audit.sealing import chain_name
-from apps.audit.tasks import seal_soon
-from apps.audit.verification import links_hold
 from apps.common.web.requests import current_request_id
 
 LABEL_LENGTH = 200

@@ -8,8 +8,7 @@ class AuditConfig(AppConfig):
     def ready(self) -> None:
         from apps.audit.actions import record
         from apps.audit.models import Event
-        from apps.audit.payloads import event_payload
-        from apps.audit.registry import sealed_kind
+        from apps.audit.selectors.sealed_kinds import event_payload, sealed_kind
         from apps.common.trail import set_recorder
 
         sealed_kind("event", Event, project_path="project", payload=event_payload)

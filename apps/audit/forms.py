@@ -1,7 +1,7 @@
 from django import forms
 
 from apps.accounts.models import Project
-from apps.audit.selectors import Filters, actions_in, actors_in, object_types_in
+from apps.audit.selectors.events import Filters, actions_in, actors_in, object_types_in
 from apps.common.web.forms import offer
 
 

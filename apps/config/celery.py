@@ -11,7 +11,7 @@ from apps.config.patience import wait_as_a_worker
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
+app.autodiscover_tasks(["apps.jobs.execution", "apps.audit.execution"])
 app.set_default()
 
 

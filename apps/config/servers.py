@@ -10,7 +10,7 @@ from django.urls import get_resolver
 from gunicorn.app.base import BaseApplication
 
 from apps.config.celery import app
-from apps.jobs.worker import worker_arguments
+from apps.jobs.execution.worker import worker_arguments
 
 WEB_WORKER = "apps.config.serving.worker.Worker"
 WEB_PROCESSES = 2

@@ -90,6 +90,7 @@ INSTALLED_APPS = [
     "apps.triples",
     "apps.review",
     "apps.judging",
+    "apps.calibration",
     "apps.agreement",
     "apps.goldsets",
     "apps.evaluation",
@@ -104,18 +105,18 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
-    "apps.dashboard.health.answer_health",
+    "apps.dashboard.edges.health.answer_health",
     "apps.common.web.forwarding.watch_forwarding",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "apps.accounts.middleware.reader_time_zone",
+    "apps.accounts.edges.time_zones.reader_time_zone",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "apps.dashboard.errors.Outages",
+    "apps.dashboard.edges.errors.Outages",
 ]
 
 ROOT_URLCONF = "apps.config.urls"
@@ -132,7 +133,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "apps.dashboard.context.shell",
+                "apps.dashboard.edges.shell.shell",
             ],
             "builtins": ["apps.common.templatetags.karat"],
         },
@@ -249,7 +250,7 @@ CLIENT_GRACE_SECONDS = float(os.environ.get("KARAT_GRACE_SECONDS", "20"))
 DATABASE_PATIENCE_SECONDS = float(os.environ.get("KARAT_DB_PATIENCE", "8"))
 CLIENT_LEAST_RATE = int(os.environ.get("KARAT_LEAST_RATE", "2048"))
 
-SESSION_ENGINE = "apps.accounts.sessions"
+SESSION_ENGINE = "apps.accounts.edges.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -276,7 +277,7 @@ if BEHIND_PROXY:
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "apps.accounts.authentication.TokenAuthentication",
+        "apps.accounts.edges.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -328,7 +329,7 @@ INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
 # Folders of models for dense retrieval, laid there by the operator.
 MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):
-    CELERY_BROKER_TRANSPORT = "apps.jobs.folders:Transport"
+    CELERY_BROKER_TRANSPORT = "apps.jobs.execution.folder_broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS: dict = {
         "data_folder_in": str(BROKER_DIR / "messages"),
         "data_folder_out": str(BROKER_DIR / "messages"),

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
-from apps.jobs.processes import die_with_parent
+from apps.jobs.execution.processes import die_with_parent
 
 log = logging.getLogger(__name__)
 

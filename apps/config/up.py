@@ -194,9 +194,9 @@ def answers(listener: socket.socket, supervisor: Supervisor) -> bool:
 
 def first_steps(address: str, *, at: datetime) -> list[str]:
     """What to tell on this start: the one-time link while nobody runs this Karat, and the demo project."""
-    from apps.accounts.actions import create_setup_link
+    from apps.accounts.actions.invitations import create_setup_link
     from apps.accounts.selectors import has_operator
-    from apps.dashboard.demo.actions import offer_demo
+    from apps.dashboard.actions.demo import offer_demo
 
     lines = []
     if not has_operator():

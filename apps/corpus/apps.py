@@ -6,7 +6,7 @@ class CorpusConfig(AppConfig):
     label = "corpus"
 
     def ready(self) -> None:
-        from apps.audit.registry import digest_check
-        from apps.corpus.integrity import faults_in
+        from apps.audit.selectors.sealed_kinds import digest_check
+        from apps.corpus.selectors.integrity import faults_in
 
         digest_check("snapshots", faults_in)

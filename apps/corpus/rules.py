@@ -1,7 +1,7 @@
 """Why an act on a corpus is refused, in a sentence; None when it is not."""
 
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
-from apps.corpus.snapshots import Pending
+from apps.corpus.selectors.snapshots import Pending
 
 
 def freeze_refusal(pending: Pending, same: Snapshot | None) -> str | None:

@@ -6,7 +6,7 @@ from django import forms
 
 from apps.accounts.models import Project, default_policies
 from apps.common.web.forms import KaratForm
-from apps.triples.checks import CAN_WARN
+from apps.triples.core.checks import CAN_WARN
 
 MOST_GRADES = 6
 

@@ -7,11 +7,11 @@ from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import Membership, Project, User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshots_in
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.enums import LOAD_DEMO
-from apps.jobs.curtains import covered_for
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job, Notification
+from apps.jobs.selectors.hidden_objects import covered_for
 
 
 class Place(NamedTuple):

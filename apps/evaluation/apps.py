@@ -7,6 +7,6 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.evaluation.actions import score_on_release
-        from apps.goldsets.releasing import on_release
+        from apps.goldsets.execution.listeners import on_release
 
         on_release(score_on_release)

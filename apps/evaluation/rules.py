@@ -14,9 +14,9 @@ from apps.goldsets.models import Version, VersionGrade
 from apps.metrics.comparison import Regressions
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
-from apps.retrieval.blinding import has_pairs_to_judge
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
+from apps.retrieval.selectors.blinding import has_pairs_to_judge
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)

@@ -12,17 +12,18 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.goldsets import releasing, rules
+from apps.goldsets import rules
 from apps.goldsets.enums import GroupBy, Split, VersionState, VersionStep
-from apps.goldsets.freezing import copy_items, items_digest, manifest_digest, manifest_of
-from apps.goldsets.gathering import gather
+from apps.goldsets.execution import listeners
+from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
 from apps.goldsets.models import GoldSet, Version
-from apps.goldsets.selectors import TEST_SEEN
-from apps.goldsets.stops import find_stops
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_checks import find_stops
+from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
-from apps.triples.selectors import hold_accepted
+from apps.triples.selectors.triples import hold_accepted
 
 
 class VersionRefused(Refusal):
@@ -180,7 +181,7 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
     for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
-    releasing.tell(version=released, actor=actor, at=at)
+    listeners.tell(version=released, actor=actor, at=at)
     return released
 
 

@@ -6,7 +6,7 @@ class GoldsetsConfig(AppConfig):
     label = "goldsets"
 
     def ready(self) -> None:
-        from apps.audit.registry import digest_check
-        from apps.goldsets.integrity import faults_in
+        from apps.audit.selectors.sealed_kinds import digest_check
+        from apps.goldsets.execution.integrity import faults_in
 
         digest_check("versions", faults_in)

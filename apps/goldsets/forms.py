@@ -7,9 +7,9 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.goldsets import selectors
 from apps.goldsets.enums import GroupBy
 from apps.goldsets.models import Version
+from apps.goldsets.selectors import versions
 from apps.judging.models import Round
 
 MOST_SEED = 2**53 - 1
@@ -46,8 +46,8 @@ class VersionForm(KaratForm):
     note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
-        self.known_snapshots = {snapshot.pk: snapshot for snapshot in selectors.snapshots_of(project)}
-        self.known_rounds = {round_.pk: round_ for round_ in selectors.rounds_on(project)}
+        self.known_snapshots = {snapshot.pk: snapshot for snapshot in versions.snapshots_of(project)}
+        self.known_rounds = {round_.pk: round_ for round_ in versions.rounds_on(project)}
         kwargs["initial"] = _initial(version) if version else {"rounds": self._rounds_of_newest()}
         super().__init__(*args, **kwargs)
         self._offer("snapshot", [(pk, _snapshot_words(found)) for pk, found in self.known_snapshots.items()])

@@ -7,7 +7,7 @@ from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import StopKind, VersionState
 from apps.goldsets.models import GoldSet, Version
-from apps.goldsets.stops import Stop
+from apps.goldsets.selectors.freeze_checks import Stop
 from apps.judging.models import Round
 from apps.judging.selectors import open_rounds_of
 

@@ -7,4 +7,4 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         # The outbox finds whoever delivers a kind of message once its module is imported.
-        from apps.jobs import webhooks  # noqa: F401
+        from apps.jobs.actions import webhooks  # noqa: F401

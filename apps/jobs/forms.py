@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project
-from apps.accounts.secrets import secrets_in
+from apps.accounts.selectors import secrets_in
 from apps.common.web.addresses import LONGEST_URL
 from apps.common.web.forms import KaratForm, offer
 from apps.jobs.enums import MailHow

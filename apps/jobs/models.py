@@ -5,8 +5,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from apps.jobs.core.progress import percent_done, progress_line, seconds_left, spoken
 from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, MailHow, UploadState
-from apps.jobs.progress import percent_done, progress_line, seconds_left, spoken
 
 MAX_ATTEMPTS = 3
 ENDED_STATES = sorted(ENDED)

@@ -10,7 +10,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.models import Job
-from apps.jobs.registry import follow
+from apps.jobs.selectors.job_kinds import follow
 
 EDGES: dict[tuple[str, str], JobState] = {
     (JobState.QUEUED, JobStep.CLAIM): JobState.RUNNING,

@@ -6,12 +6,12 @@ class JudgingConfig(AppConfig):
     label = "judging"
 
     def ready(self) -> None:
-        from apps.judging import sealing
+        from apps.judging.selectors import sealed
         from apps.judging.selectors.grades import grades_beside
         from apps.judging.selectors.rounds import is_judging_from
-        from apps.retrieval.blinding import ask
-        from apps.retrieval.grading import keeps_grades
+        from apps.retrieval.selectors.blinding import ask
+        from apps.retrieval.selectors.known_grades import keeps_grades
 
-        sealing.register()
+        sealed.register()
         ask(is_judging_from)
         keeps_grades(grades_beside)

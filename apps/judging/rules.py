@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
-from apps.judging.resolution import PairState, Resolved
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
 
@@ -154,3 +154,6 @@ def close_refusal(round_: Round) -> str | None:
     if round_.state == RoundState.OPENING:
         return OPENING
     return None
+
+
+USUAL_PAIRS = 8

@@ -2,7 +2,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.judging.actions import Answer
+from apps.judging.core.answer import Answer
 from apps.judging.enums import CantJudgeReason
 
 MOST_TIME_MS = 7 * 24 * 3_600_000

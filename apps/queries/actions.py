@@ -14,11 +14,11 @@ from apps.common.database.bulk import chunks
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source as File
-from apps.corpus.importing.plans import Plan
+from apps.corpus.core.import_plans import Plan
 from apps.queries import rules, selectors
-from apps.queries.ingest import Comparison, take_queries
+from apps.queries.execution.ingest import Comparison, take_queries
+from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
-from apps.queries.readers import QueryRow
 
 EDITABLE = (
     "text",

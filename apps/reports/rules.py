@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from apps.accounts.selectors import Member
-from apps.agreement.selectors import rounds_refusal
+from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
 from apps.evaluation.rules import request_refusal
 from apps.goldsets.models import Version

@@ -1,10 +1,11 @@
 """Why something may not be done with systems, runs and pools, or None."""
 
 from apps.accounts.enums import Role
+from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
+from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.sampling import PoolPlan, plan_of
 
 DEEPEST = 10_000
 LARGEST_BUDGET = 100_000
@@ -94,3 +95,29 @@ def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str |
     if has_pairs_to_judge:
         return "You still have pairs of this pool to judge. Their ranks are shown once you have judged them."
     return None
+
+
+RUN_DEPTH = 1_000
+
+
+class RunRefused(Refusal):
+    """A run cannot be made or taken in."""
+
+
+class SystemRefused(Refusal):
+    """A system cannot be described like that."""
+
+
+LONGEST = {"name": 120, "tag": 110, "commit": 80}
+
+
+class TooLong(Refusal):
+    """A text that its column could not hold."""
+
+
+def check_lengths(**texts: str) -> None:
+    """Refuse what the columns could not hold; a file's tag can be of any length."""
+    for name, value in texts.items():
+        longest = LONGEST[name]
+        if len(value) > longest:
+            raise TooLong(f"The {name} is longer than {longest} characters.", code="too_long")

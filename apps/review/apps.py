@@ -6,6 +6,6 @@ class ReviewConfig(AppConfig):
     label = "review"
 
     def ready(self) -> None:
-        from apps.review import sealing
+        from apps.review.selectors import sealed
 
-        sealing.register()
+        sealed.register()

@@ -1,6 +1,9 @@
 """What a reviewer can say, and what two of them add up to."""
 
+from enum import Enum
+
 from django.db import models
+from django.db.models import TextChoices
 
 
 class Choice(models.TextChoices):
@@ -53,3 +56,16 @@ REASON_HELP = {
 
 REASON_KEYS = dict(zip(Reason, "123456", strict=True))
 CATEGORY_KEYS = dict(zip(Category, "qwer", strict=True))
+
+
+class Decision(Enum):
+    ACCEPT = "accept"
+    RETURN = "return"
+    DROP = "drop"
+
+
+class Side(TextChoices):
+    """Whose rate it is: of the flags somebody received as an author, or of those they gave as a reviewer."""
+
+    AUTHOR = "author", "as an author"
+    REVIEWER = "reviewer", "as a reviewer"

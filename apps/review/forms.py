@@ -8,10 +8,9 @@ from django import forms
 from apps.accounts.models import Project, User
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
-from apps.review.actions import Decision
-from apps.review.board import AGES, KIND_LABELS, Asked, people_of_board
-from apps.review.enums import Category, Choice, Reason
-from apps.review.seats import able_in
+from apps.review.enums import Category, Choice, Decision, Reason
+from apps.review.selectors.board import AGES, KIND_LABELS, Asked, people_of_board
+from apps.review.selectors.seats import able_in
 
 NOTE_LENGTH = 4000
 

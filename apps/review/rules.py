@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from apps.accounts.enums import Role
+from apps.review.core.visibility import Phase, may_write_in_thread
 from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Reason
-from apps.review.standing import Standing
-from apps.review.visibility import Phase, may_write_in_thread
-from apps.triples.drafting import Wording
+from apps.review.selectors.participation import Standing
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from apps.triples.rules import writer_refusal
-from apps.triples.staleness import Compared
+from apps.triples.selectors.draft_checks import Wording
+from apps.triples.selectors.staleness import Compared
 
 WORKERS = frozenset({Role.ANNOTATOR, Role.REVIEWER, Role.LEAD})
 NEEDS_WORKER = "You no longer work on the triples of this project."

@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.review.board import KIND_LABELS, Row, SeatView
 from apps.review.enums import Category, Choice, Reason
 from apps.review.models import ReviewSeat, Verdict
+from apps.review.selectors.board import KIND_LABELS, Row, SeatView
 from apps.triples.serializers import TripleOut
 
 

@@ -6,7 +6,7 @@ class TriplesConfig(AppConfig):
     label = "triples"
 
     def ready(self) -> None:
-        from apps.corpus.freezing import after_freezing
-        from apps.triples.actions import compare_with_snapshot
+        from apps.corpus.execution.freezing import after_freezing
+        from apps.triples.actions.triples import compare_with_snapshot
 
         after_freezing(compare_with_snapshot)

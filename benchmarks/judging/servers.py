@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent.parent
-UP = "import sys; from apps.config.cli import main; sys.exit(main())"
+UP = "import sys; from apps.config.commandline import main; sys.exit(main())"
 PATIENCE = 120
 
 

@@ -231,10 +231,10 @@ def _open(project: Any, pool: Any, people: list[Any]) -> Any:
     """The round, opened by the action and, when it is large, by the job that a worker would run."""
     from django.utils import timezone
 
-    from apps.jobs.execution import perform
+    from apps.jobs.execution.performing import perform
     from apps.jobs.models import Job
     from apps.judging.actions import open_round
-    from apps.judging.plan import Plan
+    from apps.judging.core.plan import Plan
     from tests.factories import lead_of
     from tests.judging.factories import make_guideline
 

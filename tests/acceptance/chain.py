@@ -12,19 +12,19 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.models import Project, User
-from apps.config.cli import main as karat
+from apps.config.commandline import main as karat
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.models import Version
-from apps.jobs.testing import run_jobs
 from apps.judging import selectors
 from apps.judging.actions import adjudicate, close_round, open_round, publish_guideline
+from apps.judging.core.plan import Plan
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
-from apps.judging.plan import Plan
 from apps.queries.actions import create_source, grant_permission
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.retrieval.models import Pool
 from tests.factories import lead_of
+from tests.running_jobs import run_jobs
 
 Truth = dict[tuple[str, str], int]
 

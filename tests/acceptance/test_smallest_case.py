@@ -18,11 +18,11 @@ from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.evaluation.actions import request_evaluation
 from apps.evaluation.models import Score
-from apps.jobs.testing import run_jobs
-from apps.judging.plan import Plan
+from apps.judging.core.plan import Plan
 from apps.retrieval.models import Pool, Run
 from tests.acceptance import chain
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.running_jobs import run_jobs
 
 BLOCKS = [f"d{number}" for number in range(1, 6)]
 QUERIES = [f"q{number:02}" for number in range(1, 21)]

@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.jobs import mailing
+from apps.jobs.actions.notifications import choose_mail
 from apps.jobs.enums import MailHow
+from apps.jobs.execution import mailing
 from apps.jobs.models import Outbox
-from apps.jobs.notifications import choose_mail
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
 from tests.jobs.test_notifications import tell
 

@@ -11,10 +11,11 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts import sessions, signing_in
-from apps.accounts.actions import deactivate_user
+from apps.accounts.actions import sign_ins
+from apps.accounts.actions.people import deactivate_user
+from apps.accounts.actions.sign_ins import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, Memory
+from apps.accounts.edges import sessions
 from apps.accounts.models import LoginAttempt
-from apps.accounts.signing_in import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, Memory
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +37,7 @@ def nothing_can_be_written(code: int = sqlite3.SQLITE_FULL) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signing_in, "memory", Memory())
+    monkeypatch.setattr(sign_ins, "memory", Memory())
 
 
 def sign_in(client: Client, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> Any:

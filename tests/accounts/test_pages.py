@@ -5,12 +5,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts import actions
+from apps.accounts.actions import invitations
+from apps.accounts.actions.people import change_profile, deactivate_user
 from apps.accounts.enums import Role
 from apps.accounts.models import ApiToken, Invitation, Membership, Project, User
 from apps.accounts.selectors import roles_of
-from apps.accounts.tokens import new_link_token
 from apps.audit.models import Event
+from apps.common.web.tokens import new_link_token
 from tests.factories import PASSWORD, lead_of, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -73,14 +74,14 @@ class TestLogin:
     def test_deactivated_people_are_out_at_once(self, client):
         user = make_user()
         client.force_login(user)
-        actions.deactivate_user(user_id=user.pk, actor=make_user(is_operator=True), at=timezone.now())
+        deactivate_user(user_id=user.pk, actor=make_user(is_operator=True), at=timezone.now())
 
         assert client.get("/").status_code == 302
 
 
 class TestSetUp:
     def test_the_link_makes_the_operator_and_the_first_project(self, client):
-        token = actions.create_setup_link(at=timezone.now())
+        token = invitations.create_setup_link(at=timezone.now())
 
         response = client.post(f"/setup/{token}/", {**NEW, "project_name": "Handbook"})
 
@@ -90,13 +91,13 @@ class TestSetUp:
         assert client.get("/").status_code == 200
 
     def test_it_works_once(self, client):
-        token = actions.create_setup_link(at=timezone.now())
+        token = invitations.create_setup_link(at=timezone.now())
         client.post(f"/setup/{token}/", NEW)
 
         assert client.get(f"/setup/{token}/").status_code == 404
 
     def test_weak_passwords_are_refused_in_words(self, client):
-        token = actions.create_setup_link(at=timezone.now())
+        token = invitations.create_setup_link(at=timezone.now())
 
         response = client.post(f"/setup/{token}/", {**NEW, "password": "password"})
 
@@ -106,14 +107,14 @@ class TestSetUp:
 
     def test_an_invitation_is_no_set_up_link(self, client):
         project = make_project()
-        _, token = actions.invite(project=project, actor=lead_of(project), roles=["lead"], at=timezone.now())
+        _, token = invitations.invite(project=project, actor=lead_of(project), roles=["lead"], at=timezone.now())
 
         assert client.get(f"/setup/{token}/").status_code == 404
 
 
 class TestJoin:
     def invite(self, project, **kwargs):
-        return actions.invite(
+        return invitations.invite(
             project=project, actor=lead_of(project), roles=[Role.ANNOTATOR], at=timezone.now(), **kwargs
         )[1]
 
@@ -220,7 +221,9 @@ class TestPeople:
 
     def test_a_withdrawn_invitation_no_longer_opens(self, client):
         project = make_project()
-        invitation, token = actions.invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+        invitation, token = invitations.invite(
+            project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now()
+        )
         client.force_login(lead_of(project))
 
         client.post(people_url(project, "revoke-invitation", invitation_id=invitation.pk))
@@ -263,7 +266,7 @@ class TestPeople:
     @pytest.mark.parametrize("name", ["invite", "roles", "revoke-invitation"])
     def test_only_leads_change_who_belongs(self, client, name):
         project = make_project()
-        invitation, _ = actions.invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+        invitation, _ = invitations.invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
         annotator = make_member(project, Role.ANNOTATOR)
         client.force_login(annotator)
         kwargs = {"roles": {"user_id": annotator.pk}, "revoke-invitation": {"invitation_id": invitation.pk}}
@@ -443,7 +446,7 @@ class TestOperators:
 def test_names_are_shown_not_obeyed(client):
     project = make_project("<script>alert(1)</script>")
     member = make_member(project, Role.ANNOTATOR)
-    actions.change_profile(user=member, name='"><img src=x onerror=alert(1)>', time_zone="UTC", at=timezone.now())
+    change_profile(user=member, name='"><img src=x onerror=alert(1)>', time_zone="UTC", at=timezone.now())
     client.force_login(lead_of(project))
 
     page = client.get(people_url(project)).content.decode()

@@ -6,18 +6,11 @@ from django.db import IntegrityError, connection, transaction
 from django.test import override_settings
 from django.urls import reverse
 
-from apps.accounts import secrets
+from apps.accounts.actions import secrets
+from apps.accounts.actions.secrets import NoSecret, SecretForbidden, SecretRefused, delete_secret, reveal, save_secret
+from apps.accounts.core.encryption import SealBroken, seal, unseal
 from apps.accounts.models import Secret
-from apps.accounts.sealing import SealBroken, seal, unseal
-from apps.accounts.secrets import (
-    NoSecret,
-    SecretForbidden,
-    SecretRefused,
-    delete_secret,
-    reveal,
-    save_secret,
-    secrets_in,
-)
+from apps.accounts.selectors import secrets_in
 from apps.audit.models import Event
 from tests.factories import AT, lead_of, make_member, make_project, make_user
 

@@ -5,9 +5,9 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from apps.accounts.actions import deactivate_user
+from apps.accounts.actions.people import deactivate_user
+from apps.accounts.actions.sign_ins import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, SignInRefused, sign_in
 from apps.accounts.models import LoginAttempt
-from apps.accounts.signing_in import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, SignInRefused, sign_in
 from tests.factories import AT, PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.agreement.actions import answer_item, open_calibration
-from apps.agreement.models import Calibration
+from apps.calibration.actions import answer_item, open_calibration
+from apps.calibration.models import Calibration
 from apps.judging.models import Round
 from apps.review.actions import give_verdict
-from apps.review.enums import Category, Choice, Reason
-from apps.review.tracking import Side
+from apps.review.enums import Category, Choice, Reason, Side
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_pool, make_round

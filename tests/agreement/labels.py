@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from apps.agreement import cli
+from apps.cli.agree import command
 
 LONG = """\
 item,annotator,label
@@ -54,7 +54,7 @@ def writer(folder: Path) -> Callable[..., str]:
 
 def agree(*arguments: str) -> int:
     parser = argparse.ArgumentParser(prog="karat")
-    cli.add_parser(parser.add_subparsers(required=True))
+    command.add_parser(parser.add_subparsers(required=True))
     args = parser.parse_args(["agree", "--resamples", "200", *arguments])
     return args.run(args)
 

@@ -8,9 +8,9 @@ from django.core.cache import cache, caches
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement.models import Calibration, CalibrationVerdict
+from apps.calibration.models import Calibration, CalibrationVerdict
 from apps.review.enums import Choice
-from apps.review.veils import is_veiled
+from apps.review.selectors.blinding import is_veiled
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.agreement.test_calibrations import make_signalling, reread
@@ -31,22 +31,22 @@ def test_the_whole_walk_from_the_rule_to_the_note(client):
     project, steady, harsh, _ = make_signalling()
     lead = lead_of(project)
     client.force_login(lead)
-    assert "above the limit" in client.get(reverse("agreement:rates", args=[project.slug]), {"side": "reviewer"}).text
+    assert "above the limit" in client.get(reverse("calibration:rates", args=[project.slug]), {"side": "reviewer"}).text
 
-    said = client.post(reverse("agreement:calibration-check", args=[project.slug]), follow=True).text
+    said = client.post(reverse("calibration:check", args=[project.slug]), follow=True).text
     assert "Opened: C-001 for Harsh as a reviewer." in said
     made = Calibration.objects.get(project=project)
 
     for person, choice in ((harsh, "flag"), (steady, "confirm")):
         client.force_login(person)
-        assert "Review the next one" in client.get(reverse("agreement:calibrations", args=[project.slug])).text
+        assert "Review the next one" in client.get(reverse("calibration:calibrations", args=[project.slug])).text
         for place in (1, 2):
-            address = reverse("agreement:calibration-item", args=[project.slug, 1, place])
+            address = reverse("calibration:item", args=[project.slug, 1, place])
             key = KEY.search(client.get(address).text).group(1)
             about = {"reasons": ["wrong_block"], "note": "See the paragraph above."} if choice == "flag" else {}
             sent = client.post(f"{address}answer/", {"key": key, "choice": choice, **about})
             assert sent.status_code == 302
-    page = reverse("agreement:calibration", args=[project.slug, 1])
+    page = reverse("calibration:calibration", args=[project.slug, 1])
     assert "Side by side" in client.get(page).text
     assert "See the paragraph above." in client.get(page).text
     assert "0 of 2" in client.get(page).text
@@ -139,7 +139,7 @@ def test_others_find_no_calibration_of_theirs(made, client):
         assert client.get(url("calibration", made)).status_code == 404
         assert client.post(url("calibration-answer", made, 1), {"choice": "confirm", "key": "k"}).status_code == 404
         assert client.post(url("calibration-close", made), {"text": "x"}).status_code == 404
-        assert "C-001" not in client.get(reverse("agreement:calibrations", args=[made.project.slug])).text
+        assert "C-001" not in client.get(reverse("calibration:calibrations", args=[made.project.slug])).text
     client.force_login(make_member(made.project, Role.VIEWER))
     assert client.get(url("calibration", made)).status_code == 403
 
@@ -186,7 +186,7 @@ def test_a_lead_ends_one_that_nobody_answers_and_the_veil_lifts(made, client):
 def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     client.force_login(made.lead)
-    address = reverse("agreement:calibration-open", args=[made.project.slug])
+    address = reverse("calibration:open", args=[made.project.slug])
     two = {"subject": made.partner.pk, "partner": made.subject.pk, "side": "reviewer", "reason": "Talk."}
 
     assert client.post(address, {}).status_code == 400
@@ -200,7 +200,7 @@ def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):
 def test_unknown_calibrations_are_not_there(made, client, number):
     client.force_login(made.lead)
 
-    assert client.get(reverse("agreement:calibration", args=[made.project.slug, number])).status_code == 404
+    assert client.get(reverse("calibration:calibration", args=[made.project.slug, number])).status_code == 404
 
 
 def test_unknown_items_are_not_there(made, client):
@@ -211,7 +211,7 @@ def test_unknown_items_are_not_there(made, client):
 
 def test_the_list_costs_the_same_number_of_queries(made, client, django_assert_num_queries):
     client.force_login(made.lead)
-    address = reverse("agreement:calibrations", args=[made.project.slug])
+    address = reverse("calibration:calibrations", args=[made.project.slug])
 
     with django_assert_num_queries(10):
         client.get(address)

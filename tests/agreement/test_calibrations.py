@@ -6,29 +6,29 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.agreement import calibrations, rules
-from apps.agreement.actions import (
+from apps.audit.models import Event
+from apps.calibration import rules
+from apps.calibration.actions import (
     CalibrationRefused,
     answer_item,
     check_project,
     close_calibration,
     open_calibration,
+    open_calibrations,
     post_calibration_message,
 )
-from apps.agreement.calibration_comparisons import comparison
-from apps.agreement.calibration_openings import choose_set, why_in_words
-from apps.agreement.chores import open_calibrations
-from apps.agreement.models import Calibration, CalibrationItem, CalibrationVerdict
-from apps.agreement.workflow import STEPS, IllegalStep, move
-from apps.audit.models import Event
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
+from apps.calibration.selectors import calibrations
+from apps.calibration.selectors.comparisons import comparison
+from apps.calibration.selectors.openings import choose_set, why_in_words
+from apps.calibration.workflow import STEPS, IllegalStep, move
 from apps.common.errors import Forbidden
 from apps.jobs.models import Notification
-from apps.review.enums import Choice, Reason
+from apps.review.enums import Choice, Reason, Side
 from apps.review.models import Verdict
-from apps.review.tracking import Side
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, make_past, review_once
 from tests.factories import AT, lead_of, make_member, make_project

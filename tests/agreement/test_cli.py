@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from apps.agreement.coefficients import COEFFICIENTS
+from apps.metrics.agreement import COEFFICIENTS
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
 
@@ -161,7 +161,7 @@ def test_ratings_of_chorus_equal_their_readme(shared_data, capsys):
 
 
 def test_the_command_needs_no_django_and_no_scipy():
-    code = "import sys, apps.agreement.cli; print([name in sys.modules for name in ('django', 'scipy')])"
+    code = "import sys, apps.cli.agree.command; print([name in sys.modules for name in ('django', 'scipy')])"
 
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from apps.agreement.coefficients import (
+from apps.metrics.agreement import (
     MISSING,
     RESAMPLES,
     Coefficient,
@@ -31,10 +31,10 @@ from apps.agreement.coefficients import (
     undefined,
     weights_from_disagreement,
 )
-from apps.agreement.coefficients.pairs import kappa
-from apps.agreement.coefficients.samples import resampled, sample_of_table
-from apps.agreement.coefficients.uncertainty import percentile_interval
 from apps.metrics.agreement.alpha_values import chance_corrected
+from apps.metrics.agreement.pairs import kappa
+from apps.metrics.agreement.samples import resampled, sample_of_table
+from apps.metrics.agreement.uncertainty import percentile_interval
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.agreement.reference import published_cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.agreement.control import OUTSIDE, RUN, Count, Group, groups_of, limits, mean_of, signal_of
+from apps.calibration.core.control_chart import OUTSIDE, RUN, Count, Group, groups_of, limits, mean_of, signal_of
 
 # NIST/SEMATECH e-Handbook of Statistical Methods, 6.3.3.2 (after Montgomery): defectives in 30 samples of 50.
 SAMPLES = [12, 15, 8, 10, 4, 7, 16, 9, 14, 10, 5, 6, 17, 12, 22, 8, 10, 5, 13, 11, 20, 18, 24, 15, 9, 12, 7, 13, 9, 6]

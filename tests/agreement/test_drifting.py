@@ -5,9 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from apps.agreement.coefficients import MISSING
-from apps.agreement.columns import EPOCH
-from apps.agreement.drifting import (
+from apps.agreement.core.drift import (
     Fall,
     Look,
     Week,
@@ -21,8 +19,10 @@ from apps.agreement.drifting import (
     line_of,
     mean_by_week,
 )
-from apps.agreement.ratings import Dated, Rate, Ratings
-from apps.agreement.weeks import Lean
+from apps.agreement.core.grade_columns import EPOCH
+from apps.agreement.core.weeks import Lean
+from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.ratings import Dated, Rate, Ratings
 
 TODAY = date(2026, 11, 22)  # a Sunday
 MONDAY = date(2026, 11, 16)

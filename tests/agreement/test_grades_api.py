@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement.whereabouts import WAYS
+from apps.agreement.selectors.breakdowns import WAYS
 from apps.judging.actions import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed
 from tests.factories import AT, lead_of, make_member, make_project

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.agreement.label_model import Labels, diagnose, fit
+from apps.metrics.agreement.label_model import Labels, diagnose, fit
 
 # Dawid and Skene (1979), table 1: a word for each of 45 patients; the first observer rated three times, four others
 # once each.

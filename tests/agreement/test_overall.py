@@ -9,8 +9,8 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import cohens_kappa as their_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
-from apps.agreement import coefficients
-from apps.agreement.coefficients import (
+from apps.metrics import agreement
+from apps.metrics.agreement import (
     COEFFICIENTS,
     FURTHER,
     MISSING,
@@ -106,7 +106,7 @@ def test_kappa_if_nobody_agreed_has_the_error_of_statsmodels():
     table = pair_table(*ratings(150, 2).T, 4)
 
     for kind in (None, "linear", "quadratic"):
-        ours = coefficients.kappa_null_error(table, kind=kind or "nominal")
+        ours = agreement.kappa_null_error(table, kind=kind or "nominal")
         assert ours == pytest.approx(their_kappa(table, wt=kind).std_kappa0)
 
 
@@ -147,7 +147,7 @@ def test_every_pair_has_its_own_table_most_items_first():
 
 
 def test_many_pairs_take_the_standard_error(monkeypatch):
-    monkeypatch.setattr("apps.agreement.coefficients.overall.MOST_RESAMPLED", 2)
+    monkeypatch.setattr("apps.metrics.agreement.overall.MOST_RESAMPLED", 2)
 
     found = every_pair(ratings(60, 3), NUMBERS, FAST)
 
@@ -159,7 +159,7 @@ def test_many_pairs_take_the_standard_error(monkeypatch):
 @pytest.mark.parametrize("scale", [NUMBERS, Scale(4)], ids=["numbers", "words"])
 def test_figures_of_many_pairs_are_those_of_each_table_alone(monkeypatch, scale):
     """Few shared items, so that there are tables of one item, of one category, and of totals that leave no room."""
-    monkeypatch.setattr("apps.agreement.coefficients.overall.MOST_RESAMPLED", 2)
+    monkeypatch.setattr("apps.metrics.agreement.overall.MOST_RESAMPLED", 2)
     rated = ratings(40, 12, missing=0.7)
     rated[:6, :2] = 3
     rated[6:, :2] = MISSING
@@ -292,4 +292,4 @@ def test_a_cohen_kappa_of_weights_of_ones_own_keeps_to_them():
 
     assert cohen_kappa(table, weights=np.eye(2)).value == cohen_kappa(table).value
     with pytest.raises(ValueError, match="costs of disagreement"):
-        coefficients.weights_from_disagreement([[1, 0], [0, 0]])
+        agreement.weights_from_disagreement([[1, 0], [0, 0]])

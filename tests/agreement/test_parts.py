@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from apps.agreement.coefficients import MISSING, category_counts, krippendorff_alpha
-from apps.agreement.parts import boundaries, change_without, changes_without, differing, pattern_counts
-from apps.agreement.ratings import Ratings, pairs_sharing, ratings_from, shared_items
+from apps.metrics.agreement import MISSING, category_counts, krippendorff_alpha
+from apps.metrics.agreement.grouped_alpha import boundaries, change_without, changes_without, differing, pattern_counts
+from apps.metrics.agreement.ratings import Ratings, pairs_sharing, ratings_from, shared_items
 
 SCALE = (0, 1, 2, 3)
 

@@ -8,12 +8,12 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
-from apps.agreement.diagnosing import diagnoses_in
-from apps.agreement.persons import people_of as people_in
-from apps.agreement.persons import sheet_of
-from apps.agreement.ratings import Rate
+from apps.agreement.selectors.diagnosis import diagnoses_in
+from apps.agreement.selectors.people import people_of as people_in
+from apps.agreement.selectors.people import sheet_of
 from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.models import Round
+from apps.metrics.agreement.ratings import Rate
 from apps.review.enums import Choice
 from tests.agreement.factories import make_noisy_round, make_reviewed, review_once
 from tests.factories import AT, lead_of, make_member, make_project

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from apps.agreement import ratings
-from apps.agreement.coefficients import COEFFICIENTS, MISSING, Scale, all_coefficients, overall
-from apps.agreement.ratings import Ratings, alpha_of, alphas_of, coefficients_of, pairs_of, pairs_sharing
+from apps.metrics.agreement import COEFFICIENTS, MISSING, Scale, all_coefficients, overall, ratings
+from apps.metrics.agreement.ratings import Ratings, alpha_of, alphas_of, coefficients_of, pairs_of, pairs_sharing
 
 
 def given(people: int, items: int = 60, missing: float = 0.4) -> Ratings:

@@ -8,14 +8,14 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.selectors import membership_in
-from apps.agreement.differences import Which, differences
-from apps.agreement.whereabouts import Overview, overview_of, parts_in, tight_spots
+from apps.agreement.selectors.breakdowns import Overview, overview_of, parts_in, tight_spots
+from apps.agreement.selectors.differing_pairs import Which, differences
 from apps.common.files.tabular import Source
 from apps.judging.actions import import_judgements
-from apps.judging.drafting import read_draft
+from apps.judging.execution.judgement_import import read_draft
+from apps.judging.formats.judgements import RATINGS
+from apps.judging.formats.ratings import parse_rating_columns
 from apps.judging.models import Round
-from apps.judging.ratings import parse_rating_columns
-from apps.judging.readers import RATINGS
 from apps.queries.models import Query
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import make_snapshot

@@ -3,8 +3,8 @@ import pytest
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
-from apps.agreement import selectors
-from apps.agreement.ratings import Rate, pairs_of, ratings_from
+from apps.agreement.selectors import agreement
+from apps.metrics.agreement.ratings import Rate, pairs_of, ratings_from
 from apps.review.enums import Choice
 from tests.agreement.factories import make_noisy_round, make_reviewed, make_team
 from tests.factories import lead_of, make_member, make_project
@@ -47,7 +47,7 @@ def test_every_pair_of_annotators_is_counted_over_the_pairs_they_share():
     project = make_project()
     make_noisy_round(project, queries=8)
 
-    found = selectors.grade_agreement(project)
+    found = agreement.grade_agreement(project)
 
     assert [pair.n for pair in found.pairs] == [24, 24, 24]
     assert found.overall.n == found.ratings.shared == 24
@@ -64,7 +64,7 @@ def test_a_second_thought_replaces_the_first_grade():
 
     give(first[0].seat, one, 0)
 
-    pair = selectors.grade_agreement(round_.project).pairs[0]
+    pair = agreement.grade_agreement(round_.project).pairs[0]
     assert (pair.n, pair.percent.value) == (2, 0.5)
 
 
@@ -74,7 +74,7 @@ def test_cant_judge_is_no_grade():
     judge_all(round_, one, lambda seat: 3)
     judge_all(round_, two, lambda seat: None)
 
-    found = selectors.grade_agreement(round_.project)
+    found = agreement.grade_agreement(round_.project)
 
     assert found.pairs == []
     assert found.overall.reason == "No item was rated by two people."
@@ -84,15 +84,15 @@ def test_rounds_can_be_looked_at_one_by_one():
     project = make_project()
     first, second = make_noisy_round(project, queries=2), make_noisy_round(project, queries=4, seed=2)
 
-    assert selectors.grade_agreement(project, [first]).ratings.shared == 6
-    assert selectors.grade_agreement(project, [second]).ratings.shared == 12
-    assert selectors.grade_agreement(project).ratings.shared == 18
+    assert agreement.grade_agreement(project, [first]).ratings.shared == 6
+    assert agreement.grade_agreement(project, [second]).ratings.shared == 12
+    assert agreement.grade_agreement(project).ratings.shared == 18
 
 
 def test_another_project_is_never_counted():
     make_team()
 
-    assert selectors.grade_agreement(make_project()).ratings.shared == 0
+    assert agreement.grade_agreement(make_project()).ratings.shared == 0
 
 
 # Verdicts
@@ -101,7 +101,7 @@ def test_another_project_is_never_counted():
 def test_verdicts_are_counted_when_both_are_in():
     project = make_team(both=3, one=2, none=1)
 
-    found = selectors.verdict_agreement(project)
+    found = agreement.verdict_agreement(project)
 
     assert found.alike == Rate(4, 6)
     assert found.kappa.n == 6
@@ -114,15 +114,15 @@ def test_verdicts_are_counted_when_both_are_in():
 def test_one_answer_alone_moves_no_figure(choice):
     project = make_team(both=2, one=1)
     triple = make_in_review(project)
-    before = selectors.verdict_agreement(project)
+    before = agreement.verdict_agreement(project)
 
     answer(triple, reviewers_of(triple)[0], choice)
 
-    assert selectors.verdict_agreement(project) == before
+    assert agreement.verdict_agreement(project) == before
 
 
 def test_no_verdict_at_all_is_a_sentence():
-    found = selectors.verdict_agreement(make_project())
+    found = agreement.verdict_agreement(make_project())
 
     assert found.kappa.reason == "No item was rated by two people."
     assert (found.received, found.given, found.alike.value) == ([], [], None)
@@ -132,7 +132,7 @@ def test_only_confirms_leave_kappa_undefined():
     project = make_project()
     make_reviewed(project, both=3, one=0)
 
-    assert selectors.verdict_agreement(project).kappa.reason.startswith("One category only was used")
+    assert agreement.verdict_agreement(project).kappa.reason.startswith("One category only was used")
 
 
 # Names
@@ -140,20 +140,20 @@ def test_only_confirms_leave_kappa_undefined():
 
 def test_leads_see_names_and_others_letters():
     project = make_team()
-    people = [row.person for row in selectors.verdict_agreement(project).given]
+    people = [row.person for row in agreement.verdict_agreement(project).given]
     lead = membership_in(lead_of(project), project.slug)
     viewer = membership_in(make_member(project, Role.VIEWER), project.slug)
     reviewer = membership_in(User.objects.get(pk=people[0]), project.slug)
 
-    assert set(selectors.names_for(lead, people).values()) == {"Petra Lomas", "Sef Arden"}
-    assert [selectors.names_for(viewer, people)[pk] for pk in sorted(people)] == ["Person A", "Person B"]
-    assert selectors.names_for(reviewer, people)[people[0]] == "You"
+    assert set(agreement.names_for(lead, people).values()) == {"Petra Lomas", "Sef Arden"}
+    assert [agreement.names_for(viewer, people)[pk] for pk in sorted(people)] == ["Person A", "Person B"]
+    assert agreement.names_for(reviewer, people)[people[0]] == "You"
 
 
 def test_letters_go_on_after_z():
     viewer = membership_in(make_member(project := make_project(), Role.VIEWER), project.slug)
 
-    names = selectors.names_for(viewer, range(1_000_000, 1_000_028))
+    names = agreement.names_for(viewer, range(1_000_000, 1_000_028))
 
     assert [names[pk] for pk in (1_000_000, 1_000_025, 1_000_026, 1_000_027)] == [
         "Person A",

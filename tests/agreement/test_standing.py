@@ -9,20 +9,20 @@ from django.core.cache import cache, caches
 from django.urls import reverse
 
 from apps.accounts.selectors import membership_in
-from apps.agreement import standing
 from apps.agreement.actions import have_grades_read
-from apps.agreement.columns import columns_from, date_of, mondays, packed, unpacked
+from apps.agreement.core.grade_columns import columns_from, date_of, mondays, packed, unpacked
 from apps.agreement.models import ReadGrades
-from apps.agreement.standing import GradesNotRead, columns_in, dated_in
-from apps.agreement.whereabouts import overview_of
-from apps.dashboard import progress
+from apps.agreement.selectors import grade_cache
+from apps.agreement.selectors.breakdowns import overview_of
+from apps.agreement.selectors.grade_cache import GradesNotRead, columns_in, dated_in
+from apps.dashboard.pages import progress
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
 from apps.judging.actions import close_round
 from apps.judging.models import Round
 from tests.agreement.factories import make_noisy_round
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import give, later, people_of
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def judged(db, _judged) -> Round:
 @pytest.fixture
 def many(judged, monkeypatch) -> Round:
     """A round of more grades than are read at once."""
-    monkeypatch.setattr(standing, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(grade_cache, "MOST_AT_ONCE", 10)
     return judged
 
 
@@ -139,7 +139,7 @@ def test_once_they_are_read_the_pages_say_as_of_when(client, many, name):
 
 def test_figures_are_those_of_grades_read_at_once(judged, monkeypatch):
     at_once = overview_of(judged.project, [judged])
-    monkeypatch.setattr(standing, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(grade_cache, "MOST_AT_ONCE", 10)
     cache.clear()
     caches["grades"].clear()
     ask(judged)

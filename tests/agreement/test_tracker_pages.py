@@ -10,13 +10,13 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.agreement import log, rates
-from apps.agreement.rates import breakdown, rates_from
-from apps.agreement.ratings import Rate
-from apps.review import tracking
-from apps.review.actions import Decision, adjudicate
-from apps.review.enums import Category, Choice, Reason
-from apps.review.tracking import Dimension, LogFilter, Side, Tally
+from apps.calibration.selectors import log, rates
+from apps.calibration.selectors.rates import breakdown, rates_from
+from apps.metrics.agreement.ratings import Rate
+from apps.review.actions import adjudicate
+from apps.review.enums import Category, Choice, Decision, Reason, Side
+from apps.review.selectors import tracking
+from apps.review.selectors.tracking import Dimension, LogFilter, Tally
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, review_once
@@ -183,7 +183,7 @@ def test_the_download_holds_the_same_lines_and_no_formula(client, project):
     review_once(project, author, Choice.CONFIRM, Choice.FLAG, note="=1+1")
     client.force_login(lead_of(project))
 
-    answer = client.get(reverse("agreement:log-download", args=[project.slug]))
+    answer = client.get(reverse("calibration:log-download", args=[project.slug]))
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
     assert answer["Content-Type"].startswith("text/csv")
@@ -318,7 +318,9 @@ def test_rates_of_somebody_else_are_refused(client, project):
     client.force_login(next(row.who for row in log.page_of(lead_member(project), LogFilter()).entries if row.is_flag))
 
     statuses = {
-        client.get(reverse("agreement:rates", args=[project.slug]), {"side": "reviewer", "person": person}).status_code
+        client.get(
+            reverse("calibration:rates", args=[project.slug]), {"side": "reviewer", "person": person}
+        ).status_code
         for person in people
     }
 
@@ -392,7 +394,7 @@ def test_each_question_is_counted_by_hand(project):
 
 def test_the_api_answers_the_log_page_by_page_and_refuses_what_it_does_not_know(client, project):
     client.force_login(lead_of(project))
-    address = reverse("agreement-api:log", args=[project.slug])
+    address = reverse("calibration-api:log", args=[project.slug])
 
     answer = client.get(address, {"reason": "overstated"}).json()
 
@@ -408,7 +410,7 @@ def test_the_api_answers_the_log_page_by_page_and_refuses_what_it_does_not_know(
 
 
 def test_the_api_answers_rates_to_whom_they_may_be_shown(client, project):
-    address = reverse("agreement-api:rates", args=[project.slug])
+    address = reverse("calibration-api:rates", args=[project.slug])
     client.force_login(lead_of(project))
     everything = client.get(address, {"side": "reviewer"}).json()
     client.force_login(make_member(project, Role.REVIEWER))

@@ -4,7 +4,8 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement import rules, selectors
+from apps.agreement import rules
+from apps.agreement.selectors import agreement
 from apps.judging.actions import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
 from tests.factories import AT, lead_of, make_member, make_project
@@ -30,7 +31,7 @@ def overview(client, project, **query) -> str:
 
 
 def pair_url(project, **query) -> str:
-    pair = selectors.grade_agreement(project).pairs[0]
+    pair = agreement.grade_agreement(project).pairs[0]
     return reverse("agreement:pair", args=[project.slug, pair.first, pair.second])
 
 
@@ -126,8 +127,8 @@ def test_matrix_of_strangers_is_not_there(client, team):
     project, other = team, make_project()
     make_noisy_round(other, queries=2)
     client.force_login(lead_of(project))
-    elsewhere = selectors.grade_agreement(other).pairs[0]
-    mine = selectors.grade_agreement(project).pairs[0]
+    elsewhere = agreement.grade_agreement(other).pairs[0]
+    mine = agreement.grade_agreement(project).pairs[0]
 
     for first, second in ((elsewhere.first, elsewhere.second), (mine.first, elsewhere.second), (mine.first,) * 2):
         assert client.get(reverse("agreement:pair", args=[project.slug, first, second])).status_code == 404

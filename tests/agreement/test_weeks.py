@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.agreement.columns import columns_from
-from apps.agreement.ratings import Dated, ratings_from
-from apps.agreement.weeks import lean_of, leans, median_of, week_of, weeks_of
+from apps.agreement.core.grade_columns import columns_from
+from apps.agreement.core.weeks import lean_of, leans, median_of, week_of, weeks_of
+from apps.metrics.agreement.ratings import Dated, ratings_from
 
 SCALE = (0, 1, 2, 3)
 MONDAY = date(2026, 3, 2)

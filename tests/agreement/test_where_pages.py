@@ -8,14 +8,14 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.agreement import selectors
-from apps.agreement.differences import Which, differences
-from apps.agreement.parts import places_for
-from apps.agreement.weeks import week_of
-from apps.agreement.whereabouts import overview_of, parts_in, tight_spots
+from apps.agreement.core.weeks import week_of
+from apps.agreement.selectors import agreement
+from apps.agreement.selectors.breakdowns import overview_of, parts_in, tight_spots
+from apps.agreement.selectors.differing_pairs import Which, differences
 from apps.judging.actions import adjudicate, close_round
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
+from apps.metrics.agreement.grouped_alpha import places_for
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from tests.agreement.factories import NAMES, make_noisy_round
@@ -359,7 +359,7 @@ def test_a_round_is_looked_at_alone(project, client):
     client.force_login(lead_of(project))
 
     for round_ in (first, second):
-        shared = selectors.ratings_in(project, [round_]).shared
+        shared = agreement.ratings_in(project, [round_]).shared
         assert f"{shared} pairs graded by two people or more" in page(client, project, "where", round=round_.pk)
     page(client, project, "where", 404, round=0)
 

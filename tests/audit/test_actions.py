@@ -4,8 +4,8 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from apps.audit import tasks
 from apps.audit.actions import record
+from apps.audit.execution import tasks
 from apps.audit.models import Event
 from apps.common.web.requests import reset_request_id, set_request_id
 from tests.audit.factories import make_event

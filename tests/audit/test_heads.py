@@ -6,11 +6,11 @@ from contextlib import suppress
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.audit import heads, sealing
+from apps.audit.execution import heads, sealing
+from apps.audit.execution.sealing import GENESIS, chain_digest, record_digest, seal_all
+from apps.audit.execution.verification import verify_chain
 from apps.audit.models import Chain, Event, Link
-from apps.audit.registry import kind_named
-from apps.audit.sealing import GENESIS, chain_digest, record_digest, seal_all
-from apps.audit.verification import verify_chain
+from apps.audit.selectors.sealed_kinds import kind_named
 from tests.audit.factories import make_event
 from tests.audit.test_sealing import force
 from tests.factories import make_project

@@ -6,12 +6,11 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
-from apps.audit import sealing
+from apps.audit.execution import sealing
+from apps.audit.execution.sealing import has_unsealed, seal_all, seal_kind
+from apps.audit.execution.verification import Break, count_unsealed, verify_chain
 from apps.audit.models import Chain, Event, Link, SealMark
-from apps.audit.payloads import event_payload
-from apps.audit.registry import kinds
-from apps.audit.sealing import has_unsealed, seal_all, seal_kind
-from apps.audit.verification import Break, count_unsealed, verify_chain
+from apps.audit.selectors.sealed_kinds import event_payload, kinds
 from apps.common.database import triggers
 from tests.audit.factories import make_event
 from tests.factories import AT, make_project

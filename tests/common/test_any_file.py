@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus.readers import FORMATS as CORPUS
-from apps.corpus.readers import read_blocks
-from apps.judging.readers import read_judgements
-from apps.queries.readers import FORMATS as QUERIES
-from apps.queries.readers import read_queries
+from apps.corpus.formats import FORMATS as CORPUS
+from apps.corpus.formats import read_blocks
+from apps.judging.formats.judgements import read_judgements
+from apps.queries.formats import FORMATS as QUERIES
+from apps.queries.formats import read_queries
 
 PIECES = st.sampled_from(
     [

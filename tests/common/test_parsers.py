@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from rest_framework.exceptions import ParseError
 
 from apps.common.web.parsers import DEEPEST, JSONParser, PayloadTooLarge, depth_exceeds, read_body
-from apps.dashboard.errors import bad_request
+from apps.dashboard.edges.errors import bad_request
 from tests.factories import lead_of, make_project
 
 

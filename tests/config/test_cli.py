@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from apps.config import cli
-from apps.config.cli import CLOSED, FAULT, OK, PURE, STOPPED, main
+from apps.config import commandline
+from apps.config.commandline import CLOSED, FAULT, OK, PURE, STOPPED, main
 from tests.conftest import REPO
 
 pytestmark = pytest.mark.once
@@ -60,7 +60,7 @@ def test_help_speaks_of_the_words_people_type_and_of_karat_s_options_only(capsys
 def in_a_process(data_dir, *words, **variables):
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     environment |= {"KARAT_DATA_DIR": str(data_dir), **variables}
-    command = [sys.executable, "-m", "apps.config.cli", *words]
+    command = [sys.executable, "-m", "apps.config.commandline", *words]
     return subprocess.run(command, cwd=REPO, env=environment, capture_output=True, text=True)
 
 
@@ -106,7 +106,12 @@ def test_a_reader_that_goes_away_ends_the_command_without_a_word():
 
 
 def line_of(*words):
-    return [sys.executable, "-c", "import sys; from apps.config.cli import main; sys.exit(main(sys.argv[1:]))", *words]
+    return [
+        sys.executable,
+        "-c",
+        "import sys; from apps.config.commandline import main; sys.exit(main(sys.argv[1:]))",
+        *words,
+    ]
 
 
 # Whatever the terminal takes
@@ -114,7 +119,7 @@ def line_of(*words):
 
 def in_letters_of(folder, encoding: dict[str, str], *words: str) -> subprocess.CompletedProcess:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
-    command = [sys.executable, "-m", "apps.config.cli", *words]
+    command = [sys.executable, "-m", "apps.config.commandline", *words]
     environment |= {"PYTHONPATH": str(REPO), **encoding}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True)
 
@@ -187,7 +192,7 @@ def hear_interrupts():
 def test_a_command_that_is_stopped_says_so_in_one_line(tmp_path):
     os.mkfifo(tmp_path / "qrels")
     (tmp_path / "run").write_text("Q1 Q0 b 1 2 t\n")
-    command = [sys.executable, "-m", "apps.config.cli", "score", "--qrels", "qrels", "--run", "run"]
+    command = [sys.executable, "-m", "apps.config.commandline", "score", "--qrels", "qrels", "--run", "run"]
     environment = {**os.environ, "PYTHONPATH": str(REPO)}
 
     process = subprocess.Popen(
@@ -207,7 +212,7 @@ def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words)
         raise KeyboardInterrupt
 
     for runner in ("run_pure", "run_up", "run_managed"):
-        monkeypatch.setattr(cli, runner, stop)
+        monkeypatch.setattr(commandline, runner, stop)
 
     assert main(words) == STOPPED
     assert capsys.readouterr().err == f"karat {words[0]}: stopped.\n"

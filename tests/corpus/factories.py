@@ -8,11 +8,11 @@ from datetime import datetime
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus import actions
+from apps.corpus.actions import corpora
+from apps.corpus.core.import_plans import Plan
 from apps.corpus.enums import ImportMode
-from apps.corpus.importing.plans import Plan
+from apps.corpus.formats import read_blocks
 from apps.corpus.models import Corpus, Snapshot
-from apps.corpus.readers import read_blocks
 from tests.factories import AT, lead_of, make_project
 
 _numbers = itertools.count(1)
@@ -26,7 +26,7 @@ TEXTS = {
 def make_corpus(project: Project | None = None, texts: dict[str, str] | None = None) -> Corpus:
     """A corpus of one document; `texts` maps block ids to texts."""
     project = project or make_project()
-    corpus = actions.create_corpus(project=project, name=f"Handbook {next(_numbers)}", actor=lead_of(project), at=AT)
+    corpus = corpora.create_corpus(project=project, name=f"Handbook {next(_numbers)}", actor=lead_of(project), at=AT)
     if texts != {}:
         import_texts(corpus, TEXTS if texts is None else texts)
     return corpus
@@ -50,7 +50,7 @@ def import_text(
 ) -> Plan:
     errors = ErrorList()
     source = Source("blocks.jsonl", io.BytesIO(text.encode()))
-    return actions.import_blocks(
+    return corpora.import_blocks(
         corpus_id=corpus.pk,
         rows=read_blocks(source, errors, format=format),
         source=source,
@@ -65,4 +65,4 @@ def make_snapshot(
     project: Project | None = None, texts: dict[str, str] | None = None, *, corpus: Corpus | None = None
 ) -> Snapshot:
     corpus = corpus or make_corpus(project, texts)
-    return actions.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=AT)
+    return corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=AT)

@@ -9,11 +9,11 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus import actions
+from apps.corpus.actions import corpora
 from apps.corpus.enums import ImportMode
-from apps.corpus.ingest import plan_blocks
+from apps.corpus.execution.ingest import plan_blocks
+from apps.corpus.formats import read_blocks
 from apps.corpus.models import Block, BlockVersion, Document, Snapshot, SnapshotDocument
-from apps.corpus.readers import read_blocks
 from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
 from tests.factories import AT, lead_of, make_project
 
@@ -32,7 +32,7 @@ def texts_of(corpus) -> dict[str, str]:
 def test_create_corpus_takes_its_slug_from_the_name():
     project = make_project()
 
-    corpus = actions.create_corpus(project=project, name="Staff handbook", actor=lead_of(project), at=AT)
+    corpus = corpora.create_corpus(project=project, name="Staff handbook", actor=lead_of(project), at=AT)
 
     assert (corpus.slug, corpus.name) == ("staff-handbook", "Staff handbook")
     assert Event.objects.filter(action="corpus.created", object_id=str(corpus.pk)).count() == 1
@@ -41,8 +41,8 @@ def test_create_corpus_takes_its_slug_from_the_name():
 def test_create_corpus_refuses_a_slug_that_is_taken():
     corpus = make_corpus(texts={})
 
-    with pytest.raises(actions.CorpusRefused):
-        actions.create_corpus(project=corpus.project, name=corpus.name, actor=lead_of(corpus.project), at=AT)
+    with pytest.raises(corpora.CorpusRefused):
+        corpora.create_corpus(project=corpus.project, name=corpus.name, actor=lead_of(corpus.project), at=AT)
 
 
 def test_import_keeps_every_field():
@@ -181,7 +181,7 @@ def test_the_digest_depends_on_texts_alone():
 
 
 def test_freeze_refuses_an_empty_corpus():
-    with pytest.raises(actions.FreezeRefused, match="has no blocks"):
+    with pytest.raises(corpora.FreezeRefused, match="has no blocks"):
         make_snapshot(texts={})
 
 
@@ -192,7 +192,7 @@ def test_freeze_refuses_what_is_frozen_already():
     make_snapshot(corpus=corpus)
     import_texts(corpus, {"b1": "one"})
 
-    with pytest.raises(actions.FreezeRefused, match="is exactly snapshot 1"):
+    with pytest.raises(corpora.FreezeRefused, match="is exactly snapshot 1"):
         make_snapshot(corpus=corpus)
 
 
@@ -228,7 +228,7 @@ def test_redaction_leaves_a_tombstone_and_the_digest():
     snapshot = make_snapshot(texts={"b1": "secret"})
     before = snapshot.entries.get().version
 
-    actions.redact_version(version_id=before.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
+    corpora.redact_version(version_id=before.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
 
     after = BlockVersion.objects.get(pk=before.pk)
     assert (after.text, after.title, after.redaction_reason) == ("", "", "asked for")
@@ -241,11 +241,11 @@ def test_redaction_refuses_without_a_reason_and_a_second_time():
     snapshot = make_snapshot(texts={"b1": "secret"})
     version, lead = snapshot.entries.get().version, lead_of(snapshot.corpus.project)
 
-    with pytest.raises(actions.RedactionRefused, match="needs its reason"):
-        actions.redact_version(version_id=version.pk, reason=" ", actor=lead, at=AT)
-    actions.redact_version(version_id=version.pk, reason="asked for", actor=lead, at=AT)
-    with pytest.raises(actions.RedactionRefused, match="already"):
-        actions.redact_version(version_id=version.pk, reason="again", actor=lead, at=AT)
+    with pytest.raises(corpora.RedactionRefused, match="needs its reason"):
+        corpora.redact_version(version_id=version.pk, reason=" ", actor=lead, at=AT)
+    corpora.redact_version(version_id=version.pk, reason="asked for", actor=lead, at=AT)
+    with pytest.raises(corpora.RedactionRefused, match="already"):
+        corpora.redact_version(version_id=version.pk, reason="again", actor=lead, at=AT)
 
 
 FULL = {

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.corpus.blocks import Entry, block_digests, metadata_digest, older_snapshot_digest, snapshot_digest
+from apps.corpus.core.digests import Entry, block_digests, metadata_digest, older_snapshot_digest, snapshot_digest
 
 BLOCK = {"title": "T", "section_path": ["A"], "page_start": 1, "page_end": 2, "text": "x"}
 

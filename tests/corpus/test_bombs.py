@@ -8,16 +8,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.common.files.linefiles import lines_in
 from apps.common.files.tabular import Source
+from apps.corpus.actions.imports import READ_AT_ONCE_BYTES, start_import
 from apps.corpus.enums import ImportState
-from apps.corpus.importing.actions import READ_AT_ONCE_BYTES, start_import
 from apps.corpus.models import Import
 from apps.jobs.models import Job, Upload
-from apps.jobs.testing import run_jobs
 from apps.retrieval.actions import hand_in_run
-from apps.retrieval.reading import AT_ONCE_BYTES
+from apps.retrieval.execution.run_reading import AT_ONCE_BYTES
 from tests.corpus.factories import make_corpus
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import make_snapshot
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 BLANKS = gzip.compress(b"\n" * 100_000_000, compresslevel=9)
@@ -127,7 +127,7 @@ def test_a_large_file_is_never_kept_without_the_job_that_reads_it(monkeypatch, t
     def fails(**values):
         raise RuntimeError("the disk is full")
 
-    for module in ("apps.corpus.importing.actions", "apps.retrieval.actions.handing_in"):
+    for module in ("apps.corpus.actions.imports", "apps.retrieval.actions.intake"):
         monkeypatch.setattr(f"{module}.enqueue", fails)
 
     with pytest.raises(RuntimeError):

@@ -5,22 +5,24 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.common.errors import Refusal
-from apps.corpus import actions, search
+from apps.corpus.actions import corpora
+from apps.corpus.execution import search_index
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
-from apps.jobs.actions import cancel_job
+from apps.corpus.selectors import search
+from apps.jobs.actions.jobs import cancel_job
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.testing import run_jobs
 from tests.corpus.factories import TEXTS, import_texts, make_corpus, make_snapshot
 from tests.factories import lead_of
 from tests.races import overlapping
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def every_corpus_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 1)
-    monkeypatch.setattr(search, "PART", 2)
+    monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 1)
+    monkeypatch.setattr(search_index, "PART", 2)
 
 
 @pytest.fixture
@@ -34,8 +36,8 @@ def lead(client, corpus):
     return client
 
 
-def request_freeze(corpus: Corpus, name: str = "") -> actions.Asked:
-    return actions.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now(), name=name)
+def request_freeze(corpus: Corpus, name: str = "") -> corpora.Asked:
+    return corpora.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now(), name=name)
 
 
 def page_of(corpus: Corpus) -> str:
@@ -43,7 +45,7 @@ def page_of(corpus: Corpus) -> str:
 
 
 def test_a_small_corpus_is_frozen_at_once(corpus, monkeypatch):
-    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 3)
+    monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 3)
 
     snapshot, job = request_freeze(corpus, "Spring")
 
@@ -141,13 +143,13 @@ def test_a_cancelled_freeze_is_told_until_the_corpus_is_frozen(lead, corpus):
     cancel_job(job_id=asked.job.pk, actor=lead_of(corpus.project), at=timezone.now())
     assert "cancelled" in lead.get(page_of(corpus)).text
 
-    actions.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
+    corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
 
     assert "cancelled" not in lead.get(page_of(corpus)).text
 
 
 def test_the_api_answers_a_small_corpus_with_its_snapshot(lead, corpus, monkeypatch):
-    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 3)
+    monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 3)
 
     answer = post(lead, corpus.project, corpus=corpus.slug, name="Spring")
 
@@ -199,7 +201,7 @@ def test_an_import_that_meets_a_freeze_being_asked_for_is_refused(corpus):
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_freeze_that_meets_an_import_freezes_what_it_brought(corpus, monkeypatch):
-    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 10)
+    monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 10)
 
     _, asked = overlapping(lambda: import_texts(corpus, TEXTS | {"b4": "A fourth."}), lambda: request_freeze(corpus))
 
@@ -209,7 +211,7 @@ def test_a_freeze_that_meets_an_import_freezes_what_it_brought(corpus, monkeypat
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_an_import_that_meets_a_freeze_stays_out_of_its_snapshot(corpus, monkeypatch):
-    monkeypatch.setattr(actions, "FREEZE_AT_ONCE_BLOCKS", 10)
+    monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 10)
 
     asked, plan = overlapping(lambda: request_freeze(corpus), lambda: import_texts(corpus, TEXTS | {"b4": "A fourth."}))
 

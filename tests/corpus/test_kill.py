@@ -3,8 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from apps.corpus import actions, search
+from apps.corpus.actions import corpora
+from apps.corpus.execution import search_index
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors import search
 from apps.jobs.models import Job, JobChunk
 from tests.corpus.factories import make_corpus, make_snapshot
 from tests.factories import lead_of
@@ -18,7 +20,7 @@ BLOCKS = 20_000
 def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
     texts = {f"b{number:05}": f"Sentence number {number} about keys. " * 20 for number in range(BLOCKS)}
     corpus = make_corpus(texts=texts)
-    asked = actions.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
+    asked = corpora.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
 
     for attempt in (1, 2):
         worker = workers.start(concurrency=1)
@@ -34,7 +36,7 @@ def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
     control = make_snapshot(corpus=make_corpus(corpus.project, texts))
     assert (job.state, job.attempt, job.result["snapshot_id"]) == ("done", 3, snapshot.pk)
     assert (snapshot.digest, snapshot.entries.count()) == (control.digest, BLOCKS)
-    assert JobChunk.objects.filter(job=job).count() == BLOCKS // search.PART
+    assert JobChunk.objects.filter(job=job).count() == BLOCKS // search_index.PART
     assert [entry.block.outside_id for entry in search.search_blocks(snapshot, "19999")] == ["b19999"]
 
 

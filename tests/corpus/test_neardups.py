@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from apps.corpus.neardups import (
+from apps.corpus.core.near_duplicates import (
     PERMUTATIONS,
     NearDuplicates,
     near,

@@ -6,7 +6,7 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source, open_source
-from apps.corpus.readers import BlockRow, read_blocks
+from apps.corpus.formats import BlockRow, read_blocks
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[BlockRow], ErrorList]:

@@ -1,7 +1,7 @@
 import pytest
 
-from apps.corpus import actions
-from apps.corpus.search import search_blocks
+from apps.corpus.actions import corpora
+from apps.corpus.selectors.search import search_blocks
 from tests.corpus.factories import import_texts, make_corpus, make_snapshot
 from tests.factories import AT, lead_of
 
@@ -60,7 +60,7 @@ def test_a_redacted_text_is_found_no_more():
     snapshot = make_snapshot(texts={"b1": "secret words", "b2": "other words"})
     version = snapshot.entries.get(position=0).version
 
-    actions.redact_version(version_id=version.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
+    corpora.redact_version(version_id=version.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
 
     assert ids(snapshot, "secret words") == ["b2"]
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from apps.corpus.snapshots import difference
+from apps.corpus.selectors.snapshots import difference
 from tests.corpus.factories import import_text, make_corpus, make_snapshot
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
-from apps.jobs.testing import run_jobs
 from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
 from tests.factories import lead_of, make_member, make_project
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -324,8 +324,8 @@ def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, aga
 
 
 def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
-    monkeypatch.setattr("apps.corpus.importing.actions.READ_AT_ONCE_BYTES", 10)
-    monkeypatch.setattr("apps.corpus.importing.actions.APPLY_AT_ONCE_ROWS", 1)
+    monkeypatch.setattr("apps.corpus.actions.imports.READ_AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("apps.corpus.actions.imports.APPLY_AT_ONCE_ROWS", 1)
     project = make_project()
     signed_in(client, project)
 
@@ -347,7 +347,7 @@ def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
 
 
 def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
-    monkeypatch.setattr("apps.corpus.importing.actions.APPLY_AT_ONCE_ROWS", 1)
+    monkeypatch.setattr("apps.corpus.actions.imports.APPLY_AT_ONCE_ROWS", 1)
     corpus = make_corpus(texts={"b9": "x"})
     project = corpus.project
     signed_in(client, project)

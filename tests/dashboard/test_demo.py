@@ -9,19 +9,19 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.timezone import now
 
-from apps.accounts.actions import PeopleRefused
 from apps.accounts.models import Project, User
+from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import membership_in
 from apps.corpus.models import Block, Snapshot
-from apps.dashboard.demo import cast, material
-from apps.dashboard.demo.actions import request_demo
-from apps.dashboard.drift import drift
+from apps.dashboard import formats
+from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.core import demo_people
+from apps.dashboard.pages.drift import drift
 from apps.evaluation.models import Evaluation, RunNote
 from apps.gates.models import GateResult
 from apps.goldsets.models import Version
-from apps.jobs.clock import from_now
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
+from apps.jobs.selectors.database_clock import from_now
 from apps.judging.actions import claim_seats
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors import adjudicable
@@ -30,17 +30,18 @@ from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests import database
 from tests.factories import AT, make_user
+from tests.running_jobs import run_jobs
 
 
 def test_material_is_as_large_as_promised():
-    assert len(material.first_version()) >= 80
-    assert len(material.queries()) >= 60
-    assert len({source["kind"] for source in material.sources()}) == 7
+    assert len(formats.first_version()) >= 80
+    assert len(formats.queries()) >= 60
+    assert len({source["kind"] for source in formats.sources()}) == 7
 
 
 def test_second_version_changes_drops_and_adds_blocks():
-    first = {section.block_id: section.text for section in material.first_version()}
-    second = {section.block_id: section.text for section in material.second_version()}
+    first = {section.block_id: section.text for section in formats.first_version()}
+    second = {section.block_id: section.text for section in formats.second_version()}
 
     assert len(first.keys() - second.keys()) == 3
     assert len(second.keys() - first.keys()) == 5
@@ -48,17 +49,17 @@ def test_second_version_changes_drops_and_adds_blocks():
 
 
 def test_every_grade_and_every_piece_of_evidence_names_a_block_that_is_there():
-    texts = {section.block_id: section.text for section in material.first_version()}
+    texts = {section.block_id: section.text for section in formats.first_version()}
 
-    assert all(block_id in texts for query in material.queries() for block_id in query["grades"])
-    assert all(quote in texts[entry["block"]] for entry in material.triples() for quote in entry["evidence"])
+    assert all(block_id in texts for query in formats.queries() for block_id in query["grades"])
+    assert all(quote in texts[entry["block"]] for entry in formats.triples() for quote in entry["evidence"])
 
 
 def test_annotators_differ_but_not_wildly():
     pairs = [
-        (query["id"], block_id, grade) for query in material.queries() for block_id, grade in query["grades"].items()
+        (query["id"], block_id, grade) for query in formats.queries() for block_id, grade in query["grades"].items()
     ]
-    answers = {key: [cast.graded(key, *pair) for pair in pairs] for key in cast.ANNOTATORS}
+    answers = {key: [demo_people.graded(key, *pair) for pair in pairs] for key in demo_people.ANNOTATORS}
 
     same = sum(one.grade == other.grade for one, other in zip(answers["mara"], answers["sef"], strict=True))
     assert 0.5 < same / len(pairs) < 0.95

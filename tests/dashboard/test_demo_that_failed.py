@@ -5,16 +5,16 @@ from collections import Counter
 import pytest
 from django.urls import reverse
 
-from apps.dashboard.demo import scores
-from apps.dashboard.demo.actions import request_demo
-from apps.dashboard.demo.stage import DemoFailed
+from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.execution.demo import scores
+from apps.dashboard.execution.demo.stage import DemoFailed
 from apps.goldsets.models import GoldSet
 from apps.jobs.models import JobChunk
-from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement
 from apps.triples.models import Triple
 from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
 from tests.factories import AT, make_user
+from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once, pytest.mark.slow]
 

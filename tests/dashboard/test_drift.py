@@ -7,16 +7,16 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.agreement import standing
+from apps.agreement.selectors import grade_cache
 from apps.corpus.models import Block, BlockVersion
-from apps.dashboard.drift import drift
-from apps.jobs.testing import run_jobs
+from apps.dashboard.pages.drift import drift
 from apps.judging.actions import claim_seats, close_round
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, make_round, people_of
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -130,7 +130,7 @@ def test_no_name_is_told(round_):
 def test_grades_that_only_a_job_reads_wait_for_it(round_, monkeypatch):
     from apps.agreement.actions import have_grades_read
 
-    monkeypatch.setattr(standing, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(grade_cache, "MOST_AT_ONCE", 10)
     have_grades_read(project=round_.project, rounds=[round_], actor=lead_of(round_.project), at=AT)
 
     assert as_lead(round_) is None
@@ -175,7 +175,7 @@ def test_few_and_many_grades_take_the_same_queries(queries, django_assert_num_qu
 
 def test_home_shows_it_to_leads_and_not_to_annotators(round_, client, monkeypatch):
     now = datetime.combine((AT + 4 * WEEK).date(), AT.time(), UTC)
-    monkeypatch.setattr("apps.dashboard.views.timezone.now", lambda: now)
+    monkeypatch.setattr("apps.dashboard.pages.views.timezone.now", lambda: now)
     url = reverse("dashboard:home", args=[round_.project.slug])
 
     pages = []

@@ -5,7 +5,7 @@ from django.http import Http404
 from apps.common.errors import Refusal
 from apps.common.web.problem_json import CONTENT_TYPE
 from apps.common.web.problems import problem_handler
-from apps.dashboard.errors import forbidden, not_found
+from apps.dashboard.edges.errors import forbidden, not_found
 
 
 def test_an_address_that_the_api_does_not_know_is_told_as_a_problem(rf):

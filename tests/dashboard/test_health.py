@@ -4,8 +4,8 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 
 from apps.common.web.middleware import security_headers
-from apps.dashboard import health
-from apps.jobs import sweeping
+from apps.dashboard.edges import health
+from apps.jobs.execution import sweep
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def test_a_monitor_with_the_token_is_told_versions_and_that_no_worker_was_seen(c
 
 
 def test_health_tells_when_the_worker_was_last_seen(client, monitor):
-    sweeping.beat("one")
+    sweep.beat("one")
 
     assert client.get("/healthz", headers=monitor).json()["worker"] == "worker last seen 0 s ago"
 

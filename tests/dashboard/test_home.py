@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.dashboard import waiting
-from apps.dashboard.checklist import STEPS, steps
+from apps.dashboard.pages import waiting
+from apps.dashboard.pages.checklist import STEPS, steps
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.actions import adjudicate, claim_seats, close_round

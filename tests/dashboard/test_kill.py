@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from apps.dashboard.demo.actions import request_demo
+from apps.dashboard.actions.demo import request_demo
 from apps.jobs.models import Job, JobChunk
 from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
 from tests.factories import make_user

@@ -8,9 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import create_token
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
-from apps.jobs import uploads
+from apps.jobs.actions import uploads
 from apps.judging.actions import claim_seats
 from tests.accounts.test_outages import nothing_can_be_written
 from tests.factories import lead_of, make_project, make_user

@@ -4,12 +4,12 @@ from datetime import date, timedelta
 
 import pytest
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.common.text.wording import percent
-from apps.dashboard.outlook import ending, outlook
+from apps.dashboard.pages.round_forecast import ending, outlook
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, close_round
-from apps.judging.eta import Lately
+from apps.judging.core.eta import Lately
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 

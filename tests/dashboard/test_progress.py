@@ -5,7 +5,7 @@ from django.core.cache import cache
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.dashboard import progress
+from apps.dashboard.pages import progress
 from apps.judging.actions import close_round
 from apps.review.actions import give_verdict
 from apps.review.enums import Choice

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.dashboard import releases
+from apps.dashboard.pages import releases
 from apps.goldsets.enums import VersionState
 from tests.goldsets.factories import make_bench, make_version
 

@@ -5,8 +5,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import default_policies
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
-from apps.dashboard.actions import ScaleRefused, change_scale
-from apps.triples.checks import ALWAYS_STOPS, CAN_WARN
+from apps.dashboard.actions.projects import ScaleRefused, change_scale
+from apps.triples.core.checks import ALWAYS_STOPS, CAN_WARN
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 

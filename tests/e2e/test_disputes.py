@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.corpus.search import index_snapshot
-from apps.triples.actions import refresh_staleness
+from apps.corpus.execution.search_index import index_snapshot
+from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.e2e.test_triples import ACCESS, make_second_dispute

@@ -4,15 +4,15 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from apps.jobs import sweeping
-from apps.jobs.clock import from_now
-from apps.jobs.context import JobContext
-from apps.jobs.execution import claim
+from apps.jobs.execution import sweep
+from apps.jobs.execution.context import JobContext
+from apps.jobs.execution.performing import claim
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
+from apps.jobs.selectors.database_clock import from_now
 from tests.e2e.waiting import go, settled, turned
 from tests.factories import AT, lead_of, make_project
 from tests.jobs.factories import make_job
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +25,7 @@ def project():
 @pytest.fixture(autouse=True)
 def _lead_and_worker(signed_in, project):
     signed_in(lead_of(project))
-    sweeping.beat("one")
+    sweep.beat("one")
 
 
 def test_a_job_is_watched_until_its_end(page, project, axe_clean, witness):

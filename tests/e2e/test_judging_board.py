@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from apps.accounts import actions as people
+from apps.accounts.actions import projects
 from apps.judging.actions import adjudicate, claim_seats, close_round, publish_guideline
 from apps.judging.models import Adjudication, Seat
 from apps.judging.selectors import adjudicable, entry_in
@@ -42,7 +42,7 @@ def make_two_days():
                 break
     claim_seats(round_=round_, annotator=tobias, n=3, at=now - timedelta(hours=8))
     lead = lead_of(round_.project)
-    people.set_roles(project=round_.project, user=tobias, roles=[], actor=lead, at=now)
+    projects.set_roles(project=round_.project, user=tobias, roles=[], actor=lead, at=now)
     return round_
 
 

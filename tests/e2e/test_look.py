@@ -11,7 +11,7 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 from playwright.sync_api import Error
 
-from apps.accounts.actions import create_setup_link, invite
+from apps.accounts.actions.invitations import create_setup_link, invite
 from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
 from apps.judging.actions import publish_guideline
@@ -31,7 +31,7 @@ REFUSED = 409  # a page too: the sentence says why not
 # Answers to GET that are no pages: downloads, fragments for htmx, and forms that redirect.
 NO_PAGES = {
     "healthz",
-    "agreement:log-download",
+    "calibration:log-download",
     "badges:badge",
     "corpus:import-errors",
     "reports:comparison",
@@ -61,8 +61,8 @@ OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join"}
 # candidates make them.
 NOT_IN_THE_DEMO = {
     "goldsets:difference",
-    "agreement:calibration",
-    "agreement:calibration-item",
+    "calibration:calibration",
+    "calibration:item",
     "judging:carry",
     "judging:guideline_changes",
     "retrieval:pace",
@@ -240,4 +240,4 @@ def test_a_calibration_is_clean_while_it_is_blind_and_afterwards(transactional_d
     crawler.look_at(f"{home}?answered")
 
     assert "\n".join(crawler.faults) == ""
-    assert {"agreement:calibration", "agreement:calibration-item"} <= set(crawler.seen)
+    assert {"calibration:calibration", "calibration:item"} <= set(crawler.seen)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
-from apps.jobs import sweeping
+from apps.jobs.execution import sweep
 from apps.jobs.models import MailChoice
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.waiting import go
@@ -20,7 +20,7 @@ def project():
     project = make_team()
     project.name = "Tarnwick Handbook"
     project.save()
-    sweeping.beat("one")
+    sweep.beat("one")
     return project
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from apps.judging.selectors import live_judgements
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
-from apps.triples.actions import refresh_staleness
+from apps.triples.actions.triples import refresh_staleness
 from tests.e2e import looking
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_pool, make_round, people_of

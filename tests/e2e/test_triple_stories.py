@@ -7,8 +7,8 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from apps.accounts.models import User
-from apps.corpus.search import index_snapshot
-from apps.triples.actions import refresh_staleness, start_draft
+from apps.corpus.execution.search_index import index_snapshot
+from apps.triples.actions.triples import refresh_staleness, start_draft
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.e2e.keyboard import Keyboard

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page
 
-from apps.jobs.testing import run_jobs
+from tests.running_jobs import run_jobs
 
 LEFT = "document.documentElement.dataset.left = ''"
 READY = "html[data-ready]"

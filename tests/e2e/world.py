@@ -10,18 +10,19 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from apps.accounts.actions import create_token, invite
+from apps.accounts.actions.invitations import invite
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
-from apps.corpus.selectors import snapshots_in
-from apps.dashboard.demo.actions import request_demo
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.dashboard.actions.demo import request_demo
 from apps.goldsets.actions import draft_version
 from apps.jobs.enums import UploadState
-from apps.jobs.testing import run_jobs
-from apps.triples.actions import start_draft
-from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.actions.triples import start_draft
+from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import make_user
+from tests.running_jobs import run_jobs
 from tests.world import ask_for_bias
 
 BLOCKS = b'{"block_id": "a1", "document_id": "annex", "title": "Annex", "text": "Keys are rotated."}\n'

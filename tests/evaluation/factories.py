@@ -12,15 +12,15 @@ from apps.evaluation.models import Evaluation
 from apps.goldsets import actions as goldsets
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.jobs.testing import run_jobs
 from apps.judging.actions import import_judgements
-from apps.judging.drafting import Draft, read_draft
-from apps.judging.readers import RATINGS, columns_of
+from apps.judging.execution.judgement_import import Draft, read_draft
+from apps.judging.formats.judgements import RATINGS, columns_of
 from apps.queries.models import Query, Source
 from apps.retrieval.models import Run
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_source
 from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
+from tests.running_jobs import run_jobs
 
 Qrels = Mapping[str, Mapping[str, int]]
 Results = Mapping[str, Mapping[str, float]]

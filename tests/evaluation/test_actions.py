@@ -14,14 +14,14 @@ from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors import evaluations
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionGrade
-from apps.jobs.actions import cancel_job
+from apps.jobs.actions.jobs import cancel_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import BLOCKS, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import AT, make_member
 from tests.metrics.oracle import TREC_NAMES, trec_values
 from tests.retrieval.factories import make_snapshot
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR P@10"

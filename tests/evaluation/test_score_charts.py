@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from apps.evaluation.web import score_charts as charts
+from apps.evaluation.edges import score_charts as charts
 from apps.metrics.comparison import Stratum, changes, compare
 from apps.metrics.statistics.significance import Summary
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from apps.accounts.secrets import save_secret
+from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
 from apps.evaluation.models import RunNote
 from apps.gates.actions import (
@@ -20,13 +20,13 @@ from apps.gates.actions import (
 from apps.gates.execution import decisions
 from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.selectors import gates
+from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.models import Notification, Outbox
-from apps.jobs.testing import run_jobs
-from apps.jobs.webhooks import add_webhook
 from apps.retrieval.models import Ranking
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT, make_member
 from tests.retrieval.factories import import_lines, make_run, trec
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}

@@ -3,18 +3,18 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts.secrets import save_secret
+from apps.accounts.actions.secrets import save_secret
 from apps.gates.actions import create_gate
 from apps.gates.core.decisions import GAPS
 from apps.gates.execution.notifications import sentence_of
 from apps.gates.models import Gate
 from apps.gates.selectors import gates
 from apps.gates.selectors.next_steps import AFTER_A_GAP, next_step
+from apps.jobs.actions.notifications import SENTENCE_LENGTH, choose_mail
+from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.enums import MailHow
-from apps.jobs.mailing import absolute, mail_to
+from apps.jobs.execution.mailing import absolute, mail_to
 from apps.jobs.models import Notification, Outbox
-from apps.jobs.notifications import SENTENCE_LENGTH, choose_mail
-from apps.jobs.webhooks import add_webhook
 from apps.retrieval.models import System
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT

@@ -13,10 +13,10 @@ from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.pages import gates_context as gate_pages
 from apps.gates.selectors import gates
 from apps.gates.selectors.next_steps import AFTER_A_GAP
-from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
 from tests.retrieval.factories import import_lines, trec
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from apps.corpus.blocks import Entry, block_digests, metadata_digest, snapshot_digest
+from apps.corpus.core.digests import Entry, block_digests, metadata_digest, snapshot_digest
 from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
 
 

@@ -8,12 +8,12 @@ from apps.audit.models import Event
 from apps.goldsets import actions
 from apps.goldsets.actions import GoldSetRefused, VersionRefused
 from apps.goldsets.enums import VersionState
-from apps.goldsets.gathering import gather
 from apps.goldsets.models import Version
-from apps.goldsets.stops import find_warnings
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_checks import find_warnings
 from apps.judging.actions import adjudicate
 from apps.queries.models import Query
-from apps.triples.actions import refresh_staleness
+from apps.triples.actions.triples import refresh_staleness
 from apps.triples.models import Triple
 from tests.factories import AT, make_member
 from tests.goldsets.factories import (

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from apps.goldsets import cli
+from apps.cli.verify import command
 from apps.goldsets.formats.folder import write_folder
 from tests.goldsets.content import FACTS, SMALL
 
@@ -18,7 +18,7 @@ def export(tmp_path):
 
 def _run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers())
+    command.add_parser(parser.add_subparsers())
     arguments = parser.parse_args(["verify", *words])
     return arguments.run(arguments)
 

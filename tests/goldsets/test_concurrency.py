@@ -7,7 +7,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.judging.actions import adjudicate
 from apps.judging.models import Seat
-from apps.triples.actions import retire_triple
+from apps.triples.actions.triples import retire_triple
 from apps.triples.enums import RetireReason
 from tests.factories import AT
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version

@@ -2,7 +2,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.audit.models import Event
-from apps.config.cli import main as karat
+from apps.config.commandline import main as karat
 from apps.goldsets.enums import VersionState
 from tests.goldsets.factories import make_bench, make_version
 

@@ -6,15 +6,16 @@ import pytest
 
 from apps.common.errors import Refusal
 from apps.common.files.tabular import Source
-from apps.config.cli import main as karat
-from apps.goldsets import exporting, selectors
-from apps.goldsets.content import VersionContent
-from apps.goldsets.diffs import diff
+from apps.config.commandline import main as karat
 from apps.goldsets.enums import VersionState
+from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
-from apps.goldsets.verify import verify
+from apps.goldsets.formats.verification import verify
+from apps.goldsets.selectors import versions
+from apps.goldsets.selectors.content import VersionContent
+from apps.goldsets.selectors.diffs import diff
 from apps.judging.actions import import_judgements
-from apps.judging.imports import read_draft
+from apps.judging.edges.imports import read_draft
 from apps.judging.selectors import resolved_grades
 from apps.metrics.files.trec_rows import read_qrels
 from apps.queries.models import Permission, Query
@@ -127,7 +128,7 @@ def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
     assert gone.outside_id in packed(version).decode(errors="replace")
     Permission.objects.filter(source=revoked).update(revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
 
-    pks = selectors.revoked_sources(version, at=AT)
+    pks = versions.revoked_sources(version, at=AT)
     files = members(packed(version, revoked=list(pks)))
 
     assert list(pks) == [revoked.pk]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.goldsets.gathering import gather
+from apps.goldsets.selectors.assembly import gather
 from tests.goldsets.factories import Bench, draft, make_source
 from tests.judging.same import carry, judged, judged_apart, make_same_pool
 

@@ -8,22 +8,22 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from apps.accounts.actions import deactivate_user
+from apps.accounts.actions.people import deactivate_user
 from apps.accounts.models import User
-from apps.audit.sealing import seal_all
-from apps.audit.verification import verify_chain
+from apps.audit.execution.sealing import seal_all
+from apps.audit.execution.verification import verify_chain
 from apps.common.database import triggers
-from apps.corpus.actions import create_corpus, redact_version
+from apps.corpus.actions.corpora import create_corpus, redact_version
 from apps.corpus.enums import ImportMode
-from apps.corpus.freezing import freeze_snapshot
+from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.models import Block, BlockVersion, Document, Snapshot
-from apps.goldsets import exporting
 from apps.goldsets.enums import VersionState
+from apps.goldsets.execution import exporting
+from apps.goldsets.execution.freezing import items_digest
+from apps.goldsets.execution.integrity import fault_of
 from apps.goldsets.formats.folder import MANIFEST, manifest_bytes
-from apps.goldsets.freezing import items_digest
-from apps.goldsets.integrity import fault_of
+from apps.goldsets.formats.verification import verify
 from apps.goldsets.models import GoldSet, Version
-from apps.goldsets.verify import verify
 from apps.queries.models import Query, Source
 from tests.corpus.factories import import_text
 from tests.factories import AT, lead_of, make_project

@@ -8,11 +8,11 @@ from django.db import DatabaseError
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement import standing
-from apps.agreement.selectors import ratings_in
+from apps.agreement.selectors import grade_cache
+from apps.agreement.selectors.agreement import ratings_in
 from apps.goldsets import actions
 from apps.goldsets.enums import LossReason
-from apps.goldsets.gathering import gather
+from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import adjudicate, close_round
 from apps.queries.models import Query
 from tests.factories import AT, lead_of, make_member
@@ -283,7 +283,7 @@ def test_a_text_that_two_people_judged_in_two_editions_is_one_item_of_their_agre
     judge_all(second, other, grade_of)
 
     assert ratings_in(editions.project).shared == 39
-    assert standing.ratings_in(editions.project, [editions.first, second]).shared == 39
+    assert grade_cache.ratings_in(editions.project, [editions.first, second]).shared == 39
     version = frozen(editions, rounds=[editions.first, second])
     assert version.manifest["agreement"]["pairs_judged_twice"] == 39
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.goldsets.splits import DEV, TEST, Item, groups, leaks, normalised, split
+from apps.goldsets.core.splits import DEV, TEST, Item, groups, leaks, normalised, split
 
 
 def _items(count: int, *, key: str = "") -> list[Item]:

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from apps.goldsets.formats.folder import write_folder, zip_folder
-from apps.goldsets.verify import NotAnExport, verify
+from apps.goldsets.formats.verification import NotAnExport, verify
 from tests.goldsets.content import FACTS, SMALL
 
 

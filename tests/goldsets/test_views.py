@@ -6,9 +6,9 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.goldsets.drafts import draft_facts
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.pages.drafts import draft_facts
 from apps.judging.actions import close_round
 from apps.queries.models import Permission
 from tests.factories import AT, lead_of, make_member

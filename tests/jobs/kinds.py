@@ -8,8 +8,8 @@ from django.utils import timezone
 from apps.audit.actions import record
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.jobs.context import JobContext, JobFailed
-from apps.jobs.registry import job_kind
+from apps.jobs.execution.context import JobContext, JobFailed
+from apps.jobs.selectors.job_kinds import job_kind
 
 EFFECT = "test.effect"
 

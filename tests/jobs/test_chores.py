@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import pytest
 from django.db.models import DateTimeField, ExpressionWrapper, F
 
-from apps.jobs import chores
+from apps.jobs.execution import periodic
+from apps.jobs.execution.tasks import do_chore
+from apps.jobs.execution.worker import Sweeper
 from apps.jobs.models import Chore
-from apps.jobs.tasks import do_chore
-from apps.jobs.worker import Sweeper
 from tests.factories import AT
 from tests.races import at_once
 
@@ -18,11 +18,11 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def registered(monkeypatch) -> Callable[[chores.Work], None]:
+def registered(monkeypatch) -> Callable[[periodic.Work], None]:
     """Registers one chore, “test.tidy”, once an hour; there is no other."""
-    chores._load_all()
-    monkeypatch.setattr(chores, "_chores", {})
-    return lambda work: chores.chore("test.tidy", every=HOUR)(work) and None
+    periodic._load_all()
+    monkeypatch.setattr(periodic, "_chores", {})
+    return lambda work: periodic.chore("test.tidy", every=HOUR)(work) and None
 
 
 @pytest.fixture
@@ -38,29 +38,29 @@ def pass_time(by: timedelta) -> None:
 
 
 def test_a_chore_that_was_never_done_is_due(done):
-    assert chores.due() == ["test.tidy"]
-    assert chores.do("test.tidy", at=AT) is True
+    assert periodic.due() == ["test.tidy"]
+    assert periodic.do("test.tidy", at=AT) is True
     assert done == [AT]
 
 
 def test_a_chore_rests_until_its_time(done):
-    chores.do("test.tidy", at=AT)
+    periodic.do("test.tidy", at=AT)
 
-    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+    assert (periodic.due(), periodic.do("test.tidy", at=AT)) == ([], False)
     pass_time(timedelta(minutes=59))
-    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+    assert (periodic.due(), periodic.do("test.tidy", at=AT)) == ([], False)
     pass_time(timedelta(minutes=2))
-    assert (chores.due(), chores.do("test.tidy", at=AT)) == (["test.tidy"], True)
+    assert (periodic.due(), periodic.do("test.tidy", at=AT)) == (["test.tidy"], True)
     assert done == [AT, AT]
 
 
 def test_a_clock_that_was_set_back_does_not_stop_a_chore(done):
-    chores.do("test.tidy", at=AT)
+    periodic.do("test.tidy", at=AT)
     pass_time(timedelta(days=-400))
 
-    assert chores.due() == ["test.tidy"]
-    assert chores.do("test.tidy", at=AT) is True
-    assert chores.due() == []
+    assert periodic.due() == ["test.tidy"]
+    assert periodic.do("test.tidy", at=AT) is True
+    assert periodic.due() == []
 
 
 def test_a_chore_that_fails_is_logged_and_done_again_at_its_next_time(registered, caplog):
@@ -69,22 +69,22 @@ def test_a_chore_that_fails_is_logged_and_done_again_at_its_next_time(registered
 
     registered(broken)
 
-    assert chores.do("test.tidy", at=AT) is True
+    assert periodic.do("test.tidy", at=AT) is True
     assert "The chore test.tidy failed. It is done again in 1:00:00." in caplog.text
-    assert chores.due() == []
+    assert periodic.due() == []
     pass_time(HOUR)
-    assert chores.due() == ["test.tidy"]
+    assert periodic.due() == ["test.tidy"]
 
 
 def test_a_chore_that_nobody_knows_any_more_is_left_alone(registered):
-    Chore.objects.create(name="test.tidy", taken_at=chores.NEVER)
+    Chore.objects.create(name="test.tidy", taken_at=periodic.NEVER)
 
-    assert (chores.due(), chores.do("test.tidy", at=AT)) == ([], False)
+    assert (periodic.due(), periodic.do("test.tidy", at=AT)) == ([], False)
 
 
 def test_looking_for_chores_is_one_query(done, django_assert_num_queries):
     with django_assert_num_queries(1):
-        chores.due()
+        periodic.due()
 
 
 def test_a_sweep_hands_what_is_due_to_a_task(done, monkeypatch):
@@ -103,7 +103,7 @@ def test_a_sweep_hands_what_is_due_to_a_task(done, monkeypatch):
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_workers_one_does_the_chore(done):
     for _ in range(5):
-        taken = at_once(*(lambda: chores.do("test.tidy", at=AT) for _ in range(8)))
+        taken = at_once(*(lambda: periodic.do("test.tidy", at=AT) for _ in range(8)))
         assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
         pass_time(HOUR)
 
@@ -112,7 +112,7 @@ def test_of_eight_workers_one_does_the_chore(done):
 
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_workers_that_see_a_chore_for_the_first_time_one_does_it(done):
-    taken = at_once(*(lambda: chores.do("test.tidy", at=AT) for _ in range(8)))
+    taken = at_once(*(lambda: periodic.do("test.tidy", at=AT) for _ in range(8)))
 
     assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
     assert Chore.objects.count() == 1

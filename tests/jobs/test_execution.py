@@ -5,15 +5,15 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.audit.models import Event
-from apps.jobs.clock import database_now, from_now
-from apps.jobs.context import JobContext, LeaseLost
 from apps.jobs.enums import JobState
-from apps.jobs.execution import claim, extend_lease, perform
+from apps.jobs.execution.context import JobContext, LeaseLost
+from apps.jobs.execution.performing import claim, extend_lease, perform
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.testing import run_jobs
+from apps.jobs.selectors.database_clock import database_now, from_now
 from tests.factories import AT, make_project
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -201,7 +201,7 @@ def test_a_job_asked_to_stop_stops_at_its_next_step():
     ctx = JobContext(claim(job.pk, worker="a", at=AT), clock=timezone.now)
     Job.objects.filter(pk=job.pk).update(cancel_requested_at=AT)
 
-    from apps.jobs.execution import _attempt
+    from apps.jobs.execution.performing import _attempt
 
     _attempt(Job.objects.get(pk=job.pk), ctx)
 
@@ -251,7 +251,7 @@ def test_progress_is_written_at_most_four_times_a_second(django_assert_num_queri
 
 
 def test_a_follower_hears_of_every_step():
-    from apps.jobs.registry import job_kind
+    from apps.jobs.selectors.job_kinds import job_kind
 
     heard = []
 

@@ -8,12 +8,12 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from apps.jobs.clock import from_now
-from apps.jobs.execution import perform
+from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
+from apps.jobs.selectors.database_clock import from_now
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from celery import Celery
 
-TRANSPORT = "apps.jobs.folders:Transport"
+TRANSPORT = "apps.jobs.execution.folder_broker:Transport"
 
 
 def broker(folder: Path) -> Celery:

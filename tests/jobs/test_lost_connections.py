@@ -6,13 +6,13 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from apps.jobs.clock import from_now
-from apps.jobs.context import JobContext
 from apps.jobs.enums import JobState
-from apps.jobs.execution import perform
+from apps.jobs.execution.context import JobContext
+from apps.jobs.execution.performing import perform
+from apps.jobs.execution.worker import Sweeper
 from apps.jobs.models import Job
-from apps.jobs.registry import job_kind
-from apps.jobs.worker import Sweeper
+from apps.jobs.selectors.database_clock import from_now
+from apps.jobs.selectors.job_kinds import job_kind
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effect, effects
 from tests.jobs.workers import database_url

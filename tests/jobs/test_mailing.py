@@ -7,16 +7,17 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from apps.accounts.actions import change_profile, create_user, deactivate_user, set_roles
+from apps.accounts.actions.people import change_profile, create_user, deactivate_user
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
-from apps.dashboard.demo.stage import raise_curtain
-from apps.jobs import mailing
+from apps.dashboard.execution.demo.stage import raise_curtain
+from apps.jobs.actions.notifications import choose_mail, mark_all_read
 from apps.jobs.enums import MailHow
-from apps.jobs.mailing import is_due, mail_to, mail_what_is_due
+from apps.jobs.execution import mailing
+from apps.jobs.execution.mailing import is_due, mail_to, mail_what_is_due
 from apps.jobs.models import MailChoice, Notification, Outbox
-from apps.jobs.notifications import choose_mail, mark_all_read
 from tests.factories import lead_of, make_member, make_project, make_user
 from tests.jobs.test_notifications import tell
 from tests.races import at_once

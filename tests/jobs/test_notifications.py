@@ -7,11 +7,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import create_token, set_roles
+from apps.accounts.actions.projects import set_roles
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
+from apps.jobs.actions.notifications import mark_all_read, mark_read, notify, read_about
 from apps.jobs.models import Notification
-from apps.jobs.notifications import mark_all_read, mark_read, notify, read_about
-from apps.jobs.selectors import PAGE_SIZE, notification_page, unread_words
+from apps.jobs.selectors.jobs import PAGE_SIZE, notification_page, unread_words
 from tests.factories import AT, lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.jobs.progress import percent_done, progress_line, seconds_left, spoken
+from apps.jobs.core.progress import percent_done, progress_line, seconds_left, spoken
 
 
 def test_a_line_says_done_total_and_time_left():

@@ -1,10 +1,10 @@
 import pytest
 
-from apps.jobs import sweeping
-from apps.jobs.clock import from_now
+from apps.jobs.execution import sweep
+from apps.jobs.execution.outbox import post_mail
 from apps.jobs.models import Job, WorkerBeat
-from apps.jobs.outbox import post_mail
-from apps.jobs.selectors import worker_last_seen, worker_notice
+from apps.jobs.selectors.database_clock import from_now
+from apps.jobs.selectors.jobs import worker_last_seen, worker_notice
 from tests.factories import AT
 from tests.jobs.factories import make_job
 
@@ -20,40 +20,40 @@ def abandoned(*, attempt: int = 1, **fields: object) -> Job:
 def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_while():
     job = make_job()
 
-    assert sweeping.jobs_to_nudge() == [job.pk]
-    assert sweeping.jobs_to_nudge() == []
+    assert sweep.jobs_to_nudge() == [job.pk]
+    assert sweep.jobs_to_nudge() == []
 
 
 def test_a_job_that_waits_for_its_next_attempt_is_not_nudged():
     job = make_job()
     Job.objects.filter(pk=job.pk).update(next_at=from_now(60))
 
-    assert sweeping.jobs_to_nudge() == []
+    assert sweep.jobs_to_nudge() == []
 
 
 def test_a_job_whose_worker_lives_is_not_nudged():
     job = make_job()
     Job.objects.filter(pk=job.pk).update(state="running", attempt=1, lease_expires_at=from_now(60))
 
-    assert sweeping.jobs_to_nudge() == []
+    assert sweep.jobs_to_nudge() == []
 
 
 def test_a_job_whose_worker_is_gone_is_nudged():
     job = abandoned()
 
-    assert sweeping.jobs_to_nudge() == [job.pk]
+    assert sweep.jobs_to_nudge() == [job.pk]
 
 
 def test_a_sweep_nudges_no_more_than_twenty_oldest_first():
     jobs = [make_job() for _ in range(25)]
 
-    assert sweeping.jobs_to_nudge() == [job.pk for job in jobs[:20]]
+    assert sweep.jobs_to_nudge() == [job.pk for job in jobs[:20]]
 
 
 def test_an_abandoned_job_without_attempts_left_has_failed():
     job = abandoned(attempt=3, error="ValueError: seven")
 
-    sweeping.close_abandoned(at=AT)
+    sweep.close_abandoned(at=AT)
 
     job.refresh_from_db()
     assert (job.state, job.lease_expires_at) == ("failed", None)
@@ -65,7 +65,7 @@ def test_an_abandoned_job_without_attempts_left_has_failed():
 def test_an_abandoned_job_that_was_to_stop_is_cancelled():
     job = abandoned(cancel_requested_at=AT)
 
-    sweeping.close_abandoned(at=AT)
+    sweep.close_abandoned(at=AT)
 
     job.refresh_from_db()
     assert job.state == "cancelled"
@@ -74,7 +74,7 @@ def test_an_abandoned_job_that_was_to_stop_is_cancelled():
 def test_an_abandoned_job_with_attempts_left_stays_for_the_next_worker():
     job = abandoned(attempt=2)
 
-    sweeping.close_abandoned(at=AT)
+    sweep.close_abandoned(at=AT)
 
     job.refresh_from_db()
     assert job.state == "running"
@@ -82,24 +82,24 @@ def test_an_abandoned_job_with_attempts_left_stays_for_the_next_worker():
 
 def test_one_job_that_cannot_be_closed_does_not_stop_the_sweep(monkeypatch):
     first, second = abandoned(attempt=3), abandoned(attempt=3)
-    plain = sweeping._close
+    plain = sweep._close
 
     def broken(job, *, at):
         if job.pk == first.pk:
             raise RuntimeError("its follower is broken")
         plain(job, at=at)
 
-    monkeypatch.setattr(sweeping, "_close", broken)
+    monkeypatch.setattr(sweep, "_close", broken)
 
-    sweeping.close_abandoned(at=AT)
+    sweep.close_abandoned(at=AT)
 
     assert [Job.objects.get(pk=job.pk).state for job in (first, second)] == ["running", "failed"]
 
 
 def test_a_beat_is_one_row_per_worker():
-    sweeping.beat("one:1")
-    sweeping.beat("one:1")
-    sweeping.beat("two:2")
+    sweep.beat("one:1")
+    sweep.beat("one:1")
+    sweep.beat("two:2")
 
     assert sorted(WorkerBeat.objects.values_list("worker", flat=True)) == ["one:1", "two:2"]
 
@@ -107,7 +107,7 @@ def test_a_beat_is_one_row_per_worker():
 def test_a_worker_unseen_for_a_day_is_forgotten():
     WorkerBeat.objects.create(worker="old", started_at=AT, seen_at=AT)
 
-    sweeping.beat("new")
+    sweep.beat("new")
 
     assert list(WorkerBeat.objects.values_list("worker", flat=True)) == ["new"]
 
@@ -118,22 +118,22 @@ def test_the_banner_says_when_no_worker_was_ever_seen():
 
 
 def test_the_banner_is_silent_while_a_worker_lives():
-    sweeping.beat("one")
+    sweep.beat("one")
 
     assert worker_last_seen() == 0
     assert worker_notice() == ""
 
 
 def test_the_banner_speaks_after_a_minute():
-    sweeping.beat("one")
+    sweep.beat("one")
     WorkerBeat.objects.update(seen_at=from_now(-75))
 
     assert worker_notice() == ("No worker has been seen for 75 s. Imports, pools and scores wait until one runs.")
 
 
 def test_mail_is_due_once_its_time_has_come():
-    assert sweeping.has_due_mail() is False
+    assert sweep.has_due_mail() is False
 
     post_mail(to=["a@example.org"], subject="S", body="B", project=None, at=AT)
 
-    assert sweeping.has_due_mail() is True
+    assert sweep.has_due_mail() is True

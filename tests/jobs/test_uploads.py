@@ -7,8 +7,16 @@ from django.http import Http404
 
 from apps.audit.models import Event
 from apps.common.digests import sha256_hex
+from apps.jobs.actions.uploads import (
+    UploadRefused,
+    discard_upload,
+    keep_upload,
+    mark_used,
+    shown_name,
+    upload_in,
+    written,
+)
 from apps.jobs.models import Upload
-from apps.jobs.uploads import UploadRefused, discard_upload, keep_upload, mark_used, shown_name, upload_in, written
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +116,7 @@ def test_a_row_that_cannot_be_written_leaves_no_file(files, monkeypatch):
     def broken(**fields):
         raise RuntimeError("the database is away")
 
-    monkeypatch.setattr("apps.jobs.uploads.record", broken)
+    monkeypatch.setattr("apps.jobs.actions.uploads.record", broken)
 
     with pytest.raises(RuntimeError):
         store()

@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts.secrets import save_secret
+from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
+from apps.jobs.actions.webhooks import add_webhook, end_webhook, try_webhook
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.webhooks import add_webhook, end_webhook, try_webhook
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = pytest.mark.django_db

@@ -6,13 +6,15 @@ import json
 
 import pytest
 
-from apps.accounts.secrets import delete_secret, save_secret, secrets_in
+from apps.accounts.actions.secrets import delete_secret, save_secret
+from apps.accounts.selectors import secrets_in
 from apps.audit.models import Event
 from apps.common.web.addresses import parse_openings
 from apps.common.web.outbound import Answer
-from apps.jobs import outbox, webhooks
-from apps.jobs.clock import from_now
+from apps.jobs.actions import webhooks
+from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox, Webhook
+from apps.jobs.selectors.database_clock import from_now
 from tests.elsewhere import running
 from tests.factories import AT, lead_of, make_project
 

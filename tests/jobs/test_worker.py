@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from apps.audit.models import Event
-from apps.jobs import actions
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
-from apps.jobs.selectors import worker_last_seen
+from apps.jobs.selectors.jobs import worker_last_seen
 from tests.factories import AT
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
@@ -34,7 +34,7 @@ def claims() -> int:
 def test_forty_jobs_take_effect_exactly_once_through_eight_kills(workers):
     chance = random.Random(SEED)
     jobs = [
-        actions.enqueue(
+        enqueue(
             kind="test.chunks",
             params={"parts": 4, "pause": 0.15},
             project=None,

@@ -6,9 +6,9 @@ from django.db import IntegrityError, transaction
 
 from apps.audit.models import Event
 from apps.jobs import workflow
-from apps.jobs.clock import from_now
 from apps.jobs.enums import ENDED, JobState, JobStep
 from apps.jobs.models import Job
+from apps.jobs.selectors.database_clock import from_now
 from tests.conftest import REPO
 from tests.factories import AT
 from tests.jobs.factories import make_job

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from apps.accounts.models import Project, User
-from apps.corpus.actions import freeze_snapshot
+from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Corpus, Snapshot
 from apps.judging.actions import close_round
 from apps.judging.models import Round, Seat

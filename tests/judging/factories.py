@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.blocks import Entry, block_digests, snapshot_digest
+from apps.corpus.core.digests import Entry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
-from apps.judging.actions import Answer, claim_seats, give_judgement, open_round, publish_guideline
+from apps.judging.actions import claim_seats, give_judgement, open_round, publish_guideline
+from apps.judging.core.answer import Answer
+from apps.judging.core.plan import Plan
 from apps.judging.models import Guideline, Judgement, Round, Seat
-from apps.judging.plan import Plan
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery

@@ -4,8 +4,8 @@ from apps.judging.actions import close_round
 from apps.judging.actions.carrying import carry_over, mark_of
 from apps.judging.selectors.carrying import CarryRule, carry_of
 from apps.retrieval.actions import choose_pairs
+from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
-from apps.retrieval.sampling import PoolPlan
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec

@@ -6,13 +6,13 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 
-from apps.accounts import actions as people
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.core.resolution import PairState, Resolution
 from apps.judging.models import Adjudication
-from apps.judging.resolution import PairState, Resolution
 from apps.judging.selectors import adjudicable, left_to_another_lead, pair_of, resolved_grades
 from apps.judging.selectors.known import Known
 from tests.factories import AT, lead_of, make_member, make_project
@@ -123,7 +123,7 @@ def test_a_pair_somebody_still_judges_is_not_adjudicated():
 
 def test_a_lead_who_judged_the_pair_does_not_decide_it(round_):
     mara = people_of(round_)[0]
-    people.set_roles(
+    projects.set_roles(
         project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(round_.project), at=AT
     )
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as people
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
@@ -83,7 +83,7 @@ def test_seats_held_beyond_their_lease_or_by_somebody_who_left_are_stuck():
     for person in (mara, sef):
         claim_seats(round_=round_, annotator=person, n=2, at=AT)
     claim_seats(round_=round_, annotator=tobias, n=2, at=later(29))
-    people.set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
+    projects.set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
 
     found = {row.person.pk: (row.held, row.has_left) for row in board.stuck_holders(round_, at=later(31))}
     early = {row.person.pk for row in board.stuck_holders(round_, at=later(1))}
@@ -139,7 +139,7 @@ def test_a_lead_sees_where_people_differ(round_, client):
 
 
 def test_in_a_large_round_differences_are_counted_when_asked_for(round_, client, monkeypatch):
-    monkeypatch.setattr("apps.judging.views.board.COUNTED_AT_ONCE", 7)
+    monkeypatch.setattr("apps.judging.pages.board.COUNTED_AT_ONCE", 7)
     client.force_login(lead_of(round_.project))
 
     put_off, asked = client.get(url("round", round_)), client.get(url("round", round_) + "?differ")
@@ -152,7 +152,7 @@ def test_in_a_large_round_differences_are_counted_when_asked_for(round_, client,
 def test_a_lead_who_grades_in_the_round_does_not_before_it_is_closed(round_, client):
     mara = people_of(round_)[0]
     lead = lead_of(round_.project)
-    people.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
+    projects.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
     client.force_login(mara)
 
     before = client.get(url("round", round_))

@@ -6,14 +6,14 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement.selectors import live_grades
+from apps.agreement.selectors.agreement import live_grades
 from apps.audit.models import Event
 from apps.judging.actions import close_round
 from apps.judging.actions.carrying import CarryRefused, mark_of
+from apps.judging.core.plan import Plan
+from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, Round, Seat
-from apps.judging.plan import Plan
-from apps.judging.resolution import Resolution
 from apps.judging.selectors import resolved_grades
 from apps.judging.selectors.carrying import CarryRule, carry_of
 from apps.judging.selectors.known import known_pairs

@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.judging.actions import claim_seats
 from apps.judging.actions.seats import _rank
+from apps.judging.core.seeded_order import own_order
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.order import own_order
 from apps.queries.models import Query
 from tests.factories import AT
 from tests.judging.factories import make_round, people_of

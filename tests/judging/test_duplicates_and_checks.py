@@ -7,14 +7,14 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
-from apps.agreement.selectors import grade_agreement
+from apps.agreement.selectors.agreement import grade_agreement
 from apps.common.errors import Refusal
 from apps.goldsets import actions as goldsets
-from apps.goldsets import exporting
-from apps.goldsets.gathering import gather
+from apps.goldsets.execution import exporting
+from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import claim_seats, close_round
+from apps.judging.core.plan import AGAIN_AFTER
 from apps.judging.models import KnownAnswer, Seat
-from apps.judging.plan import AGAIN_AFTER
 from apps.judging.selectors import (
     Steadiness,
     adjudicable,

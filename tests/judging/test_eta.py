@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from apps.judging.eta import Lately, estimate
+from apps.judging.core.eta import Lately, estimate
 
 TODAY = date(2026, 11, 20)
 HOUR = 3_600_000

@@ -4,16 +4,16 @@ from copy import deepcopy
 
 import pytest
 
-from apps.jobs.testing import run_jobs
 from apps.judging.models import Judgement, Seat
 from apps.retrieval import actions
 from apps.retrieval.actions import PoolRefused
-from apps.retrieval.grading import grades_of
+from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
-from apps.retrieval.sampling import PoolPlan
+from apps.retrieval.selectors.known_grades import grades_of
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 

@@ -1,4 +1,4 @@
-from apps.judging.groups import Place, groups
+from apps.judging.core.groups import Place, groups
 
 
 def names(*places, seed=7, who=1):

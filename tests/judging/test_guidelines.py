@@ -5,7 +5,7 @@ import re
 import pytest
 
 from apps.common.text.markdown import to_html
-from apps.judging.guidelines import as_example, as_stored, changes, fault, few_examples, in_words
+from apps.judging.core.guidelines import as_example, as_stored, changes, fault, few_examples, in_words
 
 
 def test_markdown_becomes_plain_structure():

@@ -13,7 +13,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import tokens
 from apps.accounts.enums import Scope
 from apps.judging.actions import claim_seats
 from apps.judging.enums import SeatState
@@ -183,7 +183,7 @@ def start_clients(round_, network: Network) -> list[Client]:
 
 def token_of(round_, person) -> str:
     scopes, now = [Scope.JUDGING_WRITE], timezone.now()
-    return accounts.create_token(
+    return tokens.create_token(
         project=round_.project, user=person, name="test", scopes=scopes, at=now, lasts=timedelta(days=2)
     )[1]
 

@@ -3,10 +3,11 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.judging.actions import Answer, claim_seats, close_round, give_judgement
+from apps.judging.actions import claim_seats, close_round, give_judgement
+from apps.judging.core.answer import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.judging.selectors import live_judgements

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.judging.core.keymap import ACTS, RESERVED, acts_for, chosen_from, faults, frees_digits, keys_of, tidy
 from apps.judging.enums import CantJudgeReason
-from apps.judging.keymap import ACTS, RESERVED, acts_for, chosen_from, faults, frees_digits, keys_of, tidy
 
 USUAL = {act.name: act.usual for act in ACTS.values()}
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate, claim_query_seats, claim_seats, close_round
 from apps.judging.actions.settling import settle_bulk
+from apps.judging.core.resolution import Rule
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
-from apps.judging.resolution import Rule
 from apps.judging.selectors import adjudicable, live_judgements
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member, make_project

@@ -16,9 +16,9 @@ from apps.common.errors import Refusal
 from apps.judging.actions import claim_seats, close_round, open_after_pilot, release_seats
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Seat
-from apps.judging.planned import gate, pilot_queries, plan_of
 from apps.judging.selectors import live_judgements
 from apps.judging.selectors.known import Known
+from apps.judging.selectors.round_plan import gate, pilot_queries, plan_of
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of

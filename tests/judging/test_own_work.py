@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.enums import Role
-from apps.agreement.weeks import week_of
+from apps.agreement.core.weeks import week_of
 from apps.judging.actions import adjudicate, close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat

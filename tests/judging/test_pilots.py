@@ -7,8 +7,8 @@ from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import claim_seats, close_round, open_after_pilot
 from apps.judging.models import PilotDecision, Seat
-from apps.judging.planned import gate, pilot_queries
 from apps.judging.selectors.pilots import pilot_progress
+from apps.judging.selectors.round_plan import gate, pilot_queries
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, make_round, people_of
 

@@ -6,7 +6,7 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source, open_source
-from apps.judging.readers import JudgementRow, parse_columns, parse_grade_map, read_judgements
+from apps.judging.formats.judgements import JudgementRow, parse_columns, parse_grade_map, read_judgements
 
 
 def read(text: str, **options) -> tuple[list[JudgementRow], ErrorList]:

@@ -111,8 +111,8 @@ def test_nothing_new_is_no_round(project, pool, people):
 
 
 def test_pairs_that_came_after_the_plan_are_no_part_of_a_round(project, pool, people, monkeypatch):
-    from apps.jobs.testing import run_jobs
     from apps.judging.actions import rounds
+    from tests.running_jobs import run_jobs
 
     monkeypatch.setattr(rounds, "MOST_PAIRS_AT_ONCE", 5)
     round_ = make_round(project, pool=pool, annotators=people, overlap=0.0)

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from apps.judging.resolution import (
+from apps.judging.core.resolution import (
     PairState,
     Resolution,
     Resolved,

@@ -3,15 +3,15 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats
+from apps.judging.core.plan import Plan
 from apps.judging.models import Round, RoundAnnotator
-from apps.judging.plan import Plan
-from apps.judging.planned import plan_of
+from apps.judging.pages.planning import hours
 from apps.judging.selectors import plans
 from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of
-from apps.judging.views.planning import hours
+from apps.judging.selectors.round_plan import plan_of
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project
@@ -130,7 +130,7 @@ def test_hours_are_said_in_words(judgements, pace, said):
 
 def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client, project, data):
     chief = lead_of(project)
-    accounts.set_roles(project=project, user=chief, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    projects.set_roles(project=project, user=chief, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
     joined = {**data, "annotators": [*data["annotators"], chief.pk]}
     told = "The only lead judges in this round"
 

@@ -5,15 +5,15 @@ import pytest
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.jobs.testing import run_jobs
 from apps.judging.actions import claim_seats, close_round, open_round, publish_guideline, rounds
+from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.execution import seat_counts
+from apps.judging.execution.jobs import seat_counts
 from apps.judging.models import Seat
-from apps.judging.plan import Plan
 from apps.retrieval.enums import PoolState
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import grade_texts, judge_all, make_guideline, make_pool, make_round, people_of
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 

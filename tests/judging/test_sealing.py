@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.audit.registry import kind_named
-from apps.audit.sealing import record_digest, seal_all
+from apps.audit.execution.sealing import record_digest, seal_all
+from apps.audit.selectors.sealed_kinds import kind_named
 from apps.judging.actions import adjudicate
 from apps.judging.models import Judgement
 from tests.factories import AT, lead_of

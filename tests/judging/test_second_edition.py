@@ -4,8 +4,8 @@ import pytest
 
 from apps.common.errors import Refusal
 from apps.judging.actions import close_round
+from apps.judging.core.plan import Plan
 from apps.judging.models import KeptPair, Seat
-from apps.judging.plan import Plan
 from apps.judging.selectors import resolved_grades
 from apps.judging.selectors.grades import grades_beside
 from apps.judging.selectors.known import known_pairs
@@ -102,8 +102,8 @@ def test_a_pilot_is_made_of_queries_that_have_something_to_judge(editions):
 
 
 def test_a_large_round_keeps_grades_in_its_job(editions, monkeypatch):
-    from apps.jobs.testing import run_jobs
     from apps.judging.actions import rounds
+    from tests.running_jobs import run_jobs
 
     monkeypatch.setattr(rounds, "MOST_PAIRS_AT_ONCE", 5)
     second = open_second(editions)

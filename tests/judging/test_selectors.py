@@ -6,11 +6,12 @@ import re
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats, close_round
+from apps.judging.core.progress_strip import ticks
+from apps.judging.core.resolution import Resolution
 from apps.judging.models import Seat
-from apps.judging.resolution import Resolution
 from apps.judging.selectors import (
     adjudicable,
     by_person,
@@ -26,9 +27,8 @@ from apps.judging.selectors import (
 )
 from apps.judging.selectors.known import Known
 from apps.judging.selectors.waiting import undecided_in
-from apps.judging.strip import ticks
 from apps.queries.models import Query
-from apps.retrieval.blinding import has_pairs_to_judge
+from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
 
@@ -247,7 +247,7 @@ def test_a_seat_is_stuck_when_everybody_who_still_judges_has_been_on_its_pair():
     judge_all(round_, mara)
     assert stuck(round_) == 0
 
-    accounts.set_roles(project=round_.project, user=sef, roles=[Role.VIEWER], actor=lead_of(round_.project), at=AT)
+    projects.set_roles(project=round_.project, user=sef, roles=[Role.VIEWER], actor=lead_of(round_.project), at=AT)
 
     assert stuck(round_) == 2
 

@@ -5,14 +5,14 @@ from copy import deepcopy
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as people
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate
 from apps.judging.actions.settling import settle_bulk
+from apps.judging.core.resolution import Resolution, Rule
 from apps.judging.models import Adjudication
-from apps.judging.resolution import Resolution, Rule
 from apps.judging.selectors import adjudicable, resolved_grades
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
@@ -129,7 +129,7 @@ def test_a_pair_somebody_decided_meanwhile_counts_as_changed(round_):
 
 def test_a_lead_does_not_settle_pairs_they_judged(round_):
     judge = people_of(round_)[0]
-    people.set_roles(
+    projects.set_roles(
         project=round_.project, user=judge, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(round_.project), at=AT
     )
 

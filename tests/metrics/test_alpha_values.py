@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agreement.coefficients import category_counts, codes, krippendorff_alpha
+from apps.metrics.agreement import category_counts, codes, krippendorff_alpha
 from apps.metrics.agreement.alpha_values import alpha_parts, ordinal_alpha
 
 GRADES = range(4)

@@ -6,11 +6,11 @@ import itertools
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source as File
-from apps.corpus.importing.plans import Plan
+from apps.corpus.core.import_plans import Plan
 from apps.queries import actions
 from apps.queries.enums import PermissionScope, SourceKind
+from apps.queries.formats import read_queries
 from apps.queries.models import Permission, Query, Source
-from apps.queries.readers import read_queries
 from tests.factories import AT, lead_of, make_project
 
 _numbers = itertools.count(1)

@@ -6,7 +6,7 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source, open_source
-from apps.queries.readers import QueryRow, read_queries
+from apps.queries.formats import QueryRow, read_queries
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[QueryRow], ErrorList]:

@@ -158,7 +158,7 @@ def test_ticked_queries_get_their_source(client):
 
 
 def test_all_that_fit_the_filter_get_their_source_also_those_of_later_pages(client, monkeypatch):
-    monkeypatch.setattr("apps.queries.views.PAGE_SIZE", 1)
+    monkeypatch.setattr("apps.queries.pages.views.PAGE_SIZE", 1)
     project = make_project()
     source = make_source(project)
     for number in range(3):

@@ -8,15 +8,15 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation import actions
-from apps.jobs.testing import run_jobs
 from apps.judging.actions import open_round
-from apps.judging.plan import Plan
+from apps.judging.core.plan import Plan
 from apps.reports.actions import analyses, judge_next
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import GOOD, make_scene
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import make_guideline
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 P@2"

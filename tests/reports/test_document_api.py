@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.selectors import TEST_SEEN
+from apps.goldsets.selectors.versions import TEST_SEEN
 from tests.evaluation.factories import Scene, ask, make_scene, score
 from tests.factories import make_member
 

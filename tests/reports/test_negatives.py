@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.corpus.neardups import signatures
+from apps.corpus.core.near_duplicates import signatures
 from apps.reports.core.negatives import Choice, Negative, alike_by, draw, settle
 
 

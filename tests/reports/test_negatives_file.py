@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.corpus.neardups import signatures
+from apps.corpus.core.near_duplicates import signatures
 from apps.goldsets.enums import VersionState
 from apps.judging.actions import open_round
-from apps.judging.plan import Plan
+from apps.judging.core.plan import Plan
 from apps.queries.actions import revoke_permission
 from apps.reports.core.negatives import Choice
 from apps.reports.selectors import negatives
 from apps.reports.selectors.negatives import Proposal
-from apps.retrieval.indexing import open_signatures
+from apps.retrieval.execution.indexes import open_signatures
 from tests.evaluation.factories import make_scene
 from tests.factories import AT, make_member
 from tests.judging.factories import make_guideline

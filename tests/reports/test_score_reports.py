@@ -15,7 +15,7 @@ from apps.evaluation.selectors.comparisons import Pairing
 from apps.gates.actions import create_gate
 from apps.gates.models import GateResult
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.selectors import TEST_SEEN
+from apps.goldsets.selectors.versions import TEST_SEEN
 from tests.evaluation.factories import ask, make_scene, score
 from tests.factories import AT, make_member
 

@@ -11,12 +11,12 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.database import triggers
 from apps.evaluation import actions
-from apps.jobs.testing import run_jobs
 from apps.judging.enums import RoundState
 from apps.reports.actions import analyses
 from apps.reports.models import StabilityReport
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 RR"

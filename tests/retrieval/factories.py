@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus.actions import freeze_snapshot
+from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Snapshot
-from apps.jobs.testing import run_jobs
 from apps.queries.actions import import_queries
+from apps.queries.formats import read_queries
 from apps.queries.models import Query
-from apps.queries.readers import read_queries
 from apps.retrieval import actions, selectors
-from apps.retrieval.imports import Draft, read_run
+from apps.retrieval.execution import intake
+from apps.retrieval.formats import Draft, read_run
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
 from tests.elsewhere import TEXTS
 from tests.factories import AT, lead_of
+from tests.running_jobs import run_jobs
 
 QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
 
@@ -89,9 +90,9 @@ def trec(rows: Sequence[tuple[str, str, float]], tag: str = "theirs") -> list[st
     return lines
 
 
-def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> actions.Imported:
+def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> intake.Imported:
     draft = draft_of(project, snapshot, lines)
-    return actions.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
+    return intake.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
 
 
 def make_pool(project: Project, snapshot: Snapshot, *, name: str = "First pool", depth: int = 2, **sources) -> Pool:

@@ -4,12 +4,13 @@ from django.http import Http404
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.jobs.actions import cancel_job, retry_job
+from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.testing import run_jobs
-from apps.retrieval import actions, ranking, selectors
-from apps.retrieval.actions import PoolRefused, RunRefused, SystemRefused, TooLong
+from apps.retrieval import actions, selectors
+from apps.retrieval.actions import PoolRefused
+from apps.retrieval.core import ranking
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
+from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors import QueryChoice
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import (
@@ -21,6 +22,7 @@ from tests.retrieval.factories import (
     make_system,
     trec,
 )
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -158,7 +160,7 @@ def test_a_run_whose_job_gives_up_has_failed_with_the_reason(project, snapshot, 
     def broken(*args):
         raise RuntimeError("no such index")
 
-    monkeypatch.setattr("apps.retrieval.answering.using_system", broken)
+    monkeypatch.setattr("apps.retrieval.execution.answers.using_system", broken)
 
     run = make_run(project, snapshot)
 
@@ -416,8 +418,8 @@ def test_a_cancelled_pool_has_failed_together_with_the_runs_it_was_making(projec
 
 
 def test_a_pool_job_done_again_from_its_middle_doubles_nothing(project, snapshot, monkeypatch):
-    monkeypatch.setattr("apps.retrieval.answering.QUERIES_AT_ONCE", 1)
-    monkeypatch.setattr("apps.retrieval.collecting.POOLED_AT_ONCE", 1)
+    monkeypatch.setattr("apps.retrieval.execution.answers.QUERIES_AT_ONCE", 1)
+    monkeypatch.setattr("apps.retrieval.execution.pool_building.POOLED_AT_ONCE", 1)
     made = []
 
     def dies_at_the_second(*args, **kwargs):
@@ -426,10 +428,10 @@ def test_a_pool_job_done_again_from_its_middle_doubles_nothing(project, snapshot
             raise RuntimeError("gone")
         return plain(*args, **kwargs)
 
-    from apps.retrieval import collecting
+    from apps.retrieval.execution import pool_building
 
-    plain = collecting.write_entries
-    monkeypatch.setattr(collecting, "write_entries", dies_at_the_second)
+    plain = pool_building.write_entries
+    monkeypatch.setattr(pool_building, "write_entries", dies_at_the_second)
 
     pool = make_pool(project, snapshot)
 

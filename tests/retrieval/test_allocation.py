@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from apps.metrics.files.trec_rows import read_qrels, read_run
-from apps.retrieval import pooling
-from apps.retrieval.allocation import Known, Outcome, Standing, allocate
+from apps.retrieval.core import pooling
+from apps.retrieval.core.allocation import Known, Outcome, Standing, allocate
 
 ADAPTIVE = ("move_to_front", "bandit")
 METHODS = ("rrf", *ADAPTIVE)

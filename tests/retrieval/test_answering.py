@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from apps.jobs.actions import cancel_job, retry_job
-from apps.jobs.execution import perform
+from apps.jobs.actions.jobs import cancel_job, retry_job
+from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.testing import run_jobs
-from apps.retrieval import actions, answering, selectors
+from apps.retrieval import actions, rules, selectors
+from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
-from apps.retrieval.indexing import open_system
+from apps.retrieval.execution import answers
+from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.ranking import unpack
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import (
     import_lines,
@@ -23,6 +23,7 @@ from tests.retrieval.factories import (
     make_system,
     trec,
 )
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def snapshot(project):
 
 @pytest.fixture
 def small_slices(monkeypatch):
-    monkeypatch.setattr(answering, "QUERIES_AT_ONCE", 2)
+    monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 2)
 
 
 def ask_for_run(project, snapshot, system=None, **options):
@@ -59,14 +60,14 @@ def the_helper():
 
 def handing_over(monkeypatch, meanwhile):
     """Do something else once, just before the first answer."""
-    original, todo = answering.answer_slice, [meanwhile]
+    original, todo = answers.answer_slice, [meanwhile]
 
     def answer_slice(ctx, run, query_ids, answer):
         if todo:
             todo.pop()()
         original(ctx, run, query_ids, answer)
 
-    monkeypatch.setattr(answering, "answer_slice", answer_slice)
+    monkeypatch.setattr(answers, "answer_slice", answer_slice)
 
 
 def test_a_small_run_calls_nobody(project, snapshot):
@@ -90,7 +91,7 @@ def test_a_helper_and_the_job_itself_answer_every_query_once(project, snapshot, 
 
 def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, small_slices, monkeypatch):
     run = ask_for_run(project, snapshot)
-    original = answering.answer_slice
+    original = answers.answer_slice
 
     def slowly(ctx, run, query_ids, answer):
         """Answer; and before that is written, somebody else has answered and written the same."""
@@ -98,12 +99,12 @@ def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, smal
         def late(ids):
             found = answer(ids)
             if not Ranking.objects.filter(run=run, query__in=ids).exists():
-                answering.write_rankings(run, ids, answer(ids))
+                answers.write_rankings(run, ids, answer(ids))
             return found
 
         original(ctx, run, query_ids, late)
 
-    monkeypatch.setattr(answering, "answer_slice", slowly)
+    monkeypatch.setattr(answers, "answer_slice", slowly)
 
     work_on(run.job)
     run.refresh_from_db()
@@ -165,11 +166,11 @@ def test_a_resumed_run_answers_what_is_missing(project, snapshot, small_slices, 
 def test_slices_of_another_size_leave_no_gap(project, snapshot, monkeypatch):
     run = ask_for_run(project, snapshot)
     ids = run.job.params["query_ids"]
-    found = answering.engine_of(run.system).search(
+    found = answers.engine_of(run.system).search(
         open_system(run.system, run.snapshot), selectors.query_texts(ids), run.depth
     )
-    answering.write_rankings(run, ids, found, ranked=ids[4:6])
-    monkeypatch.setattr(answering, "QUERIES_AT_ONCE", 12)
+    answers.write_rankings(run, ids, found, ranked=ids[4:6])
+    monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 12)
 
     work_on(run.job)
 
@@ -234,7 +235,7 @@ def test_an_uploaded_system_without_a_run_that_serves_cannot_be_fused(project, s
     uploaded = import_lines(project, snapshot, trec([("Q00", "a", 1.0)])).run
     fused = fused_system(project, uploaded.system, make_system(project))
 
-    with pytest.raises(actions.RunRefused, match="known by uploaded runs only"):
+    with pytest.raises(rules.RunRefused, match="known by uploaded runs only"):
         make_run(project, snapshot, fused)
 
     assert not Run.objects.filter(system=fused).exists()
@@ -266,12 +267,12 @@ def test_the_order_of_the_systems_does_not_make_another_fusion(project):
     first, second = make_system(project), make_system(project, "TF-IDF", "tfidf")
     fused_system(project, first, second)
 
-    with pytest.raises(actions.SystemRefused, match="already has exactly this configuration"):
+    with pytest.raises(rules.SystemRefused, match="already has exactly this configuration"):
         actions.create_fusion(
             project=project, name="Again", system_ids=[second.pk, first.pk], actor=lead_of(project), at=AT
         )
 
 
 def test_one_system_is_no_fusion(project):
-    with pytest.raises(actions.SystemRefused, match="two systems or more"):
+    with pytest.raises(rules.SystemRefused, match="two systems or more"):
         fused_system(project, make_system(project))

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import tokens
 from apps.accounts.enums import Role, Scope
 from apps.retrieval.models import Run
 from tests.factories import lead_of, make_member, make_project
@@ -208,7 +208,7 @@ def test_another_projects_objects_are_not_found(lead, project, snapshot):
 def test_a_token_pushes_only_with_its_scope(client, project, snapshot):
     lead = lead_of(project)
     for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
-        _, secret = accounts.create_token(
+        _, secret = tokens.create_token(
             project=project, user=lead, name="ci", scopes=[scope], lasts=timedelta(days=30), at=timezone.now()
         )
         answer = client.post(

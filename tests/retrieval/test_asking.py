@@ -7,18 +7,20 @@ from urllib.request import urlopen
 import pytest
 from django.test import override_settings
 
+from apps.accounts.actions.secrets import delete_secret, save_secret
 from apps.accounts.models import Secret
-from apps.accounts.secrets import delete_secret, save_secret
 from apps.audit.models import Event
-from apps.jobs.actions import cancel_job, retry_job
+from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
-from apps.retrieval import actions, asking, ranking
-from apps.retrieval.actions import SystemRefused
+from apps.retrieval import actions
+from apps.retrieval.core import ranking
+from apps.retrieval.execution import remote_queries
 from apps.retrieval.models import Ranking, Run
+from apps.retrieval.rules import SystemRefused
 from tests.elsewhere import SECRET, TOLD
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import make_pool, make_run
+from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
 
@@ -128,9 +130,9 @@ def test_a_retry_asks_only_for_what_is_missing(project, snapshot, port):
 
 
 def test_a_run_that_was_interrupted_is_completed_by_the_next_attempt(project, snapshot, port, monkeypatch):
-    monkeypatch.setattr(asking, "SHORTEST_PART", 1)
-    monkeypatch.setattr(asking, "PARTS_PER_LANE", 1)
-    written, write = [], asking.write_rankings
+    monkeypatch.setattr(remote_queries, "SHORTEST_PART", 1)
+    monkeypatch.setattr(remote_queries, "PARTS_PER_LANE", 1)
+    written, write = [], remote_queries.write_rankings
 
     def write_once(run, query_ids, found):
         if len(written) == 1:
@@ -139,7 +141,7 @@ def test_a_run_that_was_interrupted_is_completed_by_the_next_attempt(project, sn
         written.append(query_ids)
         write(run, query_ids, found)
 
-    monkeypatch.setattr(asking, "write_rankings", write_once)
+    monkeypatch.setattr(remote_queries, "write_rankings", write_once)
     run = make_run(project, snapshot, make_remote_system(project, http(port), at_once=1))
 
     assert run.state == "complete"
@@ -183,14 +185,14 @@ def test_a_cancelled_run_stops_asking(project, snapshot, port, monkeypatch):
     run = actions.request_run(
         project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT
     )
-    ask_all = asking.ask_all
+    ask_all = remote_queries.ask_all
 
     def cancelled_meanwhile(*args):
         cancel_job(job_id=run.job_id, actor=lead_of(project), at=AT)
-        monkeypatch.setattr("apps.jobs.context.PROGRESS_EVERY", 0)
+        monkeypatch.setattr("apps.jobs.execution.context.PROGRESS_EVERY", 0)
         return ask_all(*args)
 
-    monkeypatch.setattr(asking, "ask_all", cancelled_meanwhile)
+    monkeypatch.setattr(remote_queries, "ask_all", cancelled_meanwhile)
     run_jobs()
 
     run.refresh_from_db()
@@ -303,7 +305,7 @@ def test_an_address_that_cannot_be_asked_is_refused_at_once(project, url):
 
 
 def test_a_trial_shows_what_the_ids_come_to(project, snapshot, port):
-    trial = asking.try_query(project, "http", http(port), snapshot, "red key")
+    trial = remote_queries.try_query(project, "http", http(port), snapshot, "red key")
 
     assert [(hit.id, hit.score, hit.title) for hit in trial.shown] == [
         ("a", 2.0, "red key opens the red door"),
@@ -314,13 +316,13 @@ def test_a_trial_shows_what_the_ids_come_to(project, snapshot, port):
 
 
 def test_a_trial_marks_what_is_no_block(project, snapshot, port):
-    trial = asking.try_query(project, "http", http(port, "unknown", scores="", strip=""), snapshot, "x")
+    trial = remote_queries.try_query(project, "http", http(port, "unknown", scores="", strip=""), snapshot, "x")
 
     assert [hit.title is None for hit in trial.shown] == [True, False, False, True, False]
     assert trial.unknown == 2
 
 
 def test_a_trial_that_fails_says_why(project, snapshot, port):
-    assert "answered 500" in asking.try_query(project, "http", http(port, "broken"), snapshot, "x").failure
+    assert "answered 500" in remote_queries.try_query(project, "http", http(port, "broken"), snapshot, "x").failure
     with override_settings(OUTBOUND_ALLOW=()):
-        assert "KARAT_OUTBOUND_ALLOW" in asking.try_query(project, "http", http(port), snapshot, "x").failure
+        assert "KARAT_OUTBOUND_ALLOW" in remote_queries.try_query(project, "http", http(port), snapshot, "x").failure

@@ -2,13 +2,14 @@
 
 import pytest
 
-from apps.jobs.testing import run_jobs
-from apps.retrieval import actions, grading
+from apps.retrieval import actions
 from apps.retrieval.actions import PoolRefused
+from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
-from apps.retrieval.sampling import PoolPlan
+from apps.retrieval.selectors import known_grades
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +38,7 @@ def made_run(project, snapshot, tag, first, size=30):
 def grades(monkeypatch):
     """What judges said so far, by (query id, block version id); stands in for the room that keeps grades."""
     kept = {}
-    monkeypatch.setattr(grading, "_kept", [lambda pool: kept])
+    monkeypatch.setattr(known_grades, "_kept", [lambda pool: kept])
     return kept
 
 
@@ -95,7 +96,7 @@ def test_the_next_batch_goes_where_the_grades_point(project, snapshot, runs, met
 
 
 def test_a_job_that_starts_again_spends_no_budget_twice(project, snapshot, runs, grades, monkeypatch):
-    from apps.retrieval import collecting
+    from apps.retrieval.execution import pool_building
 
     made = []
 
@@ -105,8 +106,8 @@ def test_a_job_that_starts_again_spends_no_budget_twice(project, snapshot, runs,
             raise RuntimeError("gone")
         return plain(*args)
 
-    plain = collecting.draw_beside
-    monkeypatch.setattr(collecting, "draw_beside", dies_once)
+    plain = pool_building.draw_beside
+    monkeypatch.setattr(pool_building, "draw_beside", dies_once)
 
     plan = PoolPlan(method="bandit", pairs=10, each=False, random=2)
     pool = make_pool(project, snapshot, depth=20, run_ids=runs, plan=plan)

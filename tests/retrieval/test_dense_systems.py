@@ -3,10 +3,10 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from apps.retrieval.actions import SystemRefused
-from apps.retrieval.engines import encoder
+from apps.retrieval.core.engines import encoder
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import System
+from apps.retrieval.rules import SystemRefused
 from apps.retrieval.selectors import indexed_in
 from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.tiny_models import make_model, needs_packages

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.retrieval.imports import read_rows, read_run
+from apps.retrieval.formats import read_rows, read_run
 
 KNOWN = {"queries": {"q1": 11, "q2": 12}, "blocks": {"a": 0, "b": 1, "c": 2}}
 

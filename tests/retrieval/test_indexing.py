@@ -3,9 +3,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from apps.jobs import chores
-from apps.retrieval.engines.store import kept
-from apps.retrieval.indexing import folder, known_indexes, open_built, open_signatures, open_system, tidy_indexes
+from apps.jobs.execution import periodic
+from apps.retrieval.core.engines.store import kept
+from apps.retrieval.execution.indexes import (
+    folder,
+    known_indexes,
+    open_built,
+    open_signatures,
+    open_system,
+    tidy_indexes,
+)
 from tests.retrieval.factories import make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +69,6 @@ def test_indexes_are_tidied_as_a_chore(project, snapshot, settings):
     settings.INDEX_MAX_BYTES = 1
     open_system(make_system(project), snapshot)
 
-    assert chores.do("retrieval.indexes", at=timezone.now())
+    assert periodic.do("retrieval.indexes", at=timezone.now())
 
     assert kept(folder()) == []

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from apps.jobs.actions import retry_job
+from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.testing import run_jobs
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from tests.factories import lead_of, make_project
 from tests.jobs.workers import wait_until
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
+from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

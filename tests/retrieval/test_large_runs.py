@@ -5,16 +5,16 @@ import gzip
 import pytest
 from django.utils import timezone
 
-from apps.jobs.actions import cancel_job
+from apps.jobs.actions.jobs import cancel_job
 from apps.jobs.models import Job, Upload
-from apps.jobs.testing import run_jobs
 from apps.queries.models import Query
-from apps.retrieval import reading
+from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Run
 from tests.factories import lead_of
 from tests.retrieval.factories import import_lines, trec
 from tests.retrieval.test_api import ROWS, push, url
 from tests.retrieval.test_views import THEIRS, at, send, words
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ UNKNOWN = "Q01 Q0 =ghost 9 1.0 theirs"
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(run_reading, "AT_ONCE_BYTES", 10)
 
 
 def confirm(client, project, **values):
@@ -124,9 +124,9 @@ def test_a_cancelled_file_can_be_thrown_away(lead, project, snapshot):
 
 
 def test_a_snapshot_of_many_blocks_makes_any_file_large(snapshot):
-    snapshot.block_count = reading.AT_ONCE_BLOCKS + 1
+    snapshot.block_count = run_reading.AT_ONCE_BLOCKS + 1
 
-    assert not reading.has_few_blocks(snapshot)
+    assert not run_reading.has_few_blocks(snapshot)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -136,7 +136,7 @@ def test_a_file_is_large_for_what_is_in_it(snapshot, monkeypatch, tmp_path, pack
     path = tmp_path / "run"
     path.write_bytes(pack(b"q Q0 d 1 1 t\n" * lines))
 
-    assert reading.is_read_at_once(path, snapshot) is is_small
+    assert run_reading.is_read_at_once(path, snapshot) is is_small
 
 
 def test_a_large_push_is_answered_with_its_job_and_then_the_run(lead, project, snapshot):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.missing import Estimate, Sampled, found_share, missing, totals
+from apps.retrieval.core.missing_relevance import Estimate, Sampled, found_share, missing, totals
 
 TRIALS = 1_000
 

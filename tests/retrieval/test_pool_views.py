@@ -3,13 +3,13 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.jobs.testing import run_jobs
-from apps.retrieval import grading
+from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
-from apps.retrieval.sampling import PoolPlan, plan_of
+from apps.retrieval.selectors import known_grades
 from tests.factories import make_member
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 from tests.retrieval.test_views import at, words
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -112,7 +112,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(grading, "_kept", [lambda asked: grades])
+    monkeypatch.setattr(known_grades, "_kept", [lambda asked: grades])
 
     lead.post(at("missing", project, pool.pk))
     assert "Estimate what First pool misses" in words(lead.get(at("pool", project, pool.pk)))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval import pooling
+from apps.retrieval.core import pooling
 
 
 def pool_of(*rankings, depth):

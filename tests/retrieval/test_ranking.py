@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval import ranking
+from apps.retrieval.core import ranking
 
 entries = st.dictionaries(st.integers(0, 2**31 - 1), st.floats(allow_nan=False, allow_infinity=False), max_size=30)
 

@@ -4,7 +4,7 @@ import pytest
 from django.test import override_settings
 from django.urls import reverse
 
-from apps.accounts.secrets import save_secret
+from apps.accounts.actions.secrets import save_secret
 from apps.retrieval.models import System
 from tests.elsewhere import TOLD
 from tests.factories import AT, lead_of, make_member

@@ -4,12 +4,12 @@ import pytest
 from django.urls import reverse
 
 from apps.corpus.models import BlockVersion
-from apps.jobs.testing import run_jobs
 from apps.retrieval import actions
+from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, PoolEntry
-from apps.retrieval.sampling import PoolPlan, plan_of
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 

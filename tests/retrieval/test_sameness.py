@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from apps.corpus.neardups import resemblance, signature
-from apps.retrieval.sameness import Stand, stand_ins
+from apps.corpus.core.near_duplicates import resemblance, signature
+from apps.retrieval.core.same_texts import Stand, stand_ins
 
 LONG = " ".join(f"word{number}" for number in range(100))
 NEARLY = LONG.replace("word50", "other")

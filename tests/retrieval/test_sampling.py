@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.sampling import ALL, EDGE, REST, PoolPlan, draw, draw_outside, generator, plan_of
+from apps.retrieval.core.sampling import ALL, EDGE, REST, PoolPlan, draw, draw_outside, generator, plan_of
 
 
 def some(seed=0):

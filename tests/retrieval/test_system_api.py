@@ -9,16 +9,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import create_token
+from apps.accounts.actions.secrets import save_secret
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
-from apps.accounts.secrets import save_secret
 from apps.audit.models import Event
-from apps.jobs.testing import run_jobs
 from apps.retrieval.models import Run, System
 from tests.elsewhere import SECRET, TEXTS
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
 from tests.retrieval.test_asking import http
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = {"url": "https://search.example/find", "body": '{"q": {{query}}}', "ids": "hits[*].id"}

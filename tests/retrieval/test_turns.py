@@ -1,4 +1,4 @@
-from apps.retrieval.turns import spread
+from apps.retrieval.execution.answers import spread
 
 
 def test_starts_halve_the_widest_stretch():

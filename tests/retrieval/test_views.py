@@ -5,9 +5,8 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Upload
-from apps.jobs.testing import run_jobs
-from apps.retrieval import blinding
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors import blinding
 from tests.factories import make_member, make_project
 from tests.retrieval.factories import (
     as_upload,
@@ -19,6 +18,7 @@ from tests.retrieval.factories import (
     make_system,
     trec,
 )
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 

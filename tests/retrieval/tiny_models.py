@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.retrieval.engines.encoder import is_installed
+from apps.retrieval.core.engines.encoder import is_installed
 
 WORDS = ["[UNK]", "ship", "boat", "sea", "bread", "oven", "flour", "query", "passage", "key", "door", "red", "green"]
 DIMENSIONS = 6

@@ -3,19 +3,10 @@
 import itertools
 
 from apps.accounts.models import Project, User
-from apps.review.actions import (
-    Claim,
-    Decision,
-    adjudicate,
-    drop_triple,
-    give_verdict,
-    split_triple,
-    submit_triple,
-    withdraw_flag,
-)
-from apps.review.enums import Category, Choice, Reason
+from apps.review.actions import Claim, adjudicate, drop_triple, give_verdict, split_triple, submit_triple, withdraw_flag
+from apps.review.enums import Category, Choice, Decision, Reason
 from apps.review.models import Verdict
-from apps.triples.actions import copy_wording, refresh_staleness, retire_triple, withdraw_draft
+from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of

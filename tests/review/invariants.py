@@ -5,11 +5,11 @@ from hypothesis.stateful import invariant
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
+from apps.review.core.visibility import Phase
 from apps.review.models import Resolution, ReviewSeat, Verdict
-from apps.review.seats import free_number, is_pulled
-from apps.review.selectors import rounds_of
-from apps.review.standing import standing_of
-from apps.review.visibility import Phase
+from apps.review.selectors.participation import standing_of
+from apps.review.selectors.reviews import rounds_of
+from apps.review.selectors.seats import free_number, is_pulled
 from apps.triples.enums import State, Step
 from apps.triples.models import Revision, Triple
 from apps.triples.workflow import edge_for

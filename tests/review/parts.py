@@ -9,29 +9,20 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
-from apps.review.actions import (
-    Decision,
-    adjudicate,
-    drop_triple,
-    re_pin,
-    revise,
-    split_triple,
-    submit_triple,
-    withdraw_flag,
-)
-from apps.review.enums import Category, Choice
+from apps.review.actions import adjudicate, drop_triple, re_pin, revise, split_triple, submit_triple, withdraw_flag
+from apps.review.enums import Category, Choice, Decision
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
-from apps.triples.actions import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
-from apps.triples.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
 from tests.review.factories import (
     CHANGED,

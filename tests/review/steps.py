@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from apps.accounts.actions import change_project, deactivate_user, set_roles
+from apps.accounts.actions.people import deactivate_user
+from apps.accounts.actions.projects import change_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
@@ -15,7 +16,6 @@ from apps.common.errors import Refusal
 from apps.jobs.models import Notification
 from apps.review.actions import (
     Claim,
-    Decision,
     adjudicate,
     begin_revision,
     drop_triple,
@@ -31,13 +31,14 @@ from apps.review.actions import (
     submit_triple,
     withdraw_flag,
 )
-from apps.review.enums import Category, Choice, Reason
+from apps.review.enums import Category, Choice, Decision, Reason
 from apps.review.models import Verdict
-from apps.review.queues import disputes_to_settle, review_queue, to_adjudicate
-from apps.review.seats import open_load
-from apps.review.selectors import flag_counts_by_reviewer, rounds_of
-from apps.review.standing import standing_of
-from apps.triples.actions import (
+from apps.review.selectors.participation import standing_of
+from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
+from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
+from apps.review.selectors.seats import open_load
+from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.triples import (
     copy_wording,
     refresh_staleness,
     reopen_as_draft,
@@ -46,7 +47,6 @@ from apps.triples.actions import (
     start_draft,
     withdraw_draft,
 )
-from apps.triples.adoption import adopt_candidate, reject_candidate
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from tests.factories import make_member

@@ -12,9 +12,9 @@ from apps.review.actions import (
     withdraw_flag,
 )
 from apps.review.enums import Category, Choice
-from apps.triples.actions import refresh_staleness, reopen_as_draft, start_draft
-from apps.triples.drafting import Wording
+from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, start_draft
 from apps.triples.enums import State
+from apps.triples.selectors.draft_checks import Wording
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.review.factories import (
     CHANGED,

@@ -7,11 +7,11 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.review.actions import reseat
+from apps.review.core.visibility import Part
 from apps.review.enums import Choice
 from apps.review.models import ReviewSeat
-from apps.review.selectors import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
-from apps.review.standing import standing_of
-from apps.review.visibility import Part
+from apps.review.selectors.participation import standing_of
+from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
 from tests.factories import AT, lead_of, make_member
 from tests.review.crawling import FLAG, SAID, Rewind, crawl
 from tests.review.factories import (

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
 from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers
-from apps.review.board import Asked, board_page
-from apps.review.chores import escalate_what_waits
+from apps.review.actions.periodic import escalate_what_waits
 from apps.review.enums import Choice
 from apps.review.models import Escalation
+from apps.review.selectors.board import Asked, board_page
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_in_review, make_triple, reviewers_of

@@ -3,10 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from apps.review.actions import Decision, adjudicate, re_pin, revise
-from apps.review.diffs import difference, last_difference
-from apps.triples.drafting import BlockChoice
+from apps.review.actions import adjudicate, re_pin, revise
+from apps.review.enums import Decision
+from apps.review.selectors.diffs import difference, last_difference
 from apps.triples.enums import State
+from apps.triples.selectors.draft_checks import BlockChoice
 from tests.factories import AT, lead_of
 from tests.review.factories import answer_both, make_disputed, make_triple, reload, reviewers_of
 from tests.triples.factories import make_team, make_wording, version_of

@@ -6,7 +6,6 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.review.actions import (
     Claim,
-    Decision,
     DisputeRefused,
     SubmitRefused,
     adjudicate,
@@ -16,7 +15,7 @@ from apps.review.actions import (
     revise,
     split_triple,
 )
-from apps.review.enums import Category, Choice
+from apps.review.enums import Category, Choice, Decision
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test, i
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
 from tests.review.invariants import AlwaysTrue
 from tests.review.steps import ANYTHING, AROUND, Steps

@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
-from apps.review.offers import offers_for
-from apps.review.standing import standing_of
+from apps.review.selectors.offers import offers_for
+from apps.review.selectors.participation import standing_of
 from apps.triples.enums import State, Step
 from tests.review.factories import reload
 from tests.review.parts import allowed_in, conditions, dress, make_cast, parts_in, perform, tried

@@ -2,9 +2,9 @@ import itertools
 
 import pytest
 
+from apps.review.core.outcome import outcome_of, step_after
+from apps.review.core.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
 from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Outcome, Reason
-from apps.review.outcome import outcome_of, step_after
-from apps.review.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
 from apps.triples.enums import Step
 
 EXPECTED = {

@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.review.actions import begin_revision, post_message
-from apps.review.queues import (
+from apps.review.selectors.queues import (
     disputed_with,
     disputes_of_others,
     disputes_to_answer,

@@ -5,27 +5,19 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.accounts.actions import change_project, set_roles
+from apps.accounts.actions.projects import change_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.review.actions import (
-    Decision,
-    give_back_seat,
-    give_verdict,
-    pull_seat,
-    reseat,
-    reseat_many,
-    submit_triple,
-)
-from apps.review.enums import Choice
+from apps.review.actions import give_back_seat, give_verdict, pull_seat, reseat, reseat_many, submit_triple
+from apps.review.enums import Choice, Decision
 from apps.review.models import Resolution, ReviewSeat, Verdict
-from apps.triples.actions import retire_triple, save_draft, start_draft, withdraw_draft
-from apps.triples.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.triples import retire_triple, save_draft, start_draft, withdraw_draft
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import Triple
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from apps.triples.workflow import edge_for
 from tests.factories import AT, lead_of, make_member
 from tests.races import at_once, overlapping

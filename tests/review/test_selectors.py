@@ -1,9 +1,9 @@
 import pytest
 
 from apps.review.enums import Choice
-from apps.review.selectors import resolutions_of
+from apps.review.selectors.reviews import resolutions_of
 from apps.triples.enums import State
-from apps.triples.selectors import accepted_triples, states_of
+from apps.triples.selectors.triples import accepted_triples, states_of
 from tests.review.factories import (
     answer_both,
     make_accepted,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.review.splitting import likeliest, propose, sentences
+from apps.review.core.claim_proposals import likeliest, propose, sentences
 
 
 def test_sentences_lie_where_they_stand():

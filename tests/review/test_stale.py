@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.triples.actions import refresh_staleness
+from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, make_accepted, make_triple, reload, reviewers_of
@@ -153,7 +153,7 @@ def test_the_list_asks_a_constant_number_of_queries(client, project, size, djang
 
 
 def test_the_list_goes_on_page_by_page(client, project, monkeypatch):
-    monkeypatch.setattr("apps.review.stale.PER_PAGE", 2)
+    monkeypatch.setattr("apps.review.pages.stale.PER_PAGE", 2)
     one, two, three = make_stale(project, count=3)
     client.force_login(lead_of(project))
 

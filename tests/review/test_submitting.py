@@ -12,11 +12,11 @@ from apps.review.actions import (
 )
 from apps.review.enums import Choice
 from apps.review.models import ReviewSeat
-from apps.triples.actions import copy_wording, save_draft
-from apps.triples.checks import WARN
-from apps.triples.drafting import BlockChoice, checks_of
+from apps.triples.actions.triples import copy_wording, save_draft
+from apps.triples.core.checks import WARN
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision
+from apps.triples.selectors.draft_checks import BlockChoice, checks_of
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
     answer_both,

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from apps.review.visibility import (
+from apps.review.core.visibility import (
     NOTHING,
     Part,
     Phase,

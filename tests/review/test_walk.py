@@ -11,14 +11,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.accounts.actions import change_project
+from apps.accounts.actions.projects import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.search import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.review.models import Verdict
-from apps.review.selectors import flag_counts_by_author, flag_counts_by_reviewer
+from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer
 from apps.triples.models import Triple
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
 from tests.review.test_splits import posted as as_shown
 from tests.triples.bench_fields import fields

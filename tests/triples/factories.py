@@ -12,13 +12,13 @@ from apps.audit.actions import record
 from apps.common.digests import sha256_hex
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus.blocks import Entry, block_digests, snapshot_digest
+from apps.corpus.core.digests import Entry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
-from apps.triples.actions import start_draft
-from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.actions.imports import import_triples
+from apps.triples.actions.triples import start_draft
 from apps.triples.formats import read_entries
-from apps.triples.importing import import_triples
 from apps.triples.models import Triple
+from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import AT, lead_of, make_member, make_project
 
 TEXTS = {

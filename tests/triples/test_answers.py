@@ -1,7 +1,7 @@
 from django.http import QueryDict
 
-from apps.triples.answers import LONGEST, MOST_ANSWERS, answers_in, as_drafted, as_submitted, kept
-from apps.triples.checks import PASS, STOP, WARN, Check
+from apps.triples.core.checks import PASS, STOP, WARN, Check
+from apps.triples.core.warning_answers import LONGEST, MOST_ANSWERS, answers_in, as_drafted, as_submitted, kept
 
 
 def test_answers_are_the_fields_named_why():

@@ -5,11 +5,11 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.triples.actions import AlreadyStarted, copy_wording, save_draft, start_draft
-from apps.triples.checks import WARN
-from apps.triples.drafting import BlockChoice, checks_of
+from apps.triples.actions.triples import AlreadyStarted, copy_wording, save_draft, start_draft
+from apps.triples.core.checks import WARN
 from apps.triples.models import Triple
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.draft_checks import BlockChoice, checks_of
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
 from tests.triples.factories import make_draft, make_team, version_of
 

@@ -1,4 +1,4 @@
-from apps.triples.evidence import moved, quoted, spans_of
+from apps.triples.core.evidence import moved, quoted, spans_of
 
 TEXT = "First line.\n\nSecond one\nruns on.\n- an item"
 

@@ -6,18 +6,17 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.corpus import freezing
-from apps.corpus.actions import freeze_snapshot
-from apps.jobs.actions import retry_job
+from apps.corpus.actions.corpora import freeze_snapshot
+from apps.corpus.execution import freezing
+from apps.jobs.actions.jobs import retry_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
-from apps.review.actions import Decision
-from apps.review.enums import Choice
-from apps.triples import staleness
+from apps.review.enums import Choice, Decision
 from apps.triples.enums import State
-from apps.triples.execution import MARK_STALE
+from apps.triples.execution.jobs import MARK_STALE
+from apps.triples.execution.staleness import mark_changed
 from apps.triples.models import Triple
+from apps.triples.selectors import staleness
 from tests.corpus.factories import import_texts, make_corpus
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
@@ -32,6 +31,7 @@ from tests.review.factories import (
     reviewers_of,
     take_back,
 )
+from tests.running_jobs import run_jobs
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team
 
 C = Choice.CONFIRM
@@ -122,7 +122,7 @@ def test_a_job_that_was_stopped_between_windows_goes_on_where_it_was(project, mo
     monkeypatch.setattr(staleness, "WINDOW", 1)
     triples = [make_accepted(project) for _ in range(3)]
     freeze_as(project, CHANGED, triples[0].snapshot.corpus)
-    real, turns = staleness.mark_changed, []
+    real, turns = mark_changed, []
 
     def stop_at_the_second(snapshot, found, at):
         turns.append(found)
@@ -130,7 +130,7 @@ def test_a_job_that_was_stopped_between_windows_goes_on_where_it_was(project, mo
             raise RuntimeError("killed")
         return real(snapshot, found, at)
 
-    monkeypatch.setattr("apps.triples.execution.mark_changed", stop_at_the_second)
+    monkeypatch.setattr("apps.triples.execution.jobs.mark_changed", stop_at_the_second)
     run_jobs()
 
     assert all(reload(triple).is_stale for triple in triples)
@@ -142,7 +142,7 @@ def test_a_failed_job_can_be_run_again(project, monkeypatch):
     triple = make_accepted(project)
     freeze_as(project, CHANGED, triple.snapshot.corpus)
     with monkeypatch.context() as broken:
-        broken.setattr("apps.triples.execution.mark_changed", lambda *args: 1 / 0)
+        broken.setattr("apps.triples.execution.jobs.mark_changed", lambda *args: 1 / 0)
         (job,) = run_jobs()
     assert job.state == JobState.FAILED
 
@@ -203,7 +203,7 @@ def test_a_window_costs_the_same_however_many_it_marks(project, size):
 
     with CaptureQueriesContext(connection) as asked:
         (window,) = staleness.windows(snapshot)
-        marked = staleness.mark_changed(snapshot, staleness.changed_in_window(snapshot, window), AT)
+        marked = mark_changed(snapshot, staleness.changed_in_window(snapshot, window), AT)
 
     assert len(marked) == size
     statements = [query["sql"] for query in asked if not query["sql"].startswith(("SAVEPOINT", "RELEASE", "BEGIN"))]
@@ -216,4 +216,4 @@ def test_what_was_pinned_anew_between_the_search_and_the_mark_is_left_alone(proj
     found = staleness.changed_in_window(snapshot, (1, 1))
     Triple.objects.filter(pk=triple.pk).update(snapshot=snapshot)
 
-    assert (found, staleness.mark_changed(snapshot, found, AT)) == ([triple.pk], [])
+    assert (found, mark_changed(snapshot, found, AT)) == ([triple.pk], [])

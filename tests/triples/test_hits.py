@@ -6,14 +6,14 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.models import Job
-from apps.jobs.testing import run_jobs
 from apps.retrieval.actions import request_indexes
-from apps.triples.actions import start_draft
-from apps.triples.checks import PASS, WARN
-from apps.triples.drafting import checks_of
-from apps.triples.hits import TWINS, other_blocks, top_hits
+from apps.triples.actions.triples import start_draft
+from apps.triples.core.checks import PASS, WARN
+from apps.triples.selectors.draft_checks import checks_of
+from apps.triples.selectors.retriever_hits import TWINS, other_blocks, top_hits
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
+from tests.running_jobs import run_jobs
 from tests.triples.factories import make_wording
 
 TEXTS = {

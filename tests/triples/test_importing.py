@@ -12,12 +12,12 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
 from apps.queries.models import Query
 from apps.queries.models import Source as QuerySource
-from apps.triples.actions import withdraw_draft
-from apps.triples.comparing import Comparison
+from apps.triples.actions.imports import import_triples
+from apps.triples.actions.triples import withdraw_draft
+from apps.triples.execution.ingest import plan_entries
 from apps.triples.formats import read_entries
-from apps.triples.importing import import_triples
-from apps.triples.ingest import plan_entries
 from apps.triples.models import Triple
+from apps.triples.selectors.entry_comparison import Comparison
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.triples.factories import TEXTS, make_draft, make_snapshot
 

@@ -2,9 +2,9 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.triples import listing
 from apps.triples.enums import State
-from apps.triples.listing import Narrowing, page_of
+from apps.triples.selectors import listing
+from apps.triples.selectors.listing import Narrowing, page_of
 from tests.factories import lead_of, make_member
 from tests.queries.factories import make_source
 from tests.review.factories import make_accepted

@@ -3,9 +3,9 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.triples.actions import start_draft
+from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple
-from apps.triples.selectors import newest_snapshot
+from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, make_member
 from tests.races import at_once, refusals
 from tests.triples.factories import make_team

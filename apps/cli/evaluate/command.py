@@ -21,7 +21,7 @@ from apps.common.web.addresses import BadAddress
 from apps.gates.core.rule import PASSED, Rule, measures_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules
-from apps.goldsets.verify import NotAnExport
+from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_run, missing_of
@@ -29,7 +29,7 @@ from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, r
 from apps.metrics.measures import Measure, parse_measures
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.vocabulary import Vocabulary
-from apps.retrieval.engines.base import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 
 PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
 KEPT = Path(".karat-eval")

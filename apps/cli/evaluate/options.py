@@ -11,8 +11,8 @@ from apps.cli.evaluate.output import FORMATS
 from apps.cli.evaluate.program import CommandEngine
 from apps.gates.core.rule import TIERS
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
-from apps.retrieval.engines.base import BadParameters
-from apps.retrieval.engines.remote import HttpJson, Pace, RemoteEngine
+from apps.retrieval.core.engines.base import BadParameters
+from apps.retrieval.core.engines.remote import HttpJson, Pace, RemoteEngine
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from apps.retrieval.engines.base import BadParameters, Parameters
-from apps.retrieval.engines.remote import Asked, Auth, RemoteError, Reply, Request
-from apps.retrieval.engines.remote.base import Hit, Reading, checked_id, checked_score, parsed
+from apps.retrieval.core.engines.base import BadParameters, Parameters
+from apps.retrieval.core.engines.remote import Asked, Auth, RemoteError, Reply, Request
+from apps.retrieval.core.engines.remote.base import Hit, Reading, checked_id, checked_score, parsed
 
 PLACES = ("query", "query_id", "k")
 LONGEST_WORD = 200

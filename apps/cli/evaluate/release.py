@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
-from apps.goldsets.verify import NotAnExport, verify
+from apps.goldsets.formats.verification import NotAnExport, verify
 from apps.metrics.columns import Judged, judged_columns
 from apps.metrics.vocabulary import Vocabulary
 

@@ -11,8 +11,8 @@ from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.release import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
-from apps.retrieval.engines.base import Found
-from apps.retrieval.engines.remote import Asked, Line, Pace, RemoteEngine, RemoteError, Reply, Request, ask_all
+from apps.retrieval.core.engines.base import Found
+from apps.retrieval.core.engines.remote import Asked, Line, Pace, RemoteEngine, RemoteError, Reply, Request, ask_all
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.evaluation.models import Requested
-from apps.jobs.actions import enqueue
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
 
 OVER = frozenset({JobState.FAILED, JobState.CANCELLED})

@@ -16,7 +16,7 @@ from apps.evaluation.selectors import leaderboard
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.measures import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.goldsets.splits import VARIANT_OF
+from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import change_of, mean_of, summaries

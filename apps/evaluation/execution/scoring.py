@@ -10,8 +10,8 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import annotators, rankings
 from apps.evaluation.selectors.rankings import Ground, judged_of
 from apps.goldsets.models import Version
-from apps.jobs.context import JobContext, JobFailed
-from apps.jobs.registry import job_kind
+from apps.jobs.execution.context import JobContext, JobFailed
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures import Measure, measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant

@@ -11,11 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
+from apps.evaluation.edges.comparison import Comparison, comparison_of
+from apps.evaluation.edges.strata import strata_context
+from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation
@@ -23,9 +26,6 @@ from apps.evaluation.pages.evaluation import SECTION
 from apps.evaluation.pages.query_context import SideBySide
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
-from apps.evaluation.web.comparison import Comparison, comparison_of
-from apps.evaluation.web.strata import strata_context
-from apps.evaluation.web.test_looks import log_look
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.metrics import comparison

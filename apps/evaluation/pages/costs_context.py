@@ -6,13 +6,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.pages.leaderboard_context import interval_of
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.leaderboard import Standing
-from apps.evaluation.web.sheets import conventions_of
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.statistics import pareto
 from apps.retrieval.models import Run

@@ -7,18 +7,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import rules
+from apps.evaluation.edges import sheets as pages
+from apps.evaluation.edges.depths import shallow_words
+from apps.evaluation.edges.panels import panels_of
+from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.strata import strata_context
+from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages.evaluation_context import Scores
 from apps.evaluation.selectors import evaluations, rankings
-from apps.evaluation.web import sheets as pages
-from apps.evaluation.web.depths import shallow_words
-from apps.evaluation.web.panels import panels_of
-from apps.evaluation.web.sheets import Sheet
-from apps.evaluation.web.strata import strata_context
-from apps.evaluation.web.test_looks import log_look
 from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
 

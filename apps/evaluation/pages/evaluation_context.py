@@ -12,12 +12,12 @@ from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import Paired, RobustnessGap, paired_variants, robustness_gaps
+from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
+from apps.evaluation.edges.sheets import Sheet
 from apps.evaluation.models import Score
-from apps.evaluation.web import score_charts as charts
-from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.web.sheets import Sheet
 from apps.goldsets.enums import Split
-from apps.goldsets.selectors import Looks, looks_at_test
+from apps.goldsets.selectors.versions import Looks, looks_at_test
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
 

@@ -8,17 +8,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
+from apps.evaluation.edges.version_choice import SECTION, ground_context, split_asked, version_asked
 from apps.evaluation.forms import ScoreForm
 from apps.evaluation.pages import leaderboard_context as board_pages
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.web.version_choice import SECTION, ground_context, split_asked, version_asked
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 
 WAITING_SHOWN = 20
 

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 
 from apps.common.drawing.charts import Estimate, Scale, clip, plain, plot, scale, svg, tag, text, ticks, title, whisker
 from apps.common.text.wording import interval, number
+from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
-from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.metrics.statistics.rank_intervals import Ends, Place
 
 LINE, CHARACTER = 15.0, 7.0

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from django.core.paginator import Page, Paginator
 from django.utils.timezone import localtime
 
+from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, Moment
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.leaderboard import Line, Standing
-from apps.evaluation.web import score_charts as charts
-from apps.evaluation.web.sheets import conventions_of
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.statistics import rank_intervals

@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from apps.corpus.models import Snapshot
+from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.edges.comparison import Comparison, DropRow
+from apps.evaluation.edges.sheets import Named, block_names
 from apps.evaluation.selectors.rankings import Placed, grades_of, ranking_of
-from apps.evaluation.web import score_charts as charts
-from apps.evaluation.web.comparison import Comparison, DropRow
-from apps.evaluation.web.sheets import Named, block_names
 from apps.goldsets.models import VersionQuery
 
 DEPTH = 10

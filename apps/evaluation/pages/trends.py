@@ -10,17 +10,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
+from apps.evaluation.edges.version_choice import SECTION, ground_context, split_asked, version_asked
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.pages.costs_context import Costs, Ledger
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
-from apps.evaluation.web.version_choice import SECTION, ground_context, split_asked, version_asked
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 from apps.retrieval.selectors import run_in
 
 RUNS_A_PAGE = 50

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from apps.agreement.selectors import live_grades
-from apps.corpus.selectors import TextKey, texts_of
+from apps.agreement.selectors.agreement import live_grades
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core.annotator_grades import Given, given_on
 from apps.evaluation.selectors.rankings import AT_ONCE, Ground
 from apps.goldsets.models import Version, VersionGrade

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from apps.accounts.policies import policy
+from apps.accounts.selectors import policy
 from apps.common.errors import Refusal
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations

@@ -8,7 +8,7 @@ from django.http import Http404
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.scoring import JUDGED_AT_10
-from apps.retrieval import ranking
+from apps.retrieval.core import ranking
 from apps.retrieval.models import Ranking, Run
 
 

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
-from apps.goldsets.selectors import looks_at_test
+from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
 

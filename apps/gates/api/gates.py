@@ -7,12 +7,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.api import ProjectAPIView
+from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.gates import actions
 from apps.gates.selectors import gates
 from apps.gates.serializers import GateChangeSerializer, GateDetailSerializer, GateRequestSerializer, GateSerializer
-from apps.goldsets.selectors import gold_set_in
+from apps.goldsets.selectors.versions import gold_set_in
 
 MOST_RESULTS = 100
 

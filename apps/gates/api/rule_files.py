@@ -10,16 +10,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.api import ProjectAPIView
+from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.negotiation import OneForm
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.rule import as_facts
+from apps.gates.edges import file_response
 from apps.gates.selectors import rule_files
-from apps.gates.web import file_response
 from apps.goldsets.enums import Split
-from apps.goldsets.selectors import gold_set_in
+from apps.goldsets.selectors.versions import gold_set_in
 from apps.retrieval.selectors import run_in, system_in
 
 

@@ -24,9 +24,9 @@ from apps.gates.execution import notifications
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
 from apps.goldsets.models import Version
-from apps.jobs.actions import enqueue
-from apps.jobs.context import JobContext
-from apps.jobs.registry import job_kind
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
 from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.measures import Measure, measure_run

@@ -11,9 +11,9 @@ from apps.gates.enums import GateState
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
 from apps.gates.selectors.next_steps import Next, next_step
-from apps.jobs.mailing import absolute
-from apps.jobs.notifications import SENTENCE_LENGTH, notify
-from apps.jobs.webhooks import post_to_webhooks
+from apps.jobs.actions.notifications import SENTENCE_LENGTH, notify
+from apps.jobs.actions.webhooks import post_to_webhooks
+from apps.jobs.execution.mailing import absolute
 
 CHANGED = "gate.changed"
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import sha256_hex
@@ -24,8 +24,8 @@ from apps.gates.pages import gates_context as gate_pages
 from apps.gates.selectors import gates
 from apps.gates.selectors.next_steps import next_step
 from apps.goldsets.enums import Split
-from apps.goldsets.selectors import gold_set_in, gold_sets_of
-from apps.jobs.mailing import absolute
+from apps.goldsets.selectors.versions import gold_set_in, gold_sets_of
+from apps.jobs.execution.mailing import absolute
 
 SECTION = {"section": "Runs"}
 RESULTS_A_PAGE = 50

@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import Estimate, svg, tag, title, whisker
 from apps.common.text.wording import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
-from apps.evaluation.web.depths import shallow_words
-from apps.evaluation.web.score_charts import head_cell
+from apps.evaluation.edges.depths import shallow_words
+from apps.evaluation.edges.score_charts import head_cell
 from apps.gates.core.decisions import bound_of, told, unit
 from apps.gates.core.rule import COST, Rule, range_fault
 from apps.gates.enums import GateState

@@ -8,17 +8,17 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import InputErrors
 from apps.gates import actions
+from apps.gates.edges import file_response
 from apps.gates.forms.rule_files import GateFileForm
 from apps.gates.selectors import gates, rule_files
-from apps.gates.web import file_response
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
-from apps.goldsets.selectors import gold_set_in
+from apps.goldsets.selectors.versions import gold_set_in
 from apps.retrieval.selectors import run_in, system_in
 
 SECTION = {"section": "Runs"}

@@ -14,7 +14,7 @@ from apps.gates.core import rule as gate_rule
 from apps.gates.enums import GateState
 from apps.gates.models import Badge, Gate, GateResult
 from apps.goldsets.models import GoldSet, VersionQuery
-from apps.goldsets.selectors import scorable_versions
+from apps.goldsets.selectors.versions import scorable_versions
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 

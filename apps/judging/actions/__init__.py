@@ -3,7 +3,7 @@
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline
 from apps.judging.actions.imports import Imported, ImportRefused, import_judgements
-from apps.judging.actions.judgements import Answer, JudgementRefused, give_judgement
+from apps.judging.actions.judgements import JudgementRefused, give_judgement
 from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
 from apps.judging.actions.pilots import PilotRefused, open_after_pilot
 from apps.judging.actions.query_seats import claim_query_seats
@@ -12,7 +12,6 @@ from apps.judging.actions.seats import SeatsRefused, claim_seats, release_seats
 
 __all__ = [
     "AdjudicationRefused",
-    "Answer",
     "GuidelineRefused",
     "ImportRefused",
     "Imported",

@@ -7,9 +7,9 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
 from apps.judging.actions.locks import locked_round
+from apps.judging.core.resolution import Resolved
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.judging.resolution import Resolved
 from apps.retrieval.models import PoolEntry
 
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from apps.audit.actions import record
+from apps.judging.core.plan import Plan, seat_number
 from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, Seat
-from apps.judging.plan import Plan, seat_number
-from apps.judging.planned import gate, plan_of
 from apps.judging.selectors.pilots import alpha_over, answers_over, is_filled
 from apps.judging.selectors.plans import judges_left
+from apps.judging.selectors.round_plan import gate, plan_of
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from apps.retrieval.models import PoolQuery
 

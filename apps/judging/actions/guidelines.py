@@ -6,7 +6,7 @@ from django.db.models import Max
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.judging import guidelines
+from apps.judging.core import guidelines
 from apps.judging.models import Guideline
 
 

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from apps.accounts.actions import stand_in
+from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
-from apps.judging.drafting import Draft, Graded
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
+from apps.judging.execution.judgement_import import Draft, Graded
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState

@@ -1,6 +1,4 @@
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -12,8 +10,9 @@ from apps.judging import rules
 from apps.judging.actions.follow_ups import follow_up, wait_for_others
 from apps.judging.actions.locks import locked_place
 from apps.judging.actions.seats import may_be_given
+from apps.judging.core.answer import Answer
+from apps.judging.core.evidence import parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
-from apps.judging.evidence import parse_spans, spans_refusal, stored
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 
 LONGEST_TIME_MS = 2_000_000_000
@@ -21,22 +20,6 @@ LONGEST_TIME_MS = 2_000_000_000
 
 class JudgementRefused(Refusal):
     """A grade cannot be taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person says of a pair: a grade, or a reason why it can't be judged.
-
-    Without `is_again` it is meant as their first word on the pair, and refused when they have graded it already.
-    """
-
-    grade: int | None = None
-    cant_judge: str = ""
-    note: str = ""
-    spans: Any = field(default_factory=list)
-    active_ms: int | None = None
-    away_ms: int | None = None
-    is_again: bool = True
 
 
 @transaction.atomic

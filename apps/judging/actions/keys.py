@@ -4,7 +4,7 @@ from django.db import transaction
 
 from apps.accounts.models import User
 from apps.common.errors import Refusal
-from apps.judging import keymap
+from apps.judging.core import keymap
 from apps.judging.models import KeyMap
 
 

@@ -8,8 +8,8 @@ from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_round
 from apps.judging.models import PilotDecision
-from apps.judging.planned import gate, pilot_queries
 from apps.judging.selectors.pilots import alpha_over
+from apps.judging.selectors.round_plan import gate, pilot_queries
 
 
 class PilotRefused(Refusal):

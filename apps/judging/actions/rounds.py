@@ -10,18 +10,18 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.jobs.actions import enqueue
+from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
 from apps.judging.actions.checks import entries_for, take_up
 from apps.judging.actions.locks import locked_round
+from apps.judging.core.plan import Plan
+from apps.judging.core.remits import Remit
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.execution import create_seats, finish_opening, keep_judged_pairs, seat_counts
+from apps.judging.execution.jobs import create_seats, finish_opening, keep_judged_pairs, seat_counts
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
-from apps.judging.plan import Plan
-from apps.judging.planned import plan_of
-from apps.judging.remits import Remit
 from apps.judging.selectors.known import Known, known_pairs
 from apps.judging.selectors.plans import judges_by_query, keeps_grades, pairs_to_plan, pilot_of, split_by_grade
+from apps.judging.selectors.round_plan import plan_of
 from apps.queries.models import Query
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.models import Pool, PoolEntry

@@ -9,11 +9,11 @@ from apps.accounts.models import User
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place
+from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
-from apps.judging.order import PRIME, OwnOrder, own_order
-from apps.judging.planned import gate
 from apps.judging.selectors.plans import query_in_remit
+from apps.judging.selectors.round_plan import gate
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 

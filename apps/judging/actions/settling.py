@@ -6,9 +6,9 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging.actions.locks import locked_round
+from apps.judging.core.resolution import Rule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
-from apps.judging.resolution import Rule
 from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
 
 ROWS = 500

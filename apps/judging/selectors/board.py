@@ -11,8 +11,8 @@ from django.db.models import Count, Min, Q, Sum
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
+from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.enums import SeatState
-from apps.judging.eta import LOOKS_BACK, Lately
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from apps.corpus.selectors import TextKey, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors.pairs import pairs_of
+from apps.retrieval.core.same_texts import Stand
+from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry
-from apps.retrieval.sameness import Stand
-from apps.retrieval.sampling import SAME
 
 AT_ONCE = 5_000
 

@@ -1,5 +1,5 @@
 from apps.accounts.models import User
-from apps.judging import keymap
+from apps.judging.core import keymap
 from apps.judging.models import KeyMap
 
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from django.db.models import Count, F, Max, Min
 
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import TextKey, texts_in, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.judging.core.seeded_order import seeded_number
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round
-from apps.judging.order import seeded_number
 from apps.judging.selectors.pairs import live_judgements
 
 ENOUGH = 20

@@ -7,10 +7,10 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.models import User
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
-from apps.judging.planned import gate, plan_of, seats_at_opening
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.progress import minutes
+from apps.judging.selectors.round_plan import gate, plan_of, seats_at_opening
 from apps.retrieval.models import PoolQuery
 
 MOST_EXTRA = 200

@@ -8,10 +8,10 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import TextKey, texts_in, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
-from apps.judging.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.retrieval.models import PoolEntry
 
 ROWS = 2_000

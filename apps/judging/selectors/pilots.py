@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Round, Seat
-from apps.judging.planned import pilot_queries, plan_of
+from apps.judging.selectors.round_plan import pilot_queries, plan_of
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 
 UNFILLED = (SeatState.OPEN, SeatState.LEASED)

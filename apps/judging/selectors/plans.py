@@ -10,15 +10,15 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.judging.core.plan import Plan, Preview
+from apps.judging.core.remits import PROPERTIES, Remit, fits
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
-from apps.judging.plan import Plan, Preview
-from apps.judging.planned import kept_at_opening, last_entry, plan_of
-from apps.judging.remits import PROPERTIES, Remit, fits
 from apps.judging.selectors.known import Known, known_pairs
+from apps.judging.selectors.round_plan import kept_at_opening, last_entry, plan_of
 from apps.queries.models import Query
+from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry
-from apps.retrieval.sampling import SAME
 
 CHECK = "check"
 PASSED_OVER = (CHECK, SAME)

@@ -11,8 +11,8 @@ from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
-from apps.judging.planned import plan_of, seats_at_opening
 from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.round_plan import plan_of, seats_at_opening
 from apps.queries.models import Query
 
 

@@ -8,9 +8,9 @@ from django.db.models import Q
 
 from apps.accounts.models import User
 from apps.corpus.models import BlockVersion
-from apps.judging.groups import Place, groups
+from apps.judging.core.groups import Place, groups
+from apps.judging.core.passages import passage
 from apps.judging.models import Judgement, Round, Seat
-from apps.judging.passages import passage
 from apps.queries.models import Query
 
 

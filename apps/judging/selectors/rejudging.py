@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from apps.audit.models import Event
-from apps.audit.selectors import Filters, events_in
+from apps.audit.selectors.events import Filters, events_in
 from apps.corpus.models import Snapshot
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Judgement, Round

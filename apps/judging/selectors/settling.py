@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from apps.accounts.models import User
 from apps.common.digests import digest_of_lines
+from apps.judging.core.resolution import Rule, settled_by
 from apps.judging.models import Round
-from apps.judging.resolution import Rule, settled_by
 from apps.judging.selectors.pairs import Pair, adjudicable
 
 MOST_AT_ONCE = 2_000

@@ -10,7 +10,7 @@ from apps.common.digests import digest_of
 from apps.evaluation.actions.requests import Errand, ask_once
 from apps.evaluation.actions.scoring import EvaluationRefused, names_of
 from apps.evaluation.rules import DEFAULT_MEASURES
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 from apps.reports import rules
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.models import Run

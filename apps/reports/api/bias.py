@@ -8,17 +8,17 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.api import ProjectAPIView
+from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import only_known
 from apps.goldsets.enums import Split
 from apps.reports.actions import analyses
+from apps.reports.edges.negatives import file_response, visible_version
 from apps.reports.models import BiasReport
 from apps.reports.selectors import reports
 from apps.reports.selectors.negatives import CONTENT_TYPES
 from apps.reports.serializers import BiasReportSerializer, BiasRequestSerializer
-from apps.reports.web.negatives import file_response, visible_version
 
 ASKED = ("run", "hard", "easy", "depth", "seed")
 

@@ -8,12 +8,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from apps.accounts.api import ProjectAPIView
+from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Scope
 from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import only_known
-from apps.reports.pages import documents as report_views
-from apps.reports.pages.documents import FORMS, HTML
+from apps.reports.edges import documents
+from apps.reports.edges.documents import FORMS, HTML
 
 FORMAT = OpenApiParameter("format", str, enum=list(FORMS), default=HTML)
 FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenApiTypes.BINARY}
@@ -41,7 +41,7 @@ class EvaluationReport(Report):
     @extend_schema(operation_id="evaluation_report_read", parameters=[FORMAT], responses=FILES)
     def get(self, request: Request, pk: int, **ids: Any) -> HttpResponse:
         form = self.form(request)
-        return report_views.file_of(report_views.evaluation_document(self.member, pk), form)
+        return documents.file_of(documents.evaluation_document(self.member, pk), form)
 
 
 class ComparisonReport(Report):
@@ -54,8 +54,8 @@ class ComparisonReport(Report):
     )
     def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> HttpResponse:
         form, measure = self.form(request, "measure"), request.query_params.get("measure", "")
-        document = report_views.comparison_document(self.member, baseline, candidate, measure)
-        return report_views.file_of(document, form)
+        document = documents.comparison_document(self.member, baseline, candidate, measure)
+        return documents.file_of(document, form)
 
 
 class VersionReport(Report):
@@ -64,4 +64,4 @@ class VersionReport(Report):
     @extend_schema(operation_id="version_report_read", parameters=[FORMAT], responses=FILES)
     def get(self, request: Request, version_pk: int, **ids: Any) -> HttpResponse:
         form = self.form(request)
-        return report_views.file_of(report_views.version_document(self.member, version_pk), form)
+        return documents.file_of(documents.version_document(self.member, version_pk), form)

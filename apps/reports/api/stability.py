@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.api import ProjectAPIView
+from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.agreement.selectors import names_for
+from apps.agreement.selectors.agreement import names_for
 from apps.reports import rules
 from apps.reports.actions import analyses
 from apps.reports.models import StabilityReport

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.corpus.neardups import Signatures
+from apps.corpus.core.near_duplicates import Signatures
 from apps.metrics.columns import Ints
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 

@@ -7,8 +7,8 @@ from apps.evaluation.execution.scoring import ground_of
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.models import Version
-from apps.jobs.context import JobContext
-from apps.jobs.registry import job_kind
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Ints, Judged
 from apps.metrics.measures import Measure, parse_measures
 from apps.reports.core import unjudged_priority

@@ -9,8 +9,8 @@ import numpy as np
 from apps.evaluation.core.annotator_grades import shared_rows, with_grades
 from apps.evaluation.execution.scoring import ground_of
 from apps.evaluation.selectors import annotators, rankings
-from apps.jobs.context import JobContext
-from apps.jobs.registry import job_kind
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats
 from apps.metrics.measures import measure_run, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_SEED

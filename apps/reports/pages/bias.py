@@ -9,15 +9,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.web.version_choice import version_asked
+from apps.evaluation.edges.version_choice import version_asked
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 from apps.reports.actions import analyses, judge_next
 from apps.reports.forms import BiasForm, FirstForm
 from apps.reports.models import BiasReport

@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString
 
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
 from apps.common.text.wording import number, percent, signed
+from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
+from apps.evaluation.edges.sheets import Named, block_names, conventions_of
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
-from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
-from apps.evaluation.web.sheets import Named, block_names, conventions_of
 from apps.reports.core import bias
 from apps.reports.core.bias import LeftOut, Move, Standing
 from apps.reports.models import BiasReport

@@ -7,7 +7,7 @@ from django.forms import BaseForm
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import scorable_versions
+from apps.goldsets.selectors.versions import scorable_versions
 from apps.reports.selectors.reports import AnyReport, reports_in
 
 

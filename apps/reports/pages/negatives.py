@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.rules import blind_refusal
 from apps.reports.core.negatives import EASY, HARD
-from apps.reports.web.negatives import file_response, negatives_form, proposal_of, visible_version
+from apps.reports.edges.negatives import file_response, negatives_form, proposal_of, visible_version
 
 SECTION = {"section": "Versions"}
 QUERIES_A_PAGE = 20

@@ -7,14 +7,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.agreement.selectors import names_for
+from apps.agreement.selectors.agreement import names_for
 from apps.evaluation import rules
-from apps.evaluation.web.version_choice import version_asked
+from apps.evaluation.edges.version_choice import version_asked
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import frozen_in
+from apps.goldsets.selectors.versions import frozen_in
 from apps.reports.actions import analyses
 from apps.reports.forms import StabilityForm
 from apps.reports.models import StabilityReport

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import Estimate, Scale, figures, svg, tag, title, whisker
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
-from apps.evaluation.web.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
-from apps.evaluation.web.sheets import conventions_of
+from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
+from apps.evaluation.edges.sheets import conventions_of
 from apps.reports.core import stability
 from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Named, Order, Swap, order_from
 from apps.reports.models import StabilityReport

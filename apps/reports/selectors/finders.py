@@ -8,9 +8,9 @@ from apps.evaluation.selectors.rankings import AT_ONCE
 from apps.goldsets.models import Version
 from apps.reports.core.bias import BY_CHANCE, Finds
 from apps.reports.core.unjudged_priority import Top
-from apps.retrieval import ranking
+from apps.retrieval.core import ranking
+from apps.retrieval.core.sampling import EASY, RANDOM
 from apps.retrieval.models import PoolEntry, PoolRun, Ranking, Run
-from apps.retrieval.sampling import EASY, RANDOM
 
 # How a pair came into a pool when chance brought it: see `PoolEntry.drawn`.
 CHANCE = frozenset({EASY, RANDOM})

@@ -13,15 +13,15 @@ import numpy as np
 from django.db.models import QuerySet
 
 from apps.common.files.csvsafe import safe_cell
-from apps.corpus.neardups import Signatures
+from apps.corpus.core.near_duplicates import Signatures
 from apps.evaluation.selectors.evaluations import scorable_runs
-from apps.goldsets.content import VersionContent, bytewise
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors import revoked_sources
+from apps.goldsets.selectors.content import VersionContent, bytewise
+from apps.goldsets.selectors.versions import revoked_sources
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import HARD, JUDGED, Choice, Drawn, Negative, alike_by, draw, settle
-from apps.retrieval import ranking
-from apps.retrieval.indexing import built_signatures
+from apps.retrieval.core import ranking
+from apps.retrieval.execution.indexes import built_signatures
 from apps.retrieval.models import Ranking, Run
 
 AT_ONCE = 100

@@ -5,7 +5,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
-from apps.goldsets.selectors import scorable_versions
+from apps.goldsets.selectors.versions import scorable_versions
 from apps.reports.models import BiasReport, Report, StabilityReport
 from apps.retrieval.models import Run
 

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.corpus.selectors import TextKey, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.selectors.rankings import AT_ONCE, versions_at
 from apps.goldsets.models import Version
 from apps.reports.models import BiasReport

@@ -2,25 +2,18 @@
 
 from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
 from apps.retrieval.actions.fusions import create_fusion
-from apps.retrieval.actions.handing_in import PURPOSE, confirm_upload, discard_run_file, hand_in_run, push_run
-from apps.retrieval.actions.importing import Imported, import_run, import_upload, same_rankings
 from apps.retrieval.actions.indexes import request_indexes
-from apps.retrieval.actions.lengths import TooLong
+from apps.retrieval.actions.intake import PURPOSE, confirm_upload, discard_run_file, hand_in_run, push_run
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
 from apps.retrieval.actions.remote import change_pace, create_remote_system
-from apps.retrieval.actions.runs import RUN_DEPTH, RunRefused, annotate_run, lock_queries, request_run
-from apps.retrieval.actions.systems import SystemRefused, create_system
+from apps.retrieval.actions.runs import annotate_run, lock_queries, request_run
+from apps.retrieval.actions.systems import create_system
 
 __all__ = [
     "MOST_CHOSEN",
     "PURPOSE",
-    "RUN_DEPTH",
     "ChoiceRefused",
-    "Imported",
     "PoolRefused",
-    "RunRefused",
-    "SystemRefused",
-    "TooLong",
     "annotate_run",
     "change_pace",
     "choose_pairs",
@@ -31,13 +24,10 @@ __all__ = [
     "discard_run_file",
     "grow_pool",
     "hand_in_run",
-    "import_run",
-    "import_upload",
     "lock_queries",
     "push_run",
     "request_indexes",
     "request_missing",
     "request_pool",
     "request_run",
-    "same_rankings",
 ]

@@ -12,8 +12,8 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.actions import lock_queries
 from apps.queries.models import Query
-from apps.retrieval.collecting import ROWS_AT_ONCE
 from apps.retrieval.enums import PoolKind, PoolState
+from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 
 MOST_CHOSEN = 50_000

@@ -7,11 +7,12 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.retrieval import selectors
-from apps.retrieval.actions.systems import SystemRefused, add_system
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.fusion import DEFAULT_K, Fusion
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.fusion import DEFAULT_K, Fusion
 from apps.retrieval.enums import SystemKind
+from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
+from apps.retrieval.rules import SystemRefused
 
 
 @transaction.atomic

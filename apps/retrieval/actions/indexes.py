@@ -6,8 +6,8 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshot_in
-from apps.jobs.actions import enqueue
+from apps.corpus.selectors.corpora import snapshot_in
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval.enums import INDEX
 from apps.retrieval.selectors import indexing_job

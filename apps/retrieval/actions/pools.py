@@ -10,15 +10,17 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.corpus.selectors import snapshot_in
-from apps.jobs.actions import enqueue
+from apps.corpus.selectors.corpora import snapshot_in
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval import rules, selectors, workflow
-from apps.retrieval.actions.runs import RUN_DEPTH, add_run, draw_on, lock_queries
-from apps.retrieval.collecting import ROWS_AT_ONCE
+from apps.retrieval.actions.runs import draw_on, lock_queries
+from apps.retrieval.core.sampling import PLAIN, PoolPlan, plan_of
 from apps.retrieval.enums import MISSING, Step
+from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
+from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
-from apps.retrieval.sampling import PLAIN, PoolPlan, plan_of
+from apps.retrieval.rules import RUN_DEPTH
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
 
 

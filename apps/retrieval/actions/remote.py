@@ -9,11 +9,12 @@ from django.db import transaction
 from apps.accounts.models import Project, Secret, User
 from apps.audit.actions import record
 from apps.common.web.addresses import BadAddress, parse_url
-from apps.retrieval.actions.systems import SystemRefused, add_system
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
 from apps.retrieval.enums import ASKED
+from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
+from apps.retrieval.rules import SystemRefused
 
 
 @transaction.atomic

@@ -2,29 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain, count
 
 from django.db import transaction
-from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
-from apps.common.errors import Refusal
-from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshot_in
-from apps.jobs.actions import enqueue
+from apps.corpus.selectors.corpora import snapshot_in
+from apps.jobs.actions.jobs import enqueue
 from apps.queries.actions import lock_queries
 from apps.retrieval import rules, selectors
-from apps.retrieval.actions.lengths import check_lengths
 from apps.retrieval.enums import SystemKind
+from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Run, System
+from apps.retrieval.rules import RUN_DEPTH, RunRefused, check_lengths
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
-
-RUN_DEPTH = 1_000
-
-
-class RunRefused(Refusal):
-    """A run cannot be made or taken in."""
 
 
 @transaction.atomic
@@ -78,52 +69,6 @@ def draw_on(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> li
     run.report = {"components": components}
     run.save(update_fields=["report"])
     return pending
-
-
-def add_run(
-    system: System,
-    snapshot: Snapshot,
-    depth: int,
-    tag: str,
-    note: str,
-    commit: str,
-    actor: User,
-    at: datetime,
-    origin: str = "",
-) -> Run:
-    """A run still without rankings. Left without a tag it gets one; a tag that is taken raises RunRefused."""
-    check_lengths(tag=tag.strip(), commit=commit.strip())
-    tag = _free_tag(system, snapshot, tag.strip())
-    run = Run.objects.create(
-        project_id=system.project_id,
-        system=system,
-        snapshot=snapshot,
-        tag=tag,
-        depth=depth,
-        note=note.strip(),
-        commit=commit.strip(),
-        origin=origin,
-        created_by=actor,
-        created_at=at,
-    )
-    after = {"tag": tag, "system": system.name, "snapshot": snapshot.digest, "depth": depth, "state": run.state}
-    record(project=run.project, actor=actor, action="run.requested", obj=run, after=after, at=at)
-    return run
-
-
-def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
-    """`wanted`, which must be free; without it a tag made of system and snapshot, numbered when taken."""
-    runs = Run.objects.filter(project_id=system.project_id)
-    if wanted:
-        if any(letter.isspace() for letter in wanted):
-            raise RunRefused(f"The tag “{wanted}” holds a space; run files could not carry it.", code="bad_tag")
-        if runs.filter(tag=wanted).exists():
-            raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
-        return wanted
-    stem = f"{slugify(system.name)[:100] or 'run'}@{snapshot.number}"
-    taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))
-    numbered = (f"{stem}.{number}" for number in count(2))
-    return next(tag for tag in chain([stem], numbered) if tag not in taken)
 
 
 @transaction.atomic

@@ -8,17 +8,11 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.audit.actions import record
-from apps.common.digests import digest_of
-from apps.common.errors import Refusal
-from apps.retrieval.actions.lengths import check_lengths
-from apps.retrieval.engines import BadParameters, make
+from apps.retrieval.core.engines import BadParameters, make
 from apps.retrieval.enums import BlockText, SystemKind
+from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
-
-
-class SystemRefused(Refusal):
-    """A system cannot be described like that."""
+from apps.retrieval.rules import SystemRefused
 
 
 @transaction.atomic
@@ -52,35 +46,3 @@ def create_usual_systems(*, project: Project, actor: User, at: datetime) -> list
         create_system(project=project, name=SystemKind(kind).label, kind=kind, actor=actor, at=at)
         for kind in (SystemKind.BM25, SystemKind.TFIDF)
     ]
-
-
-def add_system(
-    project: Project,
-    name: str,
-    kind: str,
-    config: dict[str, Any],
-    actor: User,
-    at: datetime,
-    apart: dict[str, Any] | None = None,
-) -> System:
-    """`apart` is kept in the configuration too, but is no part of the identity."""
-    if not name:
-        raise SystemRefused("A system needs a name.", code="name_missing")
-    check_lengths(name=name)
-    if System.objects.filter(project=project, name=name).exists():
-        raise SystemRefused(f"There is already a system called {name}.", code="name_taken")
-    digest = digest_of({"kind": kind, "config": config})
-    if twin := System.objects.filter(project=project, digest=digest).first():
-        raise SystemRefused(f"{twin.name} already has exactly this configuration.", code="system_exists")
-    system = System.objects.create(
-        project=project,
-        name=name,
-        kind=kind,
-        config={**config, **(apart or {})},
-        digest=digest,
-        created_by=actor,
-        created_at=at,
-    )
-    after = {"name": name, "kind": kind, "digest": digest}
-    record(project=project, actor=actor, action="system.created", obj=system, after=after, at=at)
-    return system

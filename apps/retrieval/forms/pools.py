@@ -7,13 +7,13 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshots_in
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules, selectors
+from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolMethod
 from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.sampling import PoolPlan, plan_of
 
 
 class DrawnForm(KaratForm):

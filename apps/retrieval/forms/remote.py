@@ -5,15 +5,15 @@ from typing import Any, ClassVar
 from django import forms
 
 from apps.accounts.models import Project
-from apps.accounts.secrets import secrets_in
+from apps.accounts.selectors import secrets_in
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshots_in
-from apps.retrieval.engines.remote import Pace
-from apps.retrieval.engines.remote.base import AUTHS
-from apps.retrieval.engines.remote.http_json import METHODS
-from apps.retrieval.engines.remote.opensearch import QUERIES
-from apps.retrieval.engines.remote.pace import BOUNDS
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval.core.engines.remote import Pace
+from apps.retrieval.core.engines.remote.base import AUTHS
+from apps.retrieval.core.engines.remote.http_json import METHODS
+from apps.retrieval.core.engines.remote.opensearch import QUERIES
+from apps.retrieval.core.engines.remote.pace import BOUNDS
 from apps.retrieval.forms.fields import SnapshotField
 from apps.retrieval.selectors import queries_in
 

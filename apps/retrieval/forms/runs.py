@@ -7,7 +7,7 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors import snapshots_in
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field
 from apps.retrieval.forms.queries import QueryChoiceForm
 

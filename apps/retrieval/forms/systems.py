@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 
 from apps.common.web.forms import KaratForm
-from apps.retrieval.engines import Parameter, model_names, parameters_of
+from apps.retrieval.core.engines import Parameter, model_names, parameters_of
 from apps.retrieval.enums import BlockText
 
 WORDS = {

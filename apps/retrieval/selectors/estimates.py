@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.corpus.models import Snapshot
-from apps.retrieval import pooling
+from apps.retrieval.core import pooling
+from apps.retrieval.core.sampling import PLAIN, PoolPlan
 from apps.retrieval.models import Run, System
-from apps.retrieval.sampling import PLAIN, PoolPlan
 from apps.retrieval.selectors.runs import result_counts, run_that_serves
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job, Upload
-from apps.retrieval import ranking
+from apps.retrieval.core import ranking
 from apps.retrieval.enums import TAKE_FILE, RunState
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.selectors.finding import found_in

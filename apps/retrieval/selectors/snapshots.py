@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
-from apps.corpus.selectors import snapshots_in
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.enums import BlockText
 from apps.retrieval.selectors.finding import in_parts
 

@@ -2,7 +2,6 @@
 
 from apps.review.actions.disputes import (
     Claim,
-    Decision,
     DisputeRefused,
     adjudicate,
     drop_triple,
@@ -26,7 +25,6 @@ from apps.review.actions.verdicts import VerdictRefused, give_verdict
 
 __all__ = [
     "Claim",
-    "Decision",
     "DisputeRefused",
     "ReminderRefused",
     "Reseated",

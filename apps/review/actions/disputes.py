@@ -1,22 +1,22 @@
 """What can end a dispute, and the thread that leads there."""
 
 from datetime import datetime
-from enum import Enum
 from typing import NamedTuple
 
 from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
-from apps.review import notices, rules
+from apps.review import rules
+from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_standing, resolve, start_round
-from apps.review.enums import Category, ResolutionKind
+from apps.review.enums import Category, Decision, ResolutionKind
 from apps.review.models import DisputeMessage
-from apps.triples.actions import add_revision, copy_wording, discard_open_revision, start_draft
-from apps.triples.drafting import BlockChoice
+from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, start_draft
 from apps.triples.enums import Step
+from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Triple
-from apps.triples.staleness import mark_if_changed
+from apps.triples.selectors.draft_checks import BlockChoice
 from apps.triples.workflow import move
 
 FEWEST_CHILDREN, MOST_CHILDREN = 2, 6
@@ -24,12 +24,6 @@ FEWEST_CHILDREN, MOST_CHILDREN = 2, 6
 
 class DisputeRefused(Refusal):
     """The dispute cannot be ended, or written in, this way."""
-
-
-class Decision(Enum):
-    ACCEPT = "accept"
-    RETURN = "return"
-    DROP = "drop"
 
 
 class Claim(NamedTuple):

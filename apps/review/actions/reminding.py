@@ -12,14 +12,15 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, roles_of
 from apps.common.errors import Refusal
-from apps.jobs.notifications import notify
-from apps.review import notices, rules
+from apps.jobs.actions.notifications import notify
+from apps.review import rules
+from apps.review.actions import notices
 from apps.review.models import Escalation
-from apps.review.queues import escalates_at
-from apps.review.seats import live_seats
+from apps.review.selectors.queues import escalates_at
+from apps.review.selectors.seats import live_seats
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from apps.triples.selectors import locked_triple
+from apps.triples.selectors.triples import locked_triple
 
 TOLD_SINGLY = 5
 AT_A_TIME = 500

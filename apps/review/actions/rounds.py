@@ -5,14 +5,15 @@ from datetime import datetime
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import locked_roles
 from apps.common.errors import Refusal
-from apps.review import notices
+from apps.review.actions import notices
+from apps.review.actions.seats import open_seats
 from apps.review.enums import ResolutionKind
 from apps.review.models import Resolution
-from apps.review.seats import able_for, is_pulled, kept_for, open_seats, reviewers_for
-from apps.review.standing import REVIEWERS_PER_ROUND, Standing, standing_of
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Standing, standing_of
+from apps.review.selectors.seats import able_for, is_pulled, kept_for, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors import locked_triple
+from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move
 
 

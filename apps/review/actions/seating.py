@@ -9,25 +9,25 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.review import notices, rules
+from apps.review import rules
+from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_standing
+from apps.review.actions.seats import open_seat, release
 from apps.review.models import ReviewSeat
-from apps.review.queues import offers_to, review_queue
-from apps.review.seats import (
+from apps.review.selectors.queues import offers_to, review_queue
+from apps.review.selectors.seats import (
     able_in,
     free_number,
     is_pulled,
     lapsed,
     lease_from,
     live_seats,
-    open_seat,
-    release,
     stuck_holders,
     successor_for,
 )
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from apps.triples.selectors import authors_of, locked_triple
+from apps.triples.selectors.triples import authors_of, locked_triple
 
 CANDIDATES = 10
 TRIES = 3

@@ -9,17 +9,18 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.corpus.models import Snapshot
-from apps.review import notices, rules
+from apps.review import rules
+from apps.review.actions import notices
 from apps.review.actions.rounds import SubmitRefused, locked_with_standing, start_round
-from apps.triples.actions import add_revision, copy_wording, discard_open_revision, save_draft
-from apps.triples.answers import as_drafted, as_submitted, kept
-from apps.triples.checks import stop_sentence
-from apps.triples.drafting import Wording, checks_of
+from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
+from apps.triples.core.checks import stop_sentence
+from apps.triples.core.warning_answers import as_drafted, as_submitted, kept
 from apps.triples.enums import State, Step
 from apps.triples.models import Revision, Triple
 from apps.triples.rules import writer_refusal
-from apps.triples.selectors import open_revision
-from apps.triples.staleness import compared
+from apps.triples.selectors.draft_checks import Wording, checks_of
+from apps.triples.selectors.staleness import compared
+from apps.triples.selectors.triples import open_revision
 
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 STEP_OF_SUBMITTING = {State.DRAFT: Step.SUBMIT, State.DISPUTED: Step.REVISE, State.ACCEPTED: Step.RE_PIN}

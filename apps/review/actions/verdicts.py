@@ -6,15 +6,16 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
-from apps.review import notices, rules
+from apps.review import rules
+from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_standing, resolve
+from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.outcome import STEP_AFTER, outcome_of
-from apps.review.seats import live_seats
-from apps.review.standing import Standing, live_verdicts
+from apps.review.selectors.participation import Standing, live_verdicts
+from apps.review.selectors.seats import live_seats
+from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Triple
-from apps.triples.staleness import mark_if_changed
 from apps.triples.workflow import move
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from apps.config.cli import main as karat
+from apps.config.commandline import main as karat
 from apps.goldsets.formats.folder import zip_folder
 from tests.cli.evaluate.releases import many_questions, write_release
 from tests.conftest import REPO
@@ -363,7 +363,7 @@ def test_a_folder_that_is_no_release_is_code_3(at, capsys):
 
 def test_no_django_is_loaded_and_progress_goes_to_standard_error(at):
     code = (
-        "import sys; from apps.config.cli import main; code = main(sys.argv[1:]); "
+        "import sys; from apps.config.commandline import main; code = main(sys.argv[1:]); "
         "sys.exit(9 if 'django' in sys.modules else code)"
     )
     line = [sys.executable, "-c", code, "eval", str(at / "doors-v2"), "--command", "echo a", "--format", "json"]

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from apps.cli.evaluate import command, options
-from apps.config.cli import MANAGED, PURE
+from apps.config.commandline import MANAGED, PURE
 from apps.gates.core.tiers import rules_in
 from apps.gates.formats import read_rules
 from tests.conftest import REPO

@@ -3,9 +3,9 @@ import sys
 import pytest
 
 from apps.cli.evaluate.program import CommandEngine, run_command
-from apps.retrieval.engines.base import BadParameters
-from apps.retrieval.engines.remote import Asked, RemoteError
-from apps.retrieval.engines.remote.base import Hit
+from apps.retrieval.core.engines.base import BadParameters
+from apps.retrieval.core.engines.remote import Asked, RemoteError
+from apps.retrieval.core.engines.remote.base import Hit
 
 PYTHON = sys.executable
 

@@ -7,7 +7,7 @@ from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
 from apps.goldsets.formats.content import GradeRow, QueryRow
 from apps.goldsets.formats.folder import zip_folder
-from apps.goldsets.verify import NotAnExport
+from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
 from tests.cli.evaluate.releases import write_release
 from tests.goldsets.content import ListContent

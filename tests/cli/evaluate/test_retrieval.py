@@ -6,7 +6,7 @@ from apps.cli.evaluate.answers import Answer, AnswerFile, OtherRun
 from apps.cli.evaluate.release import read_release
 from apps.cli.evaluate.retrieval import ask_release
 from apps.common.errors import InputError
-from apps.retrieval.engines.remote import HttpJson, Pace
+from apps.retrieval.core.engines.remote import HttpJson, Pace
 from tests.elsewhere import SECRET
 
 QUICK = Pace(at_once=2, tries=2, first_wait=0.01, stop_after=2)

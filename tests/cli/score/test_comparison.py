@@ -268,7 +268,18 @@ def test_reports_hold_the_digest_of_every_input(files, capsys):
 
 def test_the_digest_of_standard_input_is_that_of_its_bytes(files):
     packed = gzip.compress((files / "new").read_bytes())
-    command = [sys.executable, "-m", "apps.config.cli", "score", "--qrels", "qrels", "--run", "-", "--html", "r.html"]
+    command = [
+        sys.executable,
+        "-m",
+        "apps.config.commandline",
+        "score",
+        "--qrels",
+        "qrels",
+        "--run",
+        "-",
+        "--html",
+        "r.html",
+    ]
 
     subprocess.run(
         command, input=packed, check=True, env={**os.environ, "PYTHONPATH": sys.path[0]}, capture_output=True

@@ -15,7 +15,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connection
 from django.utils import timezone
 
-from apps.accounts.actions import create_token
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.judging.actions import claim_seats
 from tests.config.serving.servers import Server, answer_of, request, running_server

@@ -3,13 +3,13 @@ from datetime import timedelta
 
 import pytest
 
-from apps.accounts.actions import create_token
+from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.evaluation.models import Evaluation
-from apps.jobs.testing import run_jobs
 from tests.evaluation.factories import ask, make_scene, score
 from tests.factories import AT, make_member
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 MONTHS = timedelta(days=365)

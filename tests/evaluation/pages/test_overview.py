@@ -12,10 +12,10 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.pages import leaderboard_context
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-from apps.jobs.testing import run_jobs
-from apps.retrieval import blinding
+from apps.retrieval.selectors import blinding
 from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import make_member, make_project
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR"

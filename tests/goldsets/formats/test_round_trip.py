@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source
-from apps.corpus.readers import read_blocks
+from apps.corpus.formats import read_blocks
 from apps.goldsets.formats import beir, jsonl, trec
-from apps.queries.readers import read_queries
+from apps.queries.formats import read_queries
 from tests.goldsets.content import SMALL
 
 

@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.judging.actions import close_round
 from apps.judging.models import Adjudication
@@ -55,7 +55,7 @@ def test_a_decision_that_lacks_something_says_what(client, split, missing):
 
 def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
     mara = people_of(split)[0]
-    accounts.set_roles(
+    projects.set_roles(
         project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(split.project), at=AT
     )
     client.force_login(mara)
@@ -73,7 +73,7 @@ def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
 def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(client, split):
     mara = people_of(split)[0]
     chief = lead_of(split.project)
-    accounts.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    projects.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
     close_round(round_id=split.pk, actor=chief, at=AT)
     client.force_login(mara)
 

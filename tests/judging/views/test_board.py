@@ -1,6 +1,6 @@
 import pytest
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import projects
 from apps.judging.enums import RoundState
 from tests.factories import AT, lead_of
 from tests.judging.factories import judge_all, make_round, people_of
@@ -32,7 +32,7 @@ def test_stuck_seats_are_told(client):
     round_ = make_round(queries=1, blocks=2, annotators=3, overlap=1.0, judges=3)
     for person in people_of(round_)[:2]:
         judge_all(round_, person)
-    accounts.set_roles(
+    projects.set_roles(
         project=round_.project, user=people_of(round_)[2], roles=[], actor=lead_of(round_.project), at=AT
     )
     client.force_login(lead_of(round_.project))

@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts import actions as accounts
+from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats
 from apps.judging.models import Judgement, RoundAnnotator
@@ -138,7 +138,7 @@ def test_a_person_who_was_not_asked_finds_no_judging_page(client, round_):
 def test_a_lead_who_is_asked_to_judge_starts_from_the_round(client, round_):
     mara = people_of(round_)[0]
     chief = lead_of(round_.project)
-    accounts.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    projects.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
     judge = url("judge", round_)
 
     client.force_login(mara)

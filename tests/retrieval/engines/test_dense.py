@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.engines import BadParameters, NotReady, defaults, encoder, make, model_names
-from apps.retrieval.engines.dense import Dense
-from apps.retrieval.engines.folders import sha256_of
+from apps.retrieval.core.engines import BadParameters, NotReady, defaults, encoder, make, model_names
+from apps.retrieval.core.engines.dense import Dense
+from apps.retrieval.core.engines.folders import sha256_of
 from tests.retrieval.tiny_models import WORDS, make_model, needs_packages, table_of
 
 

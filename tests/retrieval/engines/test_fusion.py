@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.fusion import Fusion
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.fusion import Fusion
 
 
 def fused(*rankings, k=60.0, depth=10):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from apps.retrieval.engines import make
+from apps.retrieval.core.engines import make
 
 PLAIN = {"stop_words": "none", "stemmer": "none"}
 KEYS = ["red key", "red red door", "green"]

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.retrieval.engines import ENGINES, BadParameters, defaults, make
+from apps.retrieval.core.engines import ENGINES, BadParameters, defaults, make
 
 READY = [name for name, engine in ENGINES.items() if not engine.needs_model]
 

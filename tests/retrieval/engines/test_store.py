@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.retrieval.engines import make as make_engine
-from apps.retrieval.engines.store import kept, open_index, remove, tidy, touch, using_index
+from apps.retrieval.core.engines import make as make_engine
+from apps.retrieval.core.engines.store import kept, open_index, remove, tidy, touch, using_index
 
 BLOCKS = ["red key", "red door", "green"]
 

@@ -6,9 +6,10 @@ import json
 from apps.accounts.selectors import membership_in
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import Source as File
-from apps.review.exporting import Selection, export_triples
+from apps.review.actions.exports import export_triples
+from apps.review.selectors.exports import Selection
+from apps.triples.actions.imports import import_triples
 from apps.triples.formats import read_entries
-from apps.triples.importing import import_triples
 from tests.factories import AT, lead_of
 
 

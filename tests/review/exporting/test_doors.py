@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.review.exporting import STATES
+from apps.review.selectors.exports import STATES
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS
 from tests.factories import AT, lead_of, make_member
@@ -57,7 +57,7 @@ def test_the_page_says_how_many_triples_the_file_holds(client, team, monkeypatch
 
     assert "Disputed: 2 triples in the file." in said("disputed")
     assert "Accepted: no triple for the file." in said("accepted")
-    monkeypatch.setattr("apps.review.exporting.MOST_COUNTED", 2)
+    monkeypatch.setattr("apps.review.selectors.exports.MOST_COUNTED", 2)
     assert "Disputed: 2 or more triples in the file." in said("disputed")
 
 

@@ -5,8 +5,8 @@ import pytest
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.review.actions import submit_triple
-from apps.review.exporting import WrongExport
-from apps.triples.adoption import adopt_candidate
+from apps.review.selectors.exports import WrongExport
+from apps.triples.actions.adoption import adopt_candidate
 from apps.triples.enums import State
 from tests.factories import AT, make_member
 from tests.review.exporting.taking import entries, exported

@@ -4,9 +4,9 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.queries.models import Permission, Source
-from apps.triples.actions import start_draft
-from apps.triples.drafting import Wording
+from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple
+from apps.triples.selectors.draft_checks import Wording
 from tests.factories import AT, lead_of, make_member
 from tests.review.exporting.taking import entries, left_out
 from tests.review.factories import answer, make_accepted, make_in_review, reviewers_of
@@ -33,7 +33,8 @@ def test_what_is_veiled_to_a_person_is_not_in_their_file(team, monkeypatch):
     make_accepted(team)
     lead = lead_of(team)
     monkeypatch.setattr(
-        "apps.review.exporting.veiled_among", lambda page, person: {triple.pk for triple in page if person == lead}
+        "apps.review.selectors.exports.veiled_among",
+        lambda page, person: {triple.pk for triple in page if person == lead},
     )
 
     [veiled] = entries(team, person=lead_of(team))

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from apps.accounts.enums import Role
 from apps.review.actions import submit_triple
-from apps.triples.actions import save_draft, start_draft
-from apps.triples.drafting import BlockChoice, Wording
+from apps.triples.actions.triples import save_draft, start_draft
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS
 from apps.triples.models import Triple
+from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import AT, make_member, make_project
 from tests.review.exporting.taking import entries, exported, take
 from tests.review.factories import answer, make_triple, reviewers_of

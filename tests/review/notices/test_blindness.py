@@ -8,12 +8,12 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.accounts.models import User
-from apps.agreement.models import CalibrationItem
-from apps.jobs import curtains
-from apps.jobs.mailing import mail_what_is_due
+from apps.calibration.models import CalibrationItem
+from apps.jobs.execution.mailing import mail_what_is_due
+from apps.jobs.execution.outbox import deliver_due
 from apps.jobs.models import Notification, Outbox
-from apps.jobs.outbox import deliver_due
-from apps.jobs.selectors import notifications_of
+from apps.jobs.selectors import hidden_objects
+from apps.jobs.selectors.jobs import notifications_of
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.factories import AT
@@ -74,7 +74,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_veiled(client, pr
     confirmer, flagger = reviewers_of(triple)
     veiled = Triple.objects.filter(pk=triple.pk).values("pk")
     monkeypatch.setattr(
-        curtains, "_curtains", [lambda person: veiled if person == confirmer else veiled.filter(pk=None)]
+        hidden_objects, "_curtains", [lambda person: veiled if person == confirmer else veiled.filter(pk=None)]
     )
     client.force_login(confirmer)
     home = reverse("notifications:list", args=(project.slug,))
@@ -82,7 +82,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_veiled(client, pr
     hidden = client.get(home).content.decode()
     mail_what_is_due(AT)
     bodies = {row.payload["to"][0]: row.payload["body"] for row in Outbox.objects.all()}
-    monkeypatch.setattr(curtains, "_curtains", [])
+    monkeypatch.setattr(hidden_objects, "_curtains", [])
 
     assert "You confirmed" not in hidden
     assert "You confirmed" not in bodies.get(confirmer.email, "")

@@ -5,10 +5,11 @@ import pytest
 
 from apps.accounts.models import User
 from apps.jobs.models import Notification
-from apps.review.actions import Decision, begin_revision, drop_triple, post_message, split_triple, submit_triple
-from apps.triples.actions import save_draft
-from apps.triples.drafting import Wording
+from apps.review.actions import begin_revision, drop_triple, post_message, split_triple, submit_triple
+from apps.review.enums import Decision
+from apps.triples.actions.triples import save_draft
 from apps.triples.models import Triple
+from apps.triples.selectors.draft_checks import Wording
 from tests.factories import AT, lead_of
 from tests.review.factories import decide, make_claims, make_disputed, reload, reviewers_of, take_back
 from tests.review.notices.hearing import told

@@ -2,9 +2,9 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
-from apps.triples.actions import refresh_staleness
+from apps.triples.actions.triples import refresh_staleness
+from apps.triples.execution.notices import candidate_adopted
 from apps.triples.models import ImportedEntry
-from apps.triples.notices import candidate_adopted
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, make_accepted
 from tests.review.notices.hearing import told

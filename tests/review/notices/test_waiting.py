@@ -8,8 +8,7 @@ from django.db import transaction
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.jobs.models import Notification
-from apps.review import notices
-from apps.review.actions import reseat
+from apps.review.actions import notices, reseat
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from apps.accounts.actions import set_roles
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.review.actions import pull_seat, reseat
 from tests.factories import AT, lead_of, make_member

@@ -1,5 +1,5 @@
 from apps.accounts.enums import Role
-from apps.review.seats import choose, newcomers_in
+from apps.review.selectors.seats import choose, newcomers_in
 from tests.factories import make_member
 from tests.review.factories import answer, make_accepted, make_in_review, reviewers_of
 from tests.review.seating.moving import give_away, people, pull, set_policy

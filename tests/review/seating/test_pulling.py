@@ -4,7 +4,7 @@ from apps.accounts.enums import Role
 from apps.review.actions import SeatRefused, SubmitRefused, VerdictRefused, give_back_seat, revise
 from apps.review.enums import Choice
 from apps.review.models import ReviewSeat
-from apps.review.queues import offered_tally
+from apps.review.selectors.queues import offered_tally
 from apps.triples.enums import State
 from tests.factories import AT, make_member, make_project
 from tests.review.factories import answer, answer_both, make_in_review, reviewers_of

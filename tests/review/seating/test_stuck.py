@@ -1,9 +1,9 @@
 from datetime import timedelta
 
-from apps.accounts.actions import deactivate_user
+from apps.accounts.actions.people import deactivate_user
 from apps.audit.models import Event
 from apps.review.actions import free_abandoned_seats
-from apps.review.chores import escalate_what_waits
+from apps.review.actions.periodic import escalate_what_waits
 from apps.review.models import ReviewSeat
 from apps.triples.enums import State
 from tests.factories import AT

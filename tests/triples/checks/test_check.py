@@ -1,8 +1,8 @@
 import re
 from pathlib import Path
 
-from apps.triples import checks
-from apps.triples.checks import CAN_WARN, WARN, Check
+from apps.triples.core import checks
+from apps.triples.core.checks import CAN_WARN, WARN, Check
 
 
 def test_an_answer_of_a_draft_that_did_not_name_its_only_block_counts_until_it_is_taken_back():

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.triples.checks import PASS, STOP, WARN, Check, check_figures
+from apps.triples.core.checks import PASS, STOP, WARN, Check, check_figures
 from tests.triples.checks.texts import TEXT
 
 

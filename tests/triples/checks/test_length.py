@@ -1,4 +1,4 @@
-from apps.triples.checks import PASS, WARN, check_longer
+from apps.triples.core.checks import PASS, WARN, check_longer
 
 
 def test_an_answer_that_says_what_its_evidence_says_passes():

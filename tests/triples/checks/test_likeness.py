@@ -1,7 +1,7 @@
 import pytest
 
-from apps.triples.checks import PASS, WARN, Other, check_duplicates, likeness, probe_words
-from apps.triples.tokens import content_words
+from apps.triples.core.checks import PASS, WARN, Other, check_duplicates, likeness, probe_words
+from apps.triples.core.tokens import content_words
 
 
 def test_the_same_question_in_other_order_of_words_is_alike():

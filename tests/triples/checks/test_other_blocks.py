@@ -1,6 +1,6 @@
 import pytest
 
-from apps.triples.checks import PASS, WARN, Check, OtherBlock, check_other_blocks
+from apps.triples.core.checks import PASS, WARN, Check, OtherBlock, check_other_blocks
 from tests.triples.checks.texts import TEXT
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.triples.checks import PASS, STOP, Check, Span, check_evidence, check_wording
+from apps.triples.core.checks import PASS, STOP, Check, Span, check_evidence, check_wording
 from tests.triples.checks.texts import TEXT
 
 

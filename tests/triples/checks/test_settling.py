@@ -1,4 +1,4 @@
-from apps.triples.checks import PASS, STOP, WARN, Check, settled, stop_sentence
+from apps.triples.core.checks import PASS, STOP, WARN, Check, settled, stop_sentence
 
 
 def test_a_warning_carries_the_answer_given_to_it_and_asks_no_more():

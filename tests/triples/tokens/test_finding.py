@@ -1,6 +1,6 @@
 import pytest
 
-from apps.triples.tokens import Figure, content_words, figures, unit_of, words
+from apps.triples.core.tokens import Figure, content_words, figures, unit_of, words
 
 
 def said(text):

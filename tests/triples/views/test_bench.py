@@ -8,7 +8,7 @@ import pytest
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.jobs.models import Notification
-from apps.triples.actions import copy_wording
+from apps.triples.actions.triples import copy_wording
 from apps.triples.models import Triple
 from tests.factories import AT, make_member
 from tests.queries.factories import make_query

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.accounts import actions
+from apps.accounts.actions import invitations, people
 from apps.accounts.models import User
 from apps.common.errors import Refusal
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def _add(self, *, email: str, name: str, operator: bool, **options: Any) -> None:
         password = secrets.token_urlsafe(12)
-        user = actions.create_user(email=email, name=name, password=password, at=timezone.now(), is_operator=operator)
+        user = people.create_user(email=email, name=name, password=password, at=timezone.now(), is_operator=operator)
         self.stdout.write(f"{user.email}\t{password}")
         self.stderr.write("This password is shown once. Change it after the first sign-in.")
 
@@ -46,15 +46,15 @@ class Command(BaseCommand):
             self.stdout.write("\t".join([user.email, user.name, standing if user.is_active else "deactivated"]))
 
     def _password(self, *, email: str, **options: Any) -> None:
-        actions.change_password(user=self._person(email), password=getpass.getpass("New password: "), at=timezone.now())
+        people.change_password(user=self._person(email), password=getpass.getpass("New password: "), at=timezone.now())
         self.stdout.write(f"{email} can sign in with the new password.")
 
     def _deactivate(self, *, email: str, **options: Any) -> None:
-        actions.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())
+        people.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())
         self.stdout.write(f"{email} is deactivated. Their work and their name stay.")
 
     def _setup_link(self, **options: Any) -> None:
-        token = actions.create_setup_link(at=timezone.now())
+        token = invitations.create_setup_link(at=timezone.now())
         self.stdout.write(f"/setup/{token}/")
 
     def _person(self, email: str) -> User:

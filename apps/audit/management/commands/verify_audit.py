@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.audit.actions import sign_heads
-from apps.audit.heads import Head
-from apps.audit.verification import Break, Verdict, is_passed, verify_chain
+from apps.audit.execution.heads import Head
+from apps.audit.execution.verification import Break, Verdict, is_passed, verify_chain
 
 BROKEN, USAGE = 1, 2
 

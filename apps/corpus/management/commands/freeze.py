@@ -5,10 +5,10 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from apps.corpus.freezing import freeze_snapshot
-from apps.corpus.importing.commands import BAD_INPUT, ProjectCommand
-from apps.corpus.search import index_part, parts_of
-from apps.corpus.selectors import corpora_in
+from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
+from apps.corpus.execution.freezing import freeze_snapshot
+from apps.corpus.execution.search_index import index_part, parts_of
+from apps.corpus.selectors.corpora import corpora_in
 
 
 class Command(ProjectCommand):

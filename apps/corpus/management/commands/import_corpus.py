@@ -2,11 +2,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from apps.accounts.models import Project
+from apps.corpus.edges.commands import ImportCommand
+from apps.corpus.edges.imports import NEW
 from apps.corpus.enums import ImportMode
-from apps.corpus.importing.commands import ImportCommand
-from apps.corpus.imports import NEW
-from apps.corpus.readers import FORMATS, IDS
-from apps.corpus.selectors import corpora_in
+from apps.corpus.formats import FORMATS, IDS
+from apps.corpus.selectors.corpora import corpora_in
 
 
 class Command(ImportCommand):

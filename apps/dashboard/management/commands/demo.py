@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.errors import Refusal
-from apps.dashboard.demo.actions import NAME, request_demo
-from apps.dashboard.demo.stage import finish
+from apps.dashboard.actions.demo import NAME, request_demo
+from apps.dashboard.execution.demo.stage import finish
 
 
 class Command(BaseCommand):

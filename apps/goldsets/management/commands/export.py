@@ -6,10 +6,12 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.common.errors import Refusal
-from apps.goldsets import actions, exporting, rules, selectors
-from apps.goldsets.commands import REFUSED, USAGE, VersionCommand
+from apps.goldsets import actions, rules
+from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
+from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.selectors import versions
 
 
 class Command(VersionCommand):
@@ -30,7 +32,7 @@ class Command(VersionCommand):
         try:
             if reason := rules.export_refusal(version):
                 raise exporting.ExportRefused(reason, code="export_refused")
-            revoked = list(selectors.revoked_sources(version, at=at))
+            revoked = list(versions.revoked_sources(version, at=at))
             manifest = exporting.write(version, folder, formats=formats, splits=splits, revoked=revoked)
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=REFUSED) from None

@@ -4,7 +4,7 @@ from typing import Any
 from celery import current_app
 from django.core.management.base import BaseCommand
 
-from apps.jobs.worker import worker_arguments
+from apps.jobs.execution.worker import worker_arguments
 
 
 class Command(BaseCommand):

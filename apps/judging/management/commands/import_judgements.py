@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
-from apps.corpus.selectors import snapshots_in
-from apps.judging.readers import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.retrieval.selectors import snapshot_named
 
 

@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.queries.formats import FORMATS, IDS
 from apps.queries.models import Source
-from apps.queries.readers import FORMATS, IDS
 
 
 class Command(ImportCommand):

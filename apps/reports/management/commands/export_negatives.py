@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.goldsets.actions import log_export
-from apps.goldsets.commands import REFUSED, USAGE, VersionCommand
+from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports import rules

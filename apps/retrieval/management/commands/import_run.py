@@ -6,11 +6,11 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.common.errors import InputErrors
-from apps.corpus.importing.commands import BAD_INPUT
-from apps.retrieval import actions
-from apps.retrieval.commands import SnapshotCommand
-from apps.retrieval.imports import Draft
-from apps.retrieval.reading import draft_of_file
+from apps.corpus.edges.commands import BAD_INPUT
+from apps.retrieval.edges.commands import SnapshotCommand
+from apps.retrieval.execution import intake
+from apps.retrieval.execution.run_reading import draft_of_file
+from apps.retrieval.formats import Draft
 
 
 class Command(SnapshotCommand):
@@ -41,7 +41,7 @@ class Command(SnapshotCommand):
                 raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
             self.stdout.write(f"Dry run: {_counts(draft)}.")
             return
-        imported = actions.import_run(
+        imported = intake.import_run(
             project=project,
             snapshot=snapshot,
             draft=draft,

@@ -5,15 +5,15 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.accounts.models import Project, User
-from apps.corpus.importing.commands import BAD_INPUT
-from apps.jobs.execution import perform
-from apps.jobs.tasks import worker_name
+from apps.corpus.edges.commands import BAD_INPUT
+from apps.jobs.execution.performing import perform
+from apps.jobs.execution.tasks import worker_name
 from apps.retrieval import actions
-from apps.retrieval.commands import SnapshotCommand
-from apps.retrieval.engines import ENGINES
+from apps.retrieval.core.engines import ENGINES
+from apps.retrieval.core.sampling import PoolPlan
+from apps.retrieval.edges.commands import SnapshotCommand
 from apps.retrieval.enums import PoolMethod, PoolState
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.sampling import PoolPlan
 
 FAILED = 1
 READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)

@@ -4,8 +4,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.importing.commands import BAD_INPUT, ImportCommand
-from apps.corpus.selectors import corpora_in
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.corpus.selectors.corpora import corpora_in
 from apps.triples.formats import FORMATS
 
 

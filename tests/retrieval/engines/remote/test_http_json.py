@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote import Asked, HttpJson, RemoteError, Reply, make_remote
-from apps.retrieval.engines.remote.base import Auth, Hit
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote import Asked, HttpJson, RemoteError, Reply, make_remote
+from apps.retrieval.core.engines.remote.base import Auth, Hit
 
 GOOD = {
     "url": "https://search.example/s",

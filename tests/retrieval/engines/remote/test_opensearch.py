@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote import Asked, RemoteError, Reply, make_remote
-from apps.retrieval.engines.remote.base import Hit
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote import Asked, RemoteError, Reply, make_remote
+from apps.retrieval.core.engines.remote.base import Hit
 
 GOOD = {"url": "https://search.example:9200/", "index": "handbook"}
 ASKED = Asked("Q1", 'red "key"')

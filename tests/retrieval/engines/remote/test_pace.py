@@ -1,7 +1,7 @@
 import pytest
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote.pace import LONGEST_WAIT, Gate, Pace
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Gate, Pace
 
 
 def test_a_pace_is_read_from_plain_values_and_back():

@@ -1,7 +1,7 @@
 import pytest
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote.paths import Every, NoSuchPlace, column, parse_path, worded
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote.paths import Every, NoSuchPlace, column, parse_path, worded
 
 ITEM = Every.ITEM
 

@@ -6,12 +6,12 @@ import threading
 import numpy as np
 import pytest
 
-from apps.retrieval.engines.remote import Asked, Line, Pace, RemoteError, Reply, ask_all, make_remote, merged
-from apps.retrieval.engines.remote.base import Hit
-from apps.retrieval.engines.remote.pace import Gate
-from apps.retrieval.engines.remote.report import NAMED, Report
-from apps.retrieval.engines.remote.search import ranked, search
-from apps.retrieval.ranking import is_ranked
+from apps.retrieval.core.engines.remote import Asked, Line, Pace, RemoteError, Reply, ask_all, make_remote, merged
+from apps.retrieval.core.engines.remote.base import Hit
+from apps.retrieval.core.engines.remote.pace import Gate
+from apps.retrieval.core.engines.remote.report import NAMED, Report
+from apps.retrieval.core.engines.remote.search import ranked, search
+from apps.retrieval.core.ranking import is_ranked
 
 ENGINE = make_remote(
     "http",

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.engines import BadParameters
-from apps.retrieval.engines.remote import templates
-from apps.retrieval.engines.remote.templates import filled, filled_address, parse_body, places_in, split_address
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.remote import templates
+from apps.retrieval.core.engines.remote.templates import filled, filled_address, parse_body, places_in, split_address
 
 VALUES = {"query": 'say "hi" {{k}}', "k": 10, "query_id": "Q1"}
 

@@ -1,0 +1,126 @@
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.accounts import rules
+from apps.accounts.actions.memberships import _grant
+from apps.accounts.actions.people import create_user
+from apps.accounts.actions.projects import create_project
+from apps.accounts.models import Invitation, Project, User
+from apps.accounts.rules import FormSent, PeopleRefused
+from apps.accounts.selectors import has_operator
+from apps.common.errors import Refusal
+from apps.common.trail import record
+from apps.common.web.tokens import new_link_token, token_digest
+
+SETUP_LINK_LASTS = timedelta(days=1)
+
+
+INVITATION_LASTS = timedelta(days=7)
+
+
+class InvitationRefused(Refusal):
+    """The link cannot be used."""
+
+
+@transaction.atomic
+def create_setup_link(*, at: datetime) -> str:
+    """Make the one-time link that lets the first operator in, and end every earlier one. Returns its token."""
+    if has_operator():
+        raise Refusal("There is an operator already. Sign in, or ask them for an invitation.", code="set_up")
+    Invitation.objects.filter(makes_operator=True, used_at=None, revoked_at=None).update(revoked_at=at)
+    token = new_link_token()
+    invitation = Invitation.objects.create(
+        makes_operator=True, token_digest=token_digest(token), created_at=at, expires_at=at + SETUP_LINK_LASTS
+    )
+    record(project=None, actor=None, action="setup_link.created", obj=invitation, at=at)
+    return token
+
+
+@transaction.atomic
+def invite(
+    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = ""
+) -> tuple[Invitation, str]:
+    """Make a single-use invitation and return it with its token, which is shown once and kept as a digest.
+
+    `key` is the form's: sent again it makes no second invitation and returns the first one, while that is open.
+    """
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    if reason := rules.roles_refusal(list(roles)):
+        raise Refusal(reason, code="roles")
+    email, roles = email.strip().lower(), sorted(set(roles))
+    token = new_link_token(key, "invitation", project.pk, actor.pk, email, roles)
+    if sent := Invitation.objects.filter(token_digest=token_digest(token)).first():
+        if rules.invitation_refusal(sent, at):
+            raise FormSent("invitation was used or has ended")
+        return sent, token
+    invitation = Invitation.objects.create(
+        project=project,
+        email=email,
+        roles=roles,
+        token_digest=token_digest(token),
+        created_by=actor,
+        created_at=at,
+        expires_at=at + INVITATION_LASTS,
+    )
+    after = {"roles": invitation.roles, "email": invitation.email}
+    record(project=project, actor=actor, action="invitation.created", obj=invitation, after=after, at=at)
+    return invitation, token
+
+
+@transaction.atomic
+def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: datetime) -> Invitation:
+    invitation = Invitation.objects.select_for_update().get(pk=invitation_id, project=project)
+    if reason := rules.people_refusal(actor, project) or rules.invitation_refusal(invitation, at):
+        raise PeopleRefused(reason)
+    invitation.revoked_at = at
+    invitation.save(update_fields=["revoked_at"])
+    record(project=project, actor=actor, action="invitation.revoked", obj=invitation, at=at)
+    return invitation
+
+
+@transaction.atomic
+def accept_invitation(
+    *, token: str, at: datetime, user: User | None = None, email: str = "", name: str = "", password: str = ""
+) -> User:
+    """Use an invitation once: join as `user`, or as a new person made from email, name and password.
+
+    Raises InvitationRefused when the link is unknown, used, withdrawn or expired.
+    """
+    invitation = (
+        Invitation.objects.select_for_update(of=("self",))
+        .select_related("project")
+        .filter(token_digest=token_digest(token))
+        .first()
+    )
+    if invitation is None:
+        raise InvitationRefused("This link is not known here. Ask for a new one.", code="unknown_link")
+    if reason := rules.invitation_refusal(invitation, at):
+        raise InvitationRefused(reason, code="dead_link")
+    if user is None:
+        user = create_user(
+            email=invitation.email or email,
+            name=name,
+            password=password,
+            at=at,
+            is_operator=invitation.makes_operator,
+        )
+    invitation.used_by, invitation.used_at = user, at
+    invitation.save(update_fields=["used_by", "used_at"])
+    record(project=invitation.project, actor=user, action="invitation.used", obj=invitation, at=at)
+    if invitation.project is not None:
+        for role in invitation.roles:
+            _grant(project=invitation.project, user=user, role=role, granted_by=invitation.created_by, at=at)
+    return user
+
+
+@transaction.atomic
+def set_up(*, token: str, email: str, name: str, password: str, project_name: str, at: datetime) -> User:
+    """Use the set-up link: make the first operator and, when it is named, their first project."""
+    user = accept_invitation(token=token, email=email, name=name, password=password, at=at)
+    if project_name.strip():
+        create_project(name=project_name, actor=user, at=at)
+    return user

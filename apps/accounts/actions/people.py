@@ -1,0 +1,78 @@
+"""Everything that changes people, projects and keys."""
+
+import hashlib
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Project, User
+from apps.accounts.rules import PeopleRefused
+from apps.common.errors import Refusal
+from apps.common.trail import record
+
+
+@transaction.atomic
+def create_user(*, email: str, name: str, password: str | None, at: datetime, is_operator: bool = False) -> User:
+    """Make a person. Without a password nobody can sign in as them until one is set."""
+    email = email.strip().lower()
+    if User.objects.filter(email__iexact=email).exists():
+        raise Refusal(f"{email} has an account already. Sign in with it.", code="email_taken")
+    user = User(email=email, name=name.strip(), is_operator=is_operator, created_at=at)
+    user.set_password(password)
+    user.save()
+    record(project=None, actor=user, action="user.created", obj=user, after={"operator": is_operator}, at=at)
+    return user
+
+
+@transaction.atomic
+def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
+    """Whoever stands for a name in a file from elsewhere: one for each name in a project, and no account.
+
+    Nobody can sign in as them, they belong to no project, and no list of people shows them.
+    """
+    mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
+    email = f"{mark}{STAND_IN_DOMAIN}"
+    user = User.objects.filter(email=email).first()
+    if user is None:
+        user = User(email=email, name=name[:120], created_at=at, is_active=False, deactivated_at=at)
+        user.set_unusable_password()
+        user.save()
+        record(project=project, actor=actor, action="stand_in.named", obj=user, after={"name": user.name}, at=at)
+    return user
+
+
+@transaction.atomic
+def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
+    """Close a person's account. Rows and name stay; sign-in and tokens end.
+
+    No actor: somebody at the machine's own command line.
+    """
+    if actor is not None and not actor.is_operator:
+        raise PeopleRefused("Only an operator deactivates people.")
+    user = User.objects.select_for_update().get(pk=user_id)
+    if user.is_operator and not User.objects.filter(is_operator=True, is_active=True).exclude(pk=user.pk).exists():
+        raise Refusal("The last operator cannot be deactivated. Make another one first.", code="last_operator")
+    user.is_active, user.deactivated_at = False, at
+    user.save(update_fields=["is_active", "deactivated_at"])
+    ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
+    record(project=None, actor=actor, action="user.deactivated", obj=user, at=at)
+    return user
+
+
+@transaction.atomic
+def change_profile(*, user: User, name: str, time_zone: str, at: datetime) -> User:
+    before = {"name": user.name, "time_zone": user.time_zone}
+    user.name, user.time_zone = name.strip(), time_zone
+    user.save(update_fields=["name", "time_zone"])
+    after = {"name": user.name, "time_zone": user.time_zone}
+    record(project=None, actor=user, action="user.profile_changed", obj=user, before=before, after=after, at=at)
+    return user
+
+
+@transaction.atomic
+def change_password(*, user: User, password: str, at: datetime) -> User:
+    """Set a new password. Every other session of the person ends with the old one."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(project=None, actor=user, action="user.password_changed", obj=user, at=at)
+    return user

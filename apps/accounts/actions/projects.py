@@ -1,0 +1,86 @@
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from apps.accounts import rules
+from apps.accounts.actions.memberships import _grant
+from apps.accounts.enums import Role
+from apps.accounts.models import Membership, Project, User
+from apps.accounts.rules import PeopleRefused
+from apps.accounts.selectors import roles_of
+from apps.common.errors import Refusal
+from apps.common.trail import record
+
+
+@transaction.atomic
+def create_project(*, name: str, actor: User, at: datetime, slug: str = "", is_demo: bool = False) -> Project:
+    """Make a project whose maker is its first lead. The slug is made from the name when none is given."""
+    if not actor.is_operator:
+        raise PeopleRefused("Only an operator makes projects.")
+    slug = slug or free_slug(name)
+    if Project.objects.filter(slug=slug).exists():
+        raise Refusal(f"There is a project at {slug} already. Choose another address.", code="slug_taken")
+    project = Project.objects.create(name=name.strip(), slug=slug, created_by=actor, created_at=at, is_demo=is_demo)
+    record(project=project, actor=actor, action="project.created", obj=project, after={"name": name}, at=at)
+    _grant(project=project, user=actor, role=Role.LEAD, granted_by=actor, at=at)
+    return project
+
+
+def free_slug(name: str) -> str:
+    """The first unused address for a name: `handbook`, `handbook-2`, …"""
+    base = slugify(name)[:50] or "project"
+    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    number = 1
+    slug = base
+    while slug in taken:
+        number += 1
+        slug = f"{base}-{number}"
+    return slug
+
+
+@transaction.atomic
+def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User, at: datetime) -> frozenset[str]:
+    """Make `roles` the live roles of `user` in the project; none at all ends the membership. Returns them.
+
+    The last lead cannot be taken away: somebody has to be able to let people in.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    if roles and (reason := rules.roles_refusal(list(roles))):
+        raise Refusal(reason, code="roles")
+    before, wanted = roles_of(user, project), frozenset(roles)
+    others_lead = Membership.objects.live().filter(project=project, role=Role.LEAD).exclude(user=user)
+    if Role.LEAD in before - wanted and not others_lead.exists():
+        raise Refusal("A project keeps at least one lead. Make another person lead first.", code="last_lead")
+    for role in sorted(wanted - before):
+        _grant(project=project, user=user, role=role, granted_by=actor, at=at)
+    ended = Membership.objects.live().filter(project=project, user=user, role__in=before - wanted)
+    ended.update(ended_at=at, ended_by=actor)
+    if before != wanted:
+        record(
+            project=project,
+            actor=actor,
+            action="membership.changed",
+            obj=user,
+            before={"roles": sorted(before)},
+            after={"roles": sorted(wanted)},
+            at=at,
+        )
+    return wanted
+
+
+@transaction.atomic
+def change_project(*, project_id: int, name: str, policies: dict, actor: User, at: datetime) -> Project:
+    """Rename a project and set its policies; policies not named keep their value."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    before = {"name": project.name, "policies": project.policies}
+    project.name, project.policies = name.strip(), {**project.policies, **policies}
+    project.save(update_fields=["name", "policies"])
+    after = {"name": project.name, "policies": project.policies}
+    record(project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at)
+    return project

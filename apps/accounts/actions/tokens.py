@@ -1,0 +1,61 @@
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.accounts.enums import Scope
+from apps.accounts.models import ApiToken, Project, User
+from apps.accounts.rules import FormSent, PeopleRefused
+from apps.accounts.selectors import roles_of
+from apps.common.errors import Refusal
+from apps.common.trail import record
+from apps.common.web.tokens import new_token, shown_prefix, token_digest
+
+LONGEST_TOKEN = timedelta(days=365)
+
+
+@transaction.atomic
+def create_token(
+    *, project: Project, user: User, name: str, scopes: Sequence[str], at: datetime, lasts: timedelta, key: str = ""
+) -> tuple[ApiToken, str]:
+    """Make a token for machines and return it with its secret, which is shown once and kept as a digest.
+
+    `key` is the form's: sent again it makes no second token and returns the first one, unless that has ended.
+    """
+    unknown = sorted(set(scopes) - set(Scope.values))
+    if unknown or not scopes:
+        raise Refusal(f"Choose scopes from: {', '.join(Scope.values)}.", code="scopes")
+    if not timedelta(0) < lasts <= LONGEST_TOKEN:
+        raise Refusal("A token lasts between one day and 365 days.", code="token_life")
+    if not roles_of(user, project):
+        raise PeopleRefused("Only members of a project hold its tokens.")
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    name = name.strip()
+    secret = new_token(key, "token", project.pk, user.pk, name, sorted(set(scopes)), lasts.days)
+    if sent := ApiToken.objects.filter(digest=token_digest(secret)).first():
+        if sent.revoked_at is not None or sent.expires_at <= at:
+            raise FormSent("token was revoked or has expired")
+        return sent, secret
+    token = ApiToken.objects.create(
+        user=user,
+        project=project,
+        name=name,
+        prefix=shown_prefix(secret),
+        digest=token_digest(secret),
+        scopes=sorted(set(scopes)),
+        created_at=at,
+        expires_at=at + lasts,
+    )
+    after = {"name": token.name, "scopes": token.scopes}
+    record(project=project, actor=user, action="token.created", obj=token, after=after, at=at)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, token_id: int, project: Project, user: User, at: datetime) -> ApiToken:
+    token = ApiToken.objects.select_for_update().get(pk=token_id, project=project, user=user)
+    if token.revoked_at is None:
+        token.revoked_at = at
+        token.save(update_fields=["revoked_at"])
+        record(project=project, actor=user, action="token.revoked", obj=token, at=at)
+    return token

@@ -1,0 +1,52 @@
+"""Sign-in of machines: `Authorization: Bearer karat_…`."""
+
+from datetime import datetime
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+from rest_framework import authentication, exceptions
+from rest_framework.request import Request
+
+from apps.accounts.models import ApiToken, User
+from apps.common.web.outages import outage_of
+from apps.common.web.tokens import token_digest
+
+USED_AT_GRAIN_SECONDS = 60
+
+
+class TokenAuthentication(authentication.BaseAuthentication):
+    """Finds the live token; `request.auth` is then the ApiToken, whose project and scopes the view checks."""
+
+    keyword = "Bearer"
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        header = authentication.get_authorization_header(request).split()
+        if not header or header[0].lower() != b"bearer":
+            return None
+        if len(header) != 2:
+            raise exceptions.AuthenticationFailed("The Authorization header is not 'Bearer TOKEN'.")
+        now = timezone.now()
+        token = (
+            ApiToken.objects.select_related("user", "project")
+            .filter(digest=token_digest(header[1].decode("latin-1")), revoked_at=None, expires_at__gt=now)
+            .first()
+        )
+        if token is None or not token.user.is_active:
+            raise exceptions.AuthenticationFailed("This token is unknown, revoked or expired. Make a new one.")
+        stale = token.last_used_at is None or (now - token.last_used_at).total_seconds() > USED_AT_GRAIN_SECONDS
+        if stale:
+            _note_use(token, now)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return self.keyword
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """A token may read while nothing can be written: when it was used last is then known less well."""
+    try:
+        with transaction.atomic():
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    except DatabaseError as problem:
+        if outage_of(problem) is None:
+            raise

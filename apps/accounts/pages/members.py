@@ -1,0 +1,146 @@
+"""Who belongs to a project, and the keys of its machines."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts import selectors
+from apps.accounts.actions import invitations, projects
+from apps.accounts.actions import tokens as account_tokens
+from apps.accounts.actions.secrets import delete_secret as forget_secret
+from apps.accounts.actions.secrets import save_secret
+from apps.accounts.edges.access import MemberRequest, member_view
+from apps.accounts.enums import Role
+from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, TokenForm
+from apps.accounts.models import Project
+from apps.accounts.selectors import secret_in, secrets_in
+from apps.common.errors import Refusal
+from apps.common.web.requests import link_for_others
+
+
+@member_view()
+@require_safe
+def people(request: MemberRequest, project: Project) -> HttpResponse:
+    return _people(request, project)
+
+
+def _people(
+    request: MemberRequest,
+    project: Project,
+    *,
+    form: InviteForm | None = None,
+    link: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "standings": selectors.standings(project),
+        "invitations": selectors.open_invitations(project, timezone.now()) if request.member.is_lead else [],
+        "role_words": [(role.value, words) for role, words in ROLE_WORDS.items()],
+        "form": form or InviteForm(),
+        "link": link,
+    }
+    return render(request, "accounts/people.html", context, status=status)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def invite(request: MemberRequest, project: Project) -> HttpResponse:
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _people(request, project, form=form, status=400)
+    _, token = invitations.invite(project=project, actor=request.user, **form.cleaned_data, at=timezone.now())
+    link = link_for_others(request, reverse("accounts:join", kwargs={"token": token}))
+    return _people(request, project, link=link)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def revoke_invitation(request: MemberRequest, project: Project, invitation_id: int) -> HttpResponse:
+    invitation = selectors.invitation_in(project, invitation_id)
+    invitations.revoke_invitation(invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now())
+    messages.success(request, "The invitation is withdrawn; its link no longer opens.")
+    return redirect("people:people", slug=project.slug)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def set_roles(request: MemberRequest, project: Project, user_id: int) -> HttpResponse:
+    user = selectors.member_user(project, user_id)
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        return _people(request, project, status=400)
+    roles = projects.set_roles(
+        project=project, user=user, roles=form.cleaned_data["roles"], actor=request.user, at=timezone.now()
+    )
+    words = f"{user} is now {', '.join(sorted(roles))}." if roles else f"{user} no longer belongs to this project."
+    messages.success(request, words)
+    if not selectors.roles_of(request.user, project):
+        return redirect("dashboard:projects")
+    return redirect("people:people", slug=project.slug)
+
+
+@member_view()
+@require_http_methods(["GET", "HEAD", "POST"])
+def tokens(request: MemberRequest, project: Project) -> HttpResponse:
+    form = TokenForm(request.POST or None)
+    secret = ""
+    if request.method == "POST" and form.is_valid():
+        _, secret = account_tokens.create_token(
+            project=project,
+            user=request.user,
+            name=form.cleaned_data["name"],
+            scopes=form.cleaned_data["scopes"],
+            lasts=form.lasts,
+            key=form.cleaned_data["key"],
+            at=timezone.now(),
+        )
+        form = TokenForm()
+    context = {
+        "tokens": selectors.tokens_of(request.user, project),
+        "form": form,
+        "secret": secret,
+        "now": timezone.now(),
+    }
+    return render(request, "accounts/tokens.html", context, status=400 if form.errors else 200)
+
+
+@member_view()
+@require_POST
+def revoke_token(request: MemberRequest, project: Project, token_id: int) -> HttpResponse:
+    token = selectors.token_of(request.user, project, token_id)
+    account_tokens.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
+    messages.success(request, f"{token.name} is revoked. Whatever uses it is refused from now on.")
+    return redirect("people:tokens", slug=project.slug)
+
+
+@sensitive_post_parameters("value")
+@sensitive_variables("form", "values")
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def secrets(request: MemberRequest, project: Project) -> HttpResponse:
+    """The names of the project's secrets, and the form that keeps one."""
+    form = SecretForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            kept = save_secret(project=project, **values, actor=request.user, at=timezone.now())
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            messages.success(request, f"{kept.name} is kept. Systems name it; nobody is shown what it holds.")
+            return redirect("people:secrets", slug=project.slug)
+    context = {"secrets": secrets_in(project), "form": form}
+    return render(request, "accounts/secrets.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def delete_secret(request: MemberRequest, project: Project, secret_id: int) -> HttpResponse:
+    secret = secret_in(project, secret_id)
+    forget_secret(project=project, secret_id=secret.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{secret.name} is deleted. Systems that name it are refused from now on.")
+    return redirect("people:secrets", slug=project.slug)

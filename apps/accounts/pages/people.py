@@ -1,0 +1,175 @@
+"""The doors of the house: signing in and out, links to join, own profile, new projects, all people."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth import login as start_session
+from django.contrib.auth import logout as end_session
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts import selectors
+from apps.accounts.actions import invitations, people, projects
+from apps.accounts.actions.sign_ins import SignInRefused, sign_in
+from apps.accounts.edges.access import PersonRequest, operator_view
+from apps.accounts.edges.known_devices import known_device, remember_device
+from apps.accounts.forms import NewPersonForm, PasswordForm, ProfileForm, ProjectForm, SetUpForm, SignInForm
+from apps.accounts.models import Invitation, User
+from apps.common.errors import Refusal
+from apps.common.web.requests import client_address
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def login(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(_next(request))
+    form = SignInForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = sign_in(
+                request=request,
+                **form.cleaned_data,
+                address=client_address(request),
+                device=known_device(request, form.cleaned_data["email"]),
+                at=timezone.now(),
+            )
+        except SignInRefused as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return _let_in(request, user, _next(request))
+    return render(request, "accounts/login.html", {"form": form, "next": request.GET.get("next", "")})
+
+
+def _let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
+    start_session(request, user, backend=BACKEND)
+    response = redirect(where)
+    remember_device(response, request, user.email)
+    return response
+
+
+def _next(request: HttpRequest) -> str:
+    """Where the person wanted to go, when that is one of our own pages."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else resolve_url("dashboard:projects")
+
+
+@require_POST
+def logout(request: HttpRequest) -> HttpResponse:
+    end_session(request)
+    return redirect("accounts:login")
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def set_up(request: HttpRequest, token: str) -> HttpResponse:
+    invitation = selectors.live_invitation(token, timezone.now())
+    if invitation is None or not invitation.makes_operator:
+        return _dead_link(request)
+    form = SetUpForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = invitations.set_up(token=token, **form.cleaned_data, at=timezone.now())
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return _let_in(request, user, resolve_url("dashboard:projects"))
+    return render(request, "accounts/set_up.html", {"form": form})
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    invitation = selectors.live_invitation(token, timezone.now())
+    if invitation is None or invitation.project is None:
+        return _dead_link(request)
+    if request.user.is_authenticated:
+        return _join_signed_in(cast(PersonRequest, request), invitation, token)
+    form = NewPersonForm(request.POST or None, known_email=invitation.email)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = invitations.accept_invitation(token=token, **form.cleaned_data, at=timezone.now())
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return _let_in(request, user, resolve_url("dashboard:home", slug=invitation.project.slug))
+    context = {"form": form, "invitation": invitation, "path": request.path}
+    return render(request, "accounts/join.html", context)
+
+
+def _join_signed_in(request: PersonRequest, invitation: Invitation, token: str) -> HttpResponse:
+    assert invitation.project is not None
+    if request.method == "POST":
+        try:
+            invitations.accept_invitation(token=token, user=request.user, at=timezone.now())
+        except Refusal:
+            return _dead_link(request)
+        return redirect("dashboard:home", slug=invitation.project.slug)
+    return render(request, "accounts/join.html", {"invitation": invitation})
+
+
+def _dead_link(request: HttpRequest) -> HttpResponse:
+    """One answer for unknown, used, withdrawn and expired links: guessing learns nothing."""
+    return render(request, "accounts/dead_link.html", status=404)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def profile(request: PersonRequest) -> HttpResponse:
+    user: User = request.user
+    start = {"name": user.name, "time_zone": user.time_zone}
+    form = ProfileForm(request.POST or None, initial=start)
+    if request.method == "POST" and form.is_valid():
+        people.change_profile(user=user, **form.cleaned_data, at=timezone.now())
+        messages.success(request, "Your profile is saved.")
+        return redirect("accounts:profile")
+    return render(request, "accounts/profile.html", {"form": form, "password_form": PasswordForm(user=user)})
+
+
+@sensitive_post_parameters()
+@login_required
+@require_POST
+def password(request: PersonRequest) -> HttpResponse:
+    user: User = request.user
+    form = PasswordForm(request.POST, user=user)
+    if form.is_valid():
+        people.change_password(user=user, password=form.cleaned_data["new"], at=timezone.now())
+        update_session_auth_hash(request, user)
+        messages.success(request, "Your password is changed. Other sessions are signed out.")
+        return redirect("accounts:profile")
+    profile_form = ProfileForm(initial={"name": user.name, "time_zone": user.time_zone})
+    context = {"form": profile_form, "password_form": form}
+    return render(request, "accounts/profile.html", context, status=400)
+
+
+@operator_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_project(request: PersonRequest) -> HttpResponse:
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        project = projects.create_project(**form.cleaned_data, actor=request.user, at=timezone.now())
+        return redirect("dashboard:home", slug=project.slug)
+    return render(request, "accounts/new_project.html", {"form": form})
+
+
+@operator_view
+@require_safe
+def everybody(request: PersonRequest) -> HttpResponse:
+    return render(request, "accounts/everybody.html", {"people": selectors.everybody()})
+
+
+@operator_view
+@require_POST
+def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
+    user = people.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
+    return redirect("accounts:everybody")

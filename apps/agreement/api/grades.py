@@ -1,0 +1,111 @@
+"""Agreement between annotators as machines read it; the same figures, and the same blindness, as the pages."""
+
+from typing import ClassVar
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.agreement.edges import looked_at
+from apps.agreement.selectors import agreement, people
+from apps.agreement.selectors.breakdowns import BOUNDARY, WAYS, boundaries_in, overview_of, parts_in, tight_spots
+from apps.agreement.serializers import (
+    PairGradesOut,
+    PersonOut,
+    TightenOut,
+    WhereOut,
+    boundary_out,
+    costly_out,
+    pairs_out,
+    part_out,
+    person_out,
+)
+from apps.calibration import rules
+from apps.common.web.paging import only_known
+from apps.judging.models import Round
+
+ROUND = OpenApiParameter("round", int, description="A round that you may see; all of them when left out.")
+
+
+class GradesView(ProjectAPIView):
+    """An endpoint about the grades of the rounds that one may see, narrowed by `round`."""
+
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    def rounds(self, request: Request, *known: str) -> list[Round]:
+        """What `round` asks for. Refuses parameters that nobody knows."""
+        only_known(request.query_params, {"round", *known})
+        return looked_at(request, self.member).shown
+
+
+class PairsView(GradesView):
+    """How far each two annotators agree. Leads read names, everybody else letters."""
+
+    roles: ClassVar = {"GET": ()}
+
+    @extend_schema(operation_id="agreement_pairs", parameters=[ROUND], responses=PairGradesOut)
+    def get(self, request: Request, slug: str) -> Response:
+        found = overview_of(self.project, self.rounds(request))
+        names = agreement.names_for(self.member, found.people)
+        pairs = pairs_out(found.pairs, found.pair_alphas, names)
+        return Response({"people_count": found.people_count, "pairs": pairs})
+
+
+class WhereView(GradesView):
+    """Agreement by grade boundary, query, week, source, query_type, difficulty or domain."""
+
+    roles: ClassVar = {"GET": ()}
+
+    @extend_schema(
+        operation_id="agreement_where",
+        parameters=[ROUND, OpenApiParameter("by", str, enum=list(WAYS))],
+        responses=WhereOut,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        rounds = self.rounds(request, "by")
+        by = request.query_params.get("by") or BOUNDARY
+        if by not in WAYS:
+            raise ValidationError({"by": f"One of: {', '.join(WAYS)}."})
+        if by == BOUNDARY:
+            boundaries = [boundary_out(one) for one in boundaries_in(self.project, rounds)]
+            return Response({"by": by, "total": len(boundaries), "boundaries": boundaries})
+        found = parts_in(self.project, rounds, by)
+        parts = [part_out(part) for part in found.shown]
+        return Response({"by": by, "total": found.total, "alike": found.alike, "parts": parts})
+
+
+class TightenView(GradesView):
+    """The boundaries and queries that cost most agreement."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+    @extend_schema(operation_id="agreement_tighten", parameters=[ROUND], responses=TightenOut)
+    def get(self, request: Request, slug: str) -> Response:
+        found = tight_spots(self.project, self.rounds(request))
+        return Response(
+            {
+                "alpha": agreement.as_facts(found.alpha),
+                "boundaries": [boundary_out(one) for one in found.boundaries],
+                "queries": [costly_out(row) for row in found.queries],
+            }
+        )
+
+
+class PersonView(GradesView):
+    """One person's grades: for leads, and for that person."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(operation_id="agreement_person", parameters=[ROUND], responses=PersonOut)
+    def get(self, request: Request, slug: str, person: int) -> Response:
+        if reason := rules.person_refusal(self.member, person):
+            raise PermissionDenied(reason)
+        if not people.has_part(self.project, person):
+            raise NotFound("No such person in this project.")
+        sheet = people.sheet_of(self.member, self.rounds(request), person)
+        names = agreement.names_for(self.member, [person, *(pair.second for pair in sheet.beside.others)])
+        return Response(person_out(sheet, person, names))

@@ -1,0 +1,186 @@
+"""Whether grading moves over the weeks: how far people agree with themselves, and how high they grade. No database.
+
+A week's figure moves with the pairs that fell in it. So nothing is said of a movement that only a line shows: grades
+have crept when the *same* pairs got other grades lately than before, and people agree with themselves less when the
+interval of the fall says so, at 99 %, since somebody looks every day.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from math import sqrt
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
+from apps.agreement.core.weeks import Lean, lean_of, monday_of
+from apps.common.text.wording import number, percent
+from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.ratings import Dated, Rate
+from apps.metrics.statistics.proportions import student_quantile, wilson
+
+WEEKS = 12
+LATE = 4
+LEAST_WEEKS = 3
+FEWEST_IN_A_WEEK = 5
+FEWEST = 20
+SURE = 0.99
+WEEK = timedelta(days=7)
+
+
+class Look(NamedTuple):
+    """A pair that came back to somebody blindly in the week of this Monday: their first grade, and the one again."""
+
+    week: date
+    first: int
+    again: int
+
+
+class Week(NamedTuple):
+    """The figure of the week that begins on this Monday, from `n` grades."""
+
+    begins: date
+    value: float
+    n: int
+
+
+class Line(NamedTuple):
+    """Weeks with enough grades, oldest first.
+
+    `usual` is where a week lies 19 times of 20, going by those before the last four; None where these are below three.
+    """
+
+    weeks: list[Week]
+    usual: tuple[float, float] | None
+
+
+class Fall(NamedTuple):
+    """How many of the pairs that came back were graded alike before, and lately.
+
+    `interval` is that of the change, Newcombe's; None where nothing came back before or lately.
+    """
+
+    before: Rate
+    lately: Rate
+    interval: tuple[float, float] | None
+
+
+def first_week(today: date) -> date:
+    """The Monday of the first of the twelve weeks that are looked at."""
+    return monday_of(today) - (WEEKS - 1) * WEEK
+
+
+def lately_from(today: date) -> date:
+    """The Monday of the first of the last four weeks."""
+    return monday_of(today) - (LATE - 1) * WEEK
+
+
+def alike_by_week(looks: Iterable[Look]) -> list[Week]:
+    """What share of the pairs that came back was graded as at first."""
+    found: dict[date, list[bool]] = defaultdict(list)
+    for look in looks:
+        found[look.week].append(look.first == look.again)
+    return [Week(week, fmean(alike), len(alike)) for week, alike in sorted(found.items())]
+
+
+def mean_by_week(dated: Dated, since: date) -> list[Week]:
+    """The mean grade given in each week to pairs that two people or more graded."""
+    grades, weeks, _ = _cells(dated)
+    is_told = weeks >= (since - EPOCH).days
+    begun, place = np.unique(weeks[is_told], return_inverse=True)
+    counts, sums = np.bincount(place), np.bincount(place, weights=grades[is_told])
+    return [Week(date_of(day), float(sums[at] / counts[at]), int(counts[at])) for at, day in enumerate(begun.tolist())]
+
+
+def creep(dated: Dated, lately: date) -> Lean:
+    """By how much the same pairs were graded higher since `lately` than before: a mean over those graded in both."""
+    grades, weeks, items = _cells(dated)
+    is_late = weeks >= (lately - EPOCH).days
+    size = len(dated.ratings.items)
+    means = []
+    with np.errstate(invalid="ignore"):
+        for inside in (is_late, ~is_late):
+            sums = np.bincount(items[inside], weights=grades[inside], minlength=size)
+            means.append(sums / np.bincount(items[inside], minlength=size))
+    return lean_of(means[0] - means[1], SURE)
+
+
+def _cells(dated: Dated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Grade, Monday and item of each grade of a pair that two people or more graded."""
+    ratings = dated.ratings
+    is_graded = ratings.codes != MISSING
+    is_told = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
+    item, person = np.nonzero(is_told)
+    grades = np.asarray(ratings.grades, dtype=float)[ratings.codes[item, person]]
+    return grades, mondays(dated.days[item, person]), item
+
+
+def fall(looks: Sequence[Look], lately: date) -> Fall:
+    """How far people agree with themselves since `lately`, beside before."""
+    old = [look.first == look.again for look in looks if look.week < lately]
+    new = [look.first == look.again for look in looks if look.week >= lately]
+    before, now = Rate(sum(old), len(old)), Rate(sum(new), len(new))
+    return Fall(before, now, change_of(before, now))
+
+
+def change_of(before: Rate, now: Rate, confidence: float = SURE) -> tuple[float, float] | None:
+    """The interval of now less before; None where either counted nothing.
+
+    Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17
+    (1998), method 10.
+    """
+    was, is_ = wilson(before.hits, before.n, confidence), wilson(now.hits, now.n, confidence)
+    if was is None or is_ is None:
+        return None
+    old, new = before.hits / before.n, now.hits / now.n
+    down = sqrt((new - is_[0]) ** 2 + (was[1] - old) ** 2)
+    up = sqrt((is_[1] - new) ** 2 + (old - was[0]) ** 2)
+    return new - old - down, new - old + up
+
+
+def line_of(weeks: Iterable[Week], lately: date, *, low: float, high: float) -> Line | None:
+    """The line through the weeks that have enough grades; None where fewer than three have. Values lie in low..high."""
+    told = [week for week in weeks if week.n >= FEWEST_IN_A_WEEK]
+    if len(told) < LEAST_WEEKS:
+        return None
+    return Line(told, _usual([week.value for week in told if week.begins < lately], low, high))
+
+
+def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, float] | None:
+    """Student's range for one more value."""
+    if len(values) < LEAST_WEEKS:
+        return None
+    half = student_quantile(0.95, len(values) - 1) * stdev(values) * sqrt(1 + 1 / len(values))
+    return max(low, fmean(values) - half), min(high, fmean(values) + half)
+
+
+def advice(crept: Lean, fallen: Fall) -> str:
+    """What to do, in a sentence or two; nothing where neither the grades nor the people are sure to have moved."""
+    moved = [_moved(crept), _fallen(fallen)]
+    told = [words for words in moved if words]
+    if not told:
+        return ""
+    what = ", and ".join(told)
+    return f"{what[0].upper()}{what[1:]}. Go through such pairs together before the next version."
+
+
+def _moved(crept: Lean) -> str:
+    if crept.value is None or crept.interval is None or crept.n < FEWEST:
+        return ""
+    low, high = crept.interval
+    if low <= 0 <= high:
+        return ""
+    way = "higher" if crept.value > 0 else "lower"
+    by = number(abs(crept.value), 2)
+    return f"the same pairs got grades {by} {way} in the last four weeks than before (n {crept.n:,})"
+
+
+def _fallen(fallen: Fall) -> str:
+    if fallen.interval is None or fallen.lately.n < FEWEST or fallen.interval[1] >= 0:
+        return ""
+    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (fallen.lately, fallen.before))
+    return f"people agree with themselves less: on {now} pairs that came back, before on {was}"

@@ -1,0 +1,133 @@
+"""One person's grades over the weeks: whether they lean, how they agree, how long a pair takes. No database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, stdtrit
+
+from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
+from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
+from apps.metrics.agreement.ratings import Dated, Ratings
+
+FEWEST_FOR_A_MEDIAN = 6
+NO_WEEK = np.iinfo(np.int32).min
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class Lean(NamedTuple):
+    """By how much a person grades higher than the others do, in grades, as a mean over `n` items.
+
+    `interval` is Student's; None where `n` is below 2 or all differences are the same, and `reason` says which.
+    """
+
+    value: float | None
+    interval: tuple[float, float] | None
+    n: int
+    reason: str = ""
+
+
+class Median(NamedTuple):
+    """The median of `n` values. `interval` lies between two of the values, and covers at least 95 %."""
+
+    value: float | None
+    interval: tuple[float, float] | None
+    n: int
+
+
+class Week(NamedTuple):
+    """The week that begins on a Monday: how a person leaned and agreed in it, and the milliseconds a pair took."""
+
+    begins: date
+    lean: Lean
+    alpha: Coefficient
+    pace: Median
+
+
+def week_of(when: datetime) -> date:
+    """The Monday of the week of this moment, in UTC."""
+    return monday_of(when.astimezone(UTC).date())
+
+
+def monday_of(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def leans(ratings: Ratings) -> NDArray[np.float64]:
+    """Items by people: each grade less the mean of the others' of that item; nan without own or others' grade."""
+    is_graded = ratings.codes != MISSING
+    grades = np.where(is_graded, np.asarray(ratings.grades, dtype=float)[ratings.codes], 0.0)
+    others = is_graded.sum(axis=1, keepdims=True) - 1
+    of_others = (grades.sum(axis=1, keepdims=True) - grades) / np.maximum(others, 1)
+    found: NDArray[np.float64] = np.where(is_graded & (others > 0), grades - of_others, np.nan)
+    return found
+
+
+def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Lean:
+    """The mean of the differences that are there, with Student's interval."""
+    found = differences[np.isfinite(differences)]
+    n = len(found)
+    if n == 0:
+        return Lean(None, None, 0, "No pair that somebody else graded too.")
+    mean = float(found.mean())
+    if n == 1:
+        return Lean(mean, None, 1, "One pair has no interval.")
+    spread = float(found.std(ddof=1))
+    if spread == 0:
+        return Lean(mean, None, n, "All differences are the same, so there is no interval.")
+    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / float(np.sqrt(n))
+    return Lean(mean, (mean - half, mean + half), n)
+
+
+def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Median:
+    """The median with an interval of order statistics, which asks nothing of the shape of the values.
+
+    The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
+    Order Statistics, 2003, section 7.1). Fewer than six values allow none.
+    """
+    found = np.sort(np.asarray(values, dtype=float))
+    n = len(found)
+    if n == 0:
+        return Median(None, None, 0)
+    if n < FEWEST_FOR_A_MEDIAN:
+        return Median(float(np.median(found)), None, n)
+    places = int((bdtr(np.arange(n // 2), n, 0.5) <= (1 - confidence) / 2).sum())
+    return Median(float(np.median(found)), (float(found[places - 1]), float(found[n - places])), n)
+
+
+def weeks_of(
+    dated: Dated,
+    person: int,
+    paces: Mapping[date, NDArray[np.int64]],
+    most: int,
+) -> list[Week]:
+    """The last weeks in which the person graded, at most `most` of them, oldest first.
+
+    `paces` tells the milliseconds of the pairs of each week, by its Monday. α is over the items the person graded in
+    that week, everybody's grades of them counted.
+    """
+    ratings = dated.ratings
+    begun, differences = _own_weeks(dated, person)
+    graded = {date_of(day) for day in np.unique(begun[begun != NO_WEEK]).tolist()}
+    found = []
+    for week in sorted({*paces, *graded})[-most:]:
+        inside = begun == (week - EPOCH).days
+        counts = category_counts(ratings.codes[inside], len(ratings.grades))
+        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
+        found.append(Week(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
+    return found
+
+
+def _own_weeks(dated: Dated, person: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """For each item the Monday of the week in which the person graded it, NO_WEEK for none, and how they leaned."""
+    ratings = dated.ratings
+    if person not in ratings.people:
+        return np.full(len(ratings.codes), NO_WEEK, dtype=np.int32), np.full(len(ratings.codes), np.nan)
+    place = ratings.people.index(person)
+    is_graded = ratings.codes[:, place] != MISSING
+    begun = np.where(is_graded, mondays(dated.days[:, place]), NO_WEEK).astype(np.int32)
+    return begun, leans(ratings)[:, place]

@@ -1,0 +1,217 @@
+"""Where people agree and where not: by boundary, query, stratum and week; what to tighten; the pairs themselves."""
+
+from datetime import date
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.agreement.edges import coefficient_chart, estimate, frame, looked_at, of_grades, whole_number
+from apps.agreement.pages.charts import Moment, over_time
+from apps.agreement.selectors.breakdowns import (
+    BOUNDARY,
+    QUERY,
+    WAYS,
+    WEEK,
+    Part,
+    Tight,
+    boundaries_in,
+    overview_of,
+    parts_in,
+    tight_spots,
+)
+from apps.agreement.selectors.differing_pairs import Which, differences
+from apps.agreement.selectors.guideline_clarity import NO_RULING
+from apps.agreement.selectors.people import has_part
+from apps.common.drawing.charts import figures, plot
+from apps.common.drawing.svg import clip
+from apps.common.text.wording import interval, number
+from apps.judging.core.guidelines import GradeText
+from apps.judging.models import Round
+from apps.judging.selectors import latest_guideline
+from apps.metrics.agreement import Coefficient
+from apps.metrics.agreement.grouped_alpha import Boundary
+from apps.metrics.statistics.proportions import wilson
+from apps.queries.models import Query
+
+LABEL_LENGTH = 26
+
+
+@require_safe
+@member_view()
+@of_grades("where")
+def where(request: HttpRequest, project: Project) -> HttpResponse:
+    """Agreement by one way of dividing the pairs; the boundary between grades, when none is named."""
+    member = member_of(request)
+    looked = looked_at(request, member)
+    by = request.GET.get("by") or BOUNDARY
+    if by not in WAYS:
+        raise Http404("Agreement is not broken down by that.")
+    context = {
+        **frame(member, "where", looked),
+        "by": by,
+        "way": WAYS[by],
+        "ways": WAYS.items(),
+        "everybody": overview_of(project, looked.shown),
+        **(_boundaries(boundaries_in(project, looked.shown)) if by == BOUNDARY else _parts(project, looked.shown, by)),
+    }
+    return render(request, "agreement/where.html", context)
+
+
+def _boundaries(found: list[Boundary]) -> dict[str, Any]:
+    rows = [estimate(f"{one.below} or {one.above}", "α", one.alpha) for one in found]
+    return {
+        "boundaries": [(one, one.alpha.reads_as) for one in found],
+        "drawing": coefficient_chart("α of the grades cut in two at each boundary, with 95 % intervals", rows),
+        "total": len(found),
+    }
+
+
+def _parts(project: Project, rounds: list[Round], by: str) -> dict[str, Any]:
+    found = parts_in(project, rounds, by)
+    return {
+        "parts": [(part, part.alpha.reads_as) for part in found.shown],
+        "total": found.total,
+        "alike": found.alike,
+        "has_items": by == QUERY,
+        "drawing": _by_week(found.shown) if by == WEEK else _by_part(found.shown, WAYS[by]),
+    }
+
+
+def _by_part(parts: list[Part], way: str) -> SafeString:
+    """The parts that have an α; why others have none stands in the table."""
+    drawn = [part for part in parts if part.alpha.is_defined]
+    rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in drawn]
+    return coefficient_chart(f"α ordinal by {way.lower()}, with 95 % intervals", rows)
+
+
+def _by_week(parts: list[Part]) -> SafeString:
+    moments = [alpha_moment(day_label(date.fromisoformat(part.label.name)), part.alpha) for part in parts]
+    return plot(alpha_over_time("α ordinal by week, with 95 % intervals", moments))
+
+
+def day_label(begins: date) -> str:
+    """A day under a chart, "9 Mar": eight of them stand side by side."""
+    return f"{begins.day} {begins:%b}"
+
+
+def alpha_moment(label: str, alpha: Coefficient) -> Moment:
+    return Moment(label, alpha.value, alpha.interval, alpha.n, alpha.reason)
+
+
+def alpha_over_time(name: str, moments: list[Moment]) -> SafeString:
+    return over_time(name, moments, low=0, high=1, lines=((0.4, "too noisy below"), (0.6, "acceptable above")))
+
+
+def moment_figures(head: str, moments: list[Moment], places: int = 2) -> SafeString:
+    """The table of figures of a chart over time."""
+    rows = [
+        [
+            moment.label,
+            moment.why or "not defined" if moment.value is None else number(moment.value, places),
+            "" if moment.value is None else interval(moment.interval, places),
+            f"{moment.n:,}",
+        ]
+        for moment in moments
+    ]
+    return figures(["Week of", head, "95 % interval", "n"], rows)
+
+
+# What to tighten ---------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view(Role.LEAD)
+@of_grades("tighten")
+def tighten(request: HttpRequest, project: Project) -> HttpResponse:
+    """The boundaries and queries that cost most agreement, beside the words of the guideline about them."""
+    member = member_of(request)
+    looked = looked_at(request, member)
+    found = tight_spots(project, looked.shown)
+    guideline = latest_guideline(project)
+    told = {entry["grade"]: entry for entry in guideline.grades} if guideline else {}
+    context = {
+        **frame(member, "tighten", looked),
+        "found": found,
+        "signal": _signal(found),
+        "guideline": guideline,
+        "sides": _sides(found.worst, told),
+        "boundaries": [
+            (one, found.rulings.by_boundary.get(one.above, NO_RULING))
+            for one in sorted(found.boundaries, key=lambda one: (-one.crossings, one.below))
+        ],
+    }
+    return render(request, "agreement/tighten.html", context)
+
+
+def _signal(found: Tight) -> str:
+    """Which of the two tells what to do: what queries cost, where that is more than chance, or what leads decided."""
+    rulings = found.rulings.all
+    costly = sum(row.is_settled(found.places) for row in found.queries)
+    decided = f"in {rulings.hits:,} of {rulings.n:,} a lead called the guideline unclear"
+    if costly:
+        said = f"Cost speaks: of {len(found.queries)} queries below, α would rise beyond chance without {costly}."
+        return f"{said} Of decisions, {decided}." if rulings.hits else said
+    silent = "Cost gives no order to act on: every query's interval reaches 0."
+    if not rulings.hits:
+        return f"{silent} No decision calls the guideline unclear either. Begin with the boundary."
+    return f"{silent} Decisions speak: {decided}{_most_unclear(found)}."
+
+
+def _most_unclear(found: Tight) -> str:
+    """The boundary that decisions call unclear most, by Wilson's lower end: 4 of 5 say more than 1 of 1."""
+    ruled = [(one, found.rulings.by_boundary.get(one.above, NO_RULING)) for one in found.boundaries]
+    named = [(one, unclear) for one, unclear in ruled if unclear.hits]
+    if not named:
+        return ""
+    most, unclear = max(named, key=lambda pair: wilson(*pair[1]) or (0.0, 0.0))
+    return f", most often between {most.below} and {most.above}, {unclear.hits:,} of {unclear.n:,}"
+
+
+def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int, GradeText | None]]:
+    """Both grades of the boundary with what the guideline says of them, the higher first."""
+    return [] if worst is None else [(grade, told.get(grade)) for grade in (worst.above, worst.below)]
+
+
+# The pairs themselves ----------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view(Role.LEAD)
+@of_grades("where")
+def items(request: HttpRequest, project: Project) -> HttpResponse:
+    """The pairs behind a cell of a matrix, a boundary or a query, with what each person gave; for leads alone."""
+    member = member_of(request)
+    looked = looked_at(request, member)
+    which = Which(**{name: whole_number(request.GET.get(name, "")) for name in Which._fields})
+    context = {
+        **frame(member, "where", looked),
+        "found": differences(member, looked.shown, which),
+        "which": which,
+        "words": _words(project, which),
+    }
+    return render(request, "agreement/items.html", context)
+
+
+def _words(project: Project, which: Which) -> str:
+    """What the listed pairs have in common. Raises Http404 for people or a query that are not there."""
+    said = []
+    for person, grade in ((which.first, which.row), (which.second, which.column)):
+        if person is not None:
+            if not has_part(project, person):
+                raise Http404("No such person in this project.")
+            name = User.objects.values_list("name", flat=True).get(pk=person)
+            said.append(f"{name} gave {'any grade' if grade is None else grade}")
+    if which.boundary is not None:
+        said.append(f"one gave less than {which.boundary}, another {which.boundary} or more")
+    if which.query is not None:
+        query = Query.objects.filter(project=project, pk=which.query).first()
+        if query is None:
+            raise Http404("No such query.")
+        said.append(f"of query {query.outside_id}")
+    return "; ".join(said) or "every pair that two people graded"

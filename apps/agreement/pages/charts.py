@@ -1,0 +1,136 @@
+"""Charts of agreement: the heat map of pairs of people, and one figure over the weeks."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from apps.common.drawing.charts import svg
+from apps.common.drawing.svg import Scale, clip, plain, scale, tag, text, ticks, title
+from apps.common.text.wording import interval, number
+from apps.metrics.agreement import ACCEPTABLE, TOO_NOISY, Coefficient
+
+CELL_WIDTH, CELL_HEIGHT = 58.0, 32.0
+LABELS = 132.0
+HIGH = 0.8
+MOST_LABELS = 8
+
+
+def heat_map(
+    name: str, people: Sequence[int], names: Mapping[int, str], alphas: Mapping[frozenset[int], Coefficient]
+) -> SafeString:
+    """Ordinal α of every two people, the lower triangle; darker is more alike, and each cell says its value.
+
+    Where two share no pair there is no cell; where α is undefined it is dashed and says why.
+    """
+    parts = []
+    for column, person in enumerate(people[:-1]):
+        x = LABELS + CELL_WIDTH * (column + 0.5)
+        parts.append(text(x, 14, clip(names[person], 8), anchor="middle", class_="word"))
+    for row, person in enumerate(people[1:]):
+        y = 22 + CELL_HEIGHT * row
+        parts.append(text(0, y + CELL_HEIGHT / 2 + 4, clip(names[person], 18), class_="word"))
+        for column, other in enumerate(people[: row + 1]):
+            alpha = alphas.get(frozenset((person, other)))
+            if alpha is not None:
+                parts.append(_cell(alpha, f"{names[other]} and {names[person]}", LABELS + CELL_WIDTH * column, y))
+    width = LABELS + CELL_WIDTH * max(1, len(people) - 1)
+    return svg(width, 26 + CELL_HEIGHT * max(1, len(people) - 1), name, parts)
+
+
+def _cell(found: Coefficient, who: str, x: float, y: float) -> str:
+    box = {"x": x + 1, "y": y + 1, "width": CELL_WIDTH - 2, "height": CELL_HEIGHT - 2, "rx": 3}
+    middle, base = x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4
+    if found.value is None:
+        words = f"{who}: α is not defined. {found.reason}"
+        return tag(
+            "g", title(words) + tag("rect", class_="heat-none", **box) + text(middle, base, "none", anchor="middle")
+        )
+    words = f"{who}: α {number(found.value, 2)}, {interval(found.interval)}, n {found.n:,}"
+    shown = text(middle, base, number(found.value, 2), anchor="middle", class_="strong")
+    return tag("g", title(words) + tag("rect", class_=_heat(found.value), **box) + shown)
+
+
+def _heat(value: float) -> str:
+    if value < TOO_NOISY:
+        return "heat-noisy"
+    if value <= ACCEPTABLE:
+        return "heat-unsettled"
+    return "heat-fine" if value < HIGH else "heat-high"
+
+
+class Moment(NamedTuple):
+    """A value in one period, with its interval. `value` None: nothing to say of that period, and `why` not."""
+
+    label: str
+    value: float | None
+    interval: tuple[float, float] | None
+    n: int
+    why: str = ""
+
+
+def over_time(
+    name: str,
+    moments: Sequence[Moment],
+    *,
+    low: float,
+    high: float,
+    lines: Sequence[tuple[float, str]] = (),
+    places: int = 2,
+    width: int = 648,
+) -> SafeString:
+    """One value a period with whiskers, oldest first. `lines` are dashed, each with its word at the end.
+
+    The axis reaches from `low` to `high` and further where a value or an interval does.
+    """
+    left, right, top, bottom = 48.0, width - 116.0, 12.0, 172.0
+    values = _whole_ticks(moments, low, high)
+    place = scale(values[0], values[-1], bottom, top)
+    parts = []
+    for value in values:
+        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
+        parts.append(text(left - 8, place(value) + 4, plain(value), anchor="end"))
+    for value, word in lines:
+        parts.append(tag("path", class_="limit", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
+        parts.append(text(right + 8, place(value) + 4, word))
+    parts += _moments(moments, place, left, (right - left) / max(1, len(moments)), bottom, places)
+    return svg(width, bottom + 28, name, parts)
+
+
+def _whole_ticks(moments: Sequence[Moment], low: float, high: float) -> list[float]:
+    """Round values from at or below everything that is drawn to at or above it."""
+    ends = [end for moment in moments for end in (moment.value, *(moment.interval or ())) if end is not None]
+    low, high = min([low, *ends]), max([high, *ends])
+    values = ticks(low, high, 5)
+    step = values[1] - values[0] if len(values) > 1 else high - low
+    below = [values[0] - step] if values[0] > low else []
+    above = [values[-1] + step] if values[-1] < high else []
+    return [*below, *values, *above]
+
+
+def _moments(
+    moments: Sequence[Moment], place: Scale, left: float, step: float, bottom: float, places: int
+) -> list[str]:
+    parts = []
+    every = -(-len(moments) // MOST_LABELS)
+    drawn = [(left + step * (at + 0.5), moment) for at, moment in enumerate(moments)]
+    known = [(x, place(moment.value)) for x, moment in drawn if moment.value is not None]
+    if len(known) > 1:
+        parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in known)))
+    for at, (x, moment) in enumerate(drawn):
+        if (len(moments) - 1 - at) % every == 0:
+            parts.append(text(x, bottom + 20, moment.label, anchor="middle"))
+        if moment.value is not None:
+            parts.append(_mark(x, moment, moment.value, place, places))
+    return parts
+
+
+def _mark(x: float, moment: Moment, value: float, place: Scale, places: int) -> str:
+    words = f"{moment.label}: {number(value, places)}, {interval(moment.interval, places)}, n {moment.n:,}"
+    parts = [title(words)]
+    if moment.interval:
+        low, high = place(moment.interval[0]), place(moment.interval[1])
+        caps = f"M{x:.1f} {low:.1f}V{high:.1f}M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8"
+        parts.append(tag("path", class_="whisker", d=caps))
+    parts.append(tag("circle", class_="point" if moment.interval else "open", cx=x, cy=place(value), r=4.0))
+    return tag("g", "".join(parts))

@@ -1,0 +1,163 @@
+"""Agreement as a whole: the overview, and the confusion matrix of two annotators."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member
+from apps.agreement.edges import (
+    LABEL_LENGTH,
+    both,
+    coefficient_chart,
+    estimate,
+    frame,
+    looked_at,
+    of_grades,
+    pair_row,
+    short_names,
+)
+from apps.agreement.pages.charts import heat_map
+from apps.agreement.selectors import agreement
+from apps.agreement.selectors.breakdowns import Overview, overview_of
+from apps.agreement.selectors.grade_cache import ratings_in
+from apps.calibration import rules
+from apps.common.drawing.charts import plot
+from apps.common.drawing.svg import Estimate, clip
+from apps.metrics.agreement import Coefficient, cohen_kappa, kappa_of_maximum, pair_gwet_ac
+from apps.metrics.agreement.ratings import Ratings, alpha_of_table, pair_agreement
+
+MOST_DRAWN = 12
+PERCENT = "percent agreement"
+NO_BANDS = {PERCENT, "Cohen's κ / its maximum"}
+
+
+@require_safe
+@member_view()
+@of_grades("overview")
+def overview(request: HttpRequest, project: Project) -> HttpResponse:
+    member = member_of(request)
+    looked = looked_at(request, member)
+    grades = overview_of(project, looked.shown)
+    verdicts = agreement.verdict_agreement(project)
+    received, given = (_seen(member, rows) for rows in (verdicts.received, verdicts.given))
+    people = {person for pair in grades.pairs for person in (pair.first, pair.second)}
+    names = agreement.names_for(member, {*people, *(row.person for row in (*received, *given))})
+    context = {
+        **frame(member, "overview", looked),
+        "grades": grades,
+        **_grades(grades, names),
+        "verdicts": verdicts,
+        "verdict_chart": coefficient_chart("Agreement of reviewers", _verdict_estimates(verdicts)),
+        "received": [(names[row.person], row.rate) for row in received],
+        "given": [(names[row.person], row.rate) for row in given],
+    }
+    return render(request, "agreement/overview.html", context)
+
+
+def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
+    """Everybody's coefficients, the pairs, and the charts of both."""
+    short = short_names({person: names[person] for person in grades.people})
+    told = list(zip(grades.pairs, grades.pair_alphas, strict=True))
+    drawn = [
+        estimate(clip(both(short[pair.first], short[pair.second]), LABEL_LENGTH), "α ordinal", alpha)
+        for pair, alpha in told[:MOST_DRAWN]
+    ]
+    return {
+        "coefficients": [(found, _band(found)) for found in grades.coefficients],
+        "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
+        "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in told],
+        "pair_chart": coefficient_chart("Agreement by pair of people, with 95 % intervals", drawn),
+        "heat_map": _heat_map(grades, short) if len(grades.people) > 2 else "",
+        "pairs_left_out": len(grades.pairs) - len(drawn),
+    }
+
+
+def _everybody(grades: Overview) -> list[Estimate]:
+    """The coefficients that are corrected for chance: the bands of the chart speak of no others."""
+    return [
+        estimate(found.name, "", found, strong=found == grades.alpha)
+        for found in grades.coefficients
+        if found.name != PERCENT
+    ]
+
+
+def _band(found: Coefficient) -> str:
+    """The word for a value that is corrected for chance; plain agreement and shares of a maximum have no bands."""
+    return "" if found.name in NO_BANDS else found.reads_as
+
+
+def _heat_map(grades: Overview, names: dict[int, str]) -> Any:
+    words = "Ordinal α of every two people, darker is more alike"
+    alphas = {
+        frozenset((pair.first, pair.second)): alpha
+        for pair, alpha in zip(grades.pairs, grades.pair_alphas, strict=True)
+    }
+    return plot(heat_map(words, grades.people, names, alphas))
+
+
+def _seen(member: Member, rows: list[agreement.PersonRate]) -> list[agreement.PersonRate]:
+    """The rates that this member may see."""
+    return [row for row in rows if rules.person_refusal(member, row.person) is None]
+
+
+def _verdict_estimates(verdicts: agreement.VerdictAgreement) -> list[Estimate]:
+    rows = [estimate(f"The {question.aspect}", "Fleiss' κ", question.kappa) for question in verdicts.questions]
+    return [estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True), *rows]
+
+
+# Two people --------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view(Role.LEAD)
+@of_grades("overview")
+def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
+    """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
+    member = member_of(request)
+    looked = looked_at(request, member)
+    ratings = ratings_in(project, looked.shown)
+    if first == second or not {first, second} <= set(ratings.people):
+        raise Http404("These two share no round.")
+    names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
+    table = ratings.table(first, second)
+    found = pair_agreement(table, first, second, ratings.grades)
+    context = {
+        **frame(member, "overview", looked),
+        "first": names[first],
+        "second": names[second],
+        "first_id": first,
+        "second_id": second,
+        "n": found.n,
+        "grades": ratings.grades,
+        "matrix": _matrix(ratings, table.tolist()),
+        "column_sums": table.sum(axis=0).tolist(),
+        "coefficients": [
+            (one, _band(one))
+            for one in (
+                found.percent,
+                found.kappa,
+                cohen_kappa(table, kind="linear", values=ratings.grades),
+                found.quadratic,
+                kappa_of_maximum(table),
+                pair_gwet_ac(table),
+                alpha_of_table(table, ratings.grades),
+            )
+        ],
+    }
+    return render(request, "agreement/pair.html", context)
+
+
+def _matrix(ratings: Ratings, table: list[list[int]]) -> list[dict[str, Any]]:
+    rows = []
+    for place, grade in enumerate(ratings.grades):
+        cells = [
+            {"count": count, "is_same": column == place, "grade": ratings.grades[column]}
+            for column, count in enumerate(table[place])
+        ]
+        rows.append({"grade": grade, "cells": cells, "sum": sum(table[place])})
+    return rows

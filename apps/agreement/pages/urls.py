@@ -1,0 +1,14 @@
+from django.urls import path
+
+from apps.agreement.pages import breakdowns, overview, people
+
+app_name = "agreement"
+urlpatterns = [
+    path("", overview.overview, name="overview"),
+    path("pair/<int:first>/<int:second>/", overview.pair, name="pair"),
+    path("where/", breakdowns.where, name="where"),
+    path("tighten/", breakdowns.tighten, name="tighten"),
+    path("items/", breakdowns.items, name="items"),
+    path("people/", people.people, name="people"),
+    path("people/<int:person>/", people.person, name="person"),
+]

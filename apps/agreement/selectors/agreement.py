@@ -1,0 +1,223 @@
+"""Reads of agreement: what annotators and reviewers said, and how far they said the same.
+
+A reviewer's answer counts from the moment both answers of the round are in, never before: no figure here moves
+because one reviewer answered. Grades of an open round are added up for leads alone (`rules.grades_refusal`).
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from numpy.typing import NDArray
+
+from apps.accounts.enums import Role
+from apps.accounts.models import STAND_IN_DOMAIN, Project, User
+from apps.accounts.selectors import Member
+from apps.agreement import rules
+from apps.agreement.selectors.text_items import Pair, one_item_a_text, rows_of
+from apps.calibration.selectors import rates
+from apps.calibration.selectors.rates import SideRates
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Judgement, Round, RoundAnnotator
+from apps.metrics.agreement import Coefficient, fleiss_kappa
+from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
+from apps.review.enums import Side
+from apps.review.selectors import tracking
+
+
+@dataclass(frozen=True)
+class GradeAgreement:
+    """How far annotators agree: over everybody, and for each two people who share a pair."""
+
+    ratings: Ratings
+    overall: Coefficient
+    pairs: list[PairAgreement]
+
+
+class PersonRate(NamedTuple):
+    person: int
+    rate: Rate
+
+
+@dataclass(frozen=True)
+class VerdictAgreement:
+    """How far reviewers agree over revisions that two of them answered, and who flagged whom how often.
+
+    `received` counts, for each author, the flags among all answers to first-round revisions; `given`, for each
+    reviewer, the flags among all answers.
+    """
+
+    kappa: Coefficient
+    alike: Rate
+    received: list[PersonRate]
+    given: list[PersonRate]
+    questions: list["QuestionAgreement"]
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """How far two reviewers answered one of the three questions alike: is the question, the block, the answer right?"""
+
+    aspect: str
+    alike: Rate
+    kappa: Coefficient
+    no_by_both: int
+    no_by_one: int
+
+
+def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> QuerySet[Judgement]:
+    """Grades that stand, oldest first: for the first time, not superseded, by the people of a round.
+
+    Ratings that came in with their raters count; judgements that came in with nobody's name do not.
+    """
+    found = Judgement.objects.filter(
+        _has_people("round__"),
+        round__project=project,
+        superseded_by=None,
+        pass_number=1,
+        grade__isnull=False,
+    )
+    if rounds is not None:
+        found = found.filter(round__in=rounds)
+    return found.order_by("given_at", "pk")
+
+
+def ratings_in(
+    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+) -> Ratings:
+    """The grades of these rounds; where pairs are `held`, those of no other pair."""
+    rows: Any = live_grades(project, rounds).values_list(
+        "entry__query_id", "entry__version_id", "annotator_id", "grade"
+    )
+    table = np.array(list(rows.iterator(chunk_size=10_000)), dtype=np.int64).reshape(-1, 4)
+    if held is not None:
+        table = rows_of(table, held)
+    return ratings_from(one_item_a_text(table), project.grades)
+
+
+def _has_people(prefix: str = "") -> Q:
+    """Rounds whose grades are by people: judged here, or taken in under the names of their raters."""
+    raters = RoundAnnotator.objects.filter(annotator__email__endswith=STAND_IN_DOMAIN)
+    field = f"{prefix.removesuffix('__')}__in" if prefix else "pk__in"
+    named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
+    return Q(**{f"{prefix}kind": RoundKind.JUDGING}) | named
+
+
+def grade_agreement(
+    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+) -> GradeAgreement:
+    ratings = ratings_in(project, rounds, held)
+    return GradeAgreement(ratings=ratings, overall=alpha_of(ratings), pairs=pairs_of(ratings))
+
+
+def verdicts_on(project: Project, triples: Collection[int]) -> Coefficient:
+    """How far two reviewers agree on these triples, over all revisions."""
+    return fleiss_kappa(_pairs(tracking.flag_table(tracking.meetings(project, triples=triples))))
+
+
+def verdict_agreement(project: Project) -> VerdictAgreement:
+    met = rates.kept(project, "meetings", lambda: tracking.meetings(project))
+    table = tracking.flag_table(met)
+    return VerdictAgreement(
+        kappa=fleiss_kappa(_pairs(table)),
+        alike=Rate(table[0] + table[2], table.total()),
+        questions=questions_of(met),
+        received=_rates(rates.side_rates(project, Side.AUTHOR)),
+        given=_rates(rates.side_rates(project, Side.REVIEWER)),
+    )
+
+
+def questions_of(met: Iterable[tracking.Meeting]) -> list[QuestionAgreement]:
+    """How far two reviewers answered each of the three questions alike, over these rounds."""
+    return [_question(aspect, found) for aspect, found in tracking.aspect_tables(met).items()]
+
+
+def _question(aspect: str, table: Counter[int]) -> QuestionAgreement:
+    return QuestionAgreement(
+        aspect=aspect,
+        alike=Rate(table[0] + table[2], table.total()),
+        kappa=fleiss_kappa(_pairs(table)),
+        no_by_both=table[2],
+        no_by_one=table[1],
+    )
+
+
+def _pairs(table: Counter[int]) -> NDArray[np.int64]:
+    """Items by categories, from how many rounds had 0, 1 or 2 reviewers saying no."""
+    patterns = np.array([[2, 0], [1, 1], [0, 2]], dtype=np.int64)
+    return np.repeat(patterns, [table[no] for no in (0, 1, 2)], axis=0)
+
+
+def _rates(found: SideRates) -> list[PersonRate]:
+    """Flags by person, most answers first, people's and machine-written triples together."""
+    rows = [PersonRate(row.person, Rate(row.people.hits + row.machine.hits, row.n)) for row in found.people]
+    return sorted(rows, key=lambda row: (-row.rate.n, row.person))
+
+
+def rounds_for(member: Member) -> list[Round]:
+    """The rounds whose grades this member may see added up, oldest first."""
+    rounds = Round.objects.filter(_has_people(), project=member.project)
+    return [round_ for round_, reason in _refusals(member, rounds) if reason is None]
+
+
+def rounds_refusal(member: Member, rounds: QuerySet[Round]) -> str | None:
+    """Why this member may not see the grades of all of these rounds added up, or None."""
+    refusals = (reason for _, reason in _refusals(member, rounds.filter(_has_people())))
+    return next((reason for reason in refusals if reason), None)
+
+
+def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str | None]]:
+    asked = RoundAnnotator.objects.filter(annotator=member.user, round=OuterRef("pk"))
+    return [
+        (
+            round_,
+            rules.grades_refusal(
+                is_closed=round_.state == RoundState.CLOSED, is_lead=member.is_lead, is_asked=round_.is_asked
+            ),
+        )
+        for round_ in rounds.annotate(is_asked=Exists(asked)).order_by("number")
+    ]
+
+
+def is_bound(member: Member) -> bool:
+    """Whether this member may still grade in rounds that are open, and is not their lead."""
+    return member.holds(Role.ANNOTATOR) and not member.is_lead
+
+
+def kept_from(member: Member) -> str | None:
+    """Why rounds of the project are left out for this member, or None where none is."""
+    return rounds_refusal(member, Round.objects.filter(project=member.project))
+
+
+def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:
+    """What this member may call people: leads use names; others know themselves, and the rest by letters.
+
+    Letters follow the order in which people joined, so that they stay the same from visit to visit.
+    """
+    ids = sorted(set(people))
+    if member.is_lead:
+        return dict(User.objects.filter(pk__in=ids).values_list("pk", "name"))
+    others = [pk for pk in ids if pk != member.user.pk]
+    named = {pk: f"Person {_letters(place)}" for place, pk in enumerate(others)}
+    return {**named, member.user.pk: "You"}
+
+
+def _letters(place: int) -> str:
+    """0 is A, 25 is Z, 26 is AA."""
+    word = ""
+    while place >= 0:
+        place, rest = divmod(place, 26)
+        word = chr(ord("A") + rest) + word
+        place -= 1
+    return word
+
+
+def as_facts(coefficient: Coefficient) -> dict[str, Any]:
+    """A coefficient as plain values, for manifests and the API."""
+    facts: dict[str, Any] = {"name": coefficient.name, "value": coefficient.value, "n": coefficient.n}
+    if coefficient.value is None:
+        return {**facts, "reason": coefficient.reason}
+    return {**facts, "ci": list(coefficient.interval) if coefficient.interval else None, "method": coefficient.method}

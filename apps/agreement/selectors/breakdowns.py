@@ -1,0 +1,298 @@
+"""Reads of where people agree: by boundary, query, stratum and week; what each part costs; the pairs they differ on.
+
+Everything is read from the rounds that `selectors.rounds_for` lets a member see. Figures are kept until the next
+grade: a page that is loaded again draws no bootstrap again.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.accounts.models import Project
+from apps.agreement.core.grade_columns import date_of, mondays
+from apps.agreement.selectors.grade_cache import dated_in, kept, ratings_in
+from apps.agreement.selectors.guideline_clarity import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
+from apps.common.digests import digest_of
+from apps.judging.models import Round
+from apps.metrics.agreement import MISSING, Coefficient
+from apps.metrics.agreement.grouped_alpha import (
+    Boundary,
+    Change,
+    Differing,
+    PatternCounts,
+    boundaries,
+    change_without,
+    changes_without,
+    differing,
+    pattern_counts,
+    places_for,
+)
+from apps.metrics.agreement.ratings import (
+    Dated,
+    PairAgreement,
+    Ratings,
+    alphas_of,
+    coefficients_of,
+    pairs_of,
+    pairs_sharing,
+    shared_items,
+)
+from apps.metrics.agreement.uncertainty import ANALYTIC
+from apps.queries.models import Query
+from apps.queries.selectors import STRATA
+
+SHOWN = 30
+COSTLY = 10
+PEOPLE = 12
+ORDINAL_ALPHA = "Krippendorff's α, ordinal"
+BOUNDARY, QUERY, WEEK = "boundary", "query", "week"
+WAYS = {BOUNDARY: "Grade boundary", QUERY: "Query", WEEK: "Week", **STRATA}
+NO_VALUE = "none named"
+
+
+class Label(NamedTuple):
+    """Names a part: `key` is the query's id, the Monday of the week, or the value of the stratum."""
+
+    key: int | str
+    name: str
+
+
+class Part(NamedTuple):
+    """A part of the `n` pairs that two people or more graded."""
+
+    label: Label
+    n: int
+    differing: Differing
+    alpha: Coefficient
+
+
+class Parts(NamedTuple):
+    """The parts that are shown, of `total`. On `alike` queries nobody differs, and they are not among those shown."""
+
+    shown: list[Part]
+    total: int
+    alike: int = 0
+
+
+class Costly(NamedTuple):
+    """A query that costs agreement: `change` is what α would gain without it; `worst` its most crossed boundary.
+
+    `unclear` counts the decisions on its pairs that call the guideline unclear.
+    """
+
+    query: Query
+    part: Part
+    change: Change
+    worst: Boundary
+    unclear: Unclear
+
+    def is_settled(self, places: int) -> bool:
+        """Whether all of the interval lies above 0, at that many decimals."""
+        return self.change.interval is not None and round(self.change.interval[0], places) > 0
+
+
+class Overview(NamedTuple):
+    """Agreement over everybody, and between those of the `people_count` who share most pairs with others.
+
+    `people` stand in the order of what they share, `pairs` with most shared pairs first, `pair_alphas` as they do;
+    `shared` counts the pairs that two people or more graded, `graded` those that anybody did.
+    """
+
+    graded: int
+    shared: int
+    coefficients: list[Coefficient]
+    alpha: Coefficient
+    people: list[int]
+    people_count: int
+    pairs: list[PairAgreement]
+    pair_alphas: list[Coefficient]
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether the intervals over everybody come from the bootstrap."""
+        return all(one.method != ANALYTIC for one in self.coefficients)
+
+
+class Tight(NamedTuple):
+    """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most.
+
+    Costs are told at `places` decimals; queries whose cost is the same there stand by what `rulings` say of them.
+    """
+
+    alpha: Coefficient
+    boundaries: list[Boundary]
+    queries: list[Costly]
+    query_count: int
+    places: int
+    rulings: Rulings
+
+    @property
+    def worst(self) -> Boundary | None:
+        """The boundary with most crossings; None where nobody differs."""
+        crossed = [boundary for boundary in self.boundaries if boundary.crossings]
+        return max(crossed, key=lambda boundary: boundary.crossings, default=None)
+
+
+# Everybody ---------------------------------------------------------------------------------------------------------
+
+
+def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
+    """Agreement in these rounds as a whole and by pair of people."""
+    found: Overview = kept(project, rounds, "everybody and pairs", lambda: _overview(project, rounds))
+    return found
+
+
+def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
+    ratings = ratings_in(project, rounds)
+    met = shared_items(ratings)
+    with_others = met.sum(axis=1) - met.diagonal()
+    order = np.lexsort((ratings.people, -with_others))
+    people = [ratings.people[place] for place in order.tolist() if with_others[place]]
+    drawn = set(people[:PEOPLE])
+    pairs = pairs_of(ratings, [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)])
+    coefficients = coefficients_of(ratings)
+    return Overview(
+        graded=len(ratings.items),
+        shared=ratings.shared,
+        coefficients=coefficients,
+        alpha=next(one for one in coefficients if one.name == ORDINAL_ALPHA),
+        people=people[:PEOPLE],
+        people_count=len(people),
+        pairs=pairs,
+        pair_alphas=alphas_of(ratings, pairs),
+    )
+
+
+# Parts -------------------------------------------------------------------------------------------------------------
+
+
+def boundaries_in(project: Project, rounds: Sequence[Round]) -> list[Boundary]:
+    """Each boundary between neighbouring grades, lowest first."""
+
+    def compute() -> list[Boundary]:
+        return boundaries(ratings_in(project, rounds))
+
+    found: list[Boundary] = kept(project, rounds, BOUNDARY, compute)
+    return found
+
+
+def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
+    """Agreement by query, week or stratum; `by` is a key of `WAYS` other than the boundary.
+
+    Weeks stand in their order, the last ones where there are many. Strata stand by size. Queries stand by what they
+    cost, those first without which α would rise most; where that is undefined they stand last, and queries on which
+    nobody differs are only counted.
+    """
+    of_query = {} if by == WEEK else _values_of_queries(project, by)
+    name = f"by {by}, {digest_of([[pk, label.name] for pk, label in sorted(of_query.items())])}"
+    found: Parts = kept(project, rounds, name, lambda: _parts(dated_in(project, rounds), by, of_query))
+    return found
+
+
+def _parts(dated: Dated, by: str, of_query: Mapping[int, Label]) -> Parts:
+    ratings = dated.ratings
+    labels, of_items = _labels(dated, of_query)
+    counts = pattern_counts(ratings, of_items, len(labels))
+    there = [place for place, n in enumerate(counts.sizes) if n]
+    apart = differing(counts)
+    if by == QUERY:
+        cost = np.nan_to_num(changes_without(counts), nan=-np.inf)
+        told = [place for place in there if apart[place].hits]
+        told.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
+    elif by == WEEK:
+        told = there[-SHOWN:]
+    else:
+        told = sorted(there, key=lambda place: (-counts.sizes[place], labels[place].name))
+    rows = [_part(counts, labels[place], apart[place], place) for place in told[:SHOWN]]
+    return Parts(rows, len(there), len(there) - len(told) if by == QUERY else 0)
+
+
+def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> Part:
+    return Part(label, counts.sizes[place], apart, counts.alpha_of(place))
+
+
+def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], NDArray[np.int64]]:
+    """The parts that there are, by name; and the place of each item's part among them.
+
+    `of_query` is the part in which each query lies; without one, parts are weeks.
+    """
+    if not of_query:
+        values, of_items = np.unique(_weeks_of_items(dated), return_inverse=True)
+        labels = [_week_label(day) for day in values.tolist()]
+    else:
+        values, of_items = np.unique(dated.ratings.items[:, 0], return_inverse=True)
+        labels = [of_query[query] for query in values.tolist()]
+    known = sorted(set(labels), key=lambda label: (label.name, label.key))
+    place = {label: at for at, label in enumerate(known)}
+    places = np.array([place[label] for label in labels], dtype=np.int64)
+    return known, places[of_items.reshape(-1)]
+
+
+def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
+    """The part in which each query lies."""
+    queries = Query.objects.filter(project=project)
+    if by == QUERY:
+        return {pk: Label(pk, name) for pk, name in queries.values_list("pk", "outside_id")}
+    field = "source__name" if by == "source" else by
+    return {pk: Label(value or "", value or NO_VALUE) for pk, value in queries.values_list("pk", field)}
+
+
+def _weeks_of_items(dated: Dated) -> NDArray[np.int32]:
+    """The Monday of the week in which the last grade of each pair came: from then on it told whether people agree."""
+    given = np.where(dated.ratings.codes == MISSING, 0, dated.days)
+    return mondays(given.max(axis=1, initial=0))
+
+
+def _week_label(monday: int) -> Label:
+    name = f"{date_of(monday):%Y-%m-%d}"
+    return Label(name, name)
+
+
+# What costs most ---------------------------------------------------------------------------------------------------
+
+
+def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
+    """Where the guideline leaves most room.
+
+    A query on which nobody differs, or without which α would not rise, costs nothing and is left out.
+    """
+    name = f"tighten, rulings to {newest_ruling(rounds)}"
+    found: Tight = kept(project, rounds, name, lambda: _tight_spots(project, rounds))
+    return found
+
+
+def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
+    dated = dated_in(project, rounds)
+    ratings = dated.ratings
+    labels, of_items = _labels(dated, _values_of_queries(project, QUERY))
+    counts = pattern_counts(ratings, of_items, len(labels))
+    costs: list[float] = changes_without(counts).tolist()
+    apart = differing(counts)
+    rulings = rulings_in(rounds, ratings)
+    order = [place for place in range(len(labels)) if costs[place] > 0 and apart[place].hits]
+    places = places_for([costs[place] for place in order])
+
+    def unclear(place: int) -> Unclear:
+        return rulings.by_query.get(int(labels[place].key), NO_RULING)
+
+    order.sort(key=lambda place: (-round(costs[place], places), -unclear(place).hits, -costs[place]))
+    costly = order[:COSTLY]
+    queries = Query.objects.in_bulk([labels[place].key for place in costly])
+    rows = [
+        Costly(
+            query=queries[int(labels[place].key)],
+            part=_part(counts, labels[place], apart[place], place),
+            change=change_without(counts, place),
+            worst=_most_crossed(ratings, of_items == place),
+            unclear=unclear(place),
+        )
+        for place in costly
+    ]
+    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows, len(order), places, rulings)
+
+
+def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:
+    own = Ratings(ratings.people, ratings.grades, ratings.codes[inside], ratings.items[inside])
+    return max(boundaries(own), key=lambda boundary: boundary.crossings)

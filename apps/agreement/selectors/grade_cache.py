@@ -1,0 +1,158 @@
+"""Reads of the grades that figures come from: of few at once, of very many as a job read them last.
+
+A page waits while grades are read and for what is made of them. Reading takes longest, so beyond MOST_AT_ONCE it is
+done by a job (`execution.read_grades`), and figures say as of when they are. What is made of grades is kept until there
+is a newer one, by each process for itself. Two processes tell the same all the same: everything random is seeded, and
+the name of what is kept holds whatever it rests on beside grades (`kept`). To share it would cost more than it saves.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.core.cache import cache, caches
+
+from apps.accounts.models import Project
+from apps.agreement.core.grade_columns import Columns, columns_from, unpacked
+from apps.agreement.models import ReadGrades
+from apps.agreement.selectors.agreement import live_grades
+from apps.agreement.selectors.text_items import one_item_a_text
+from apps.common.database.periods import Day
+from apps.common.digests import digest_of
+from apps.common.errors import Refusal
+from apps.judging.enums import RoundState
+from apps.judging.models import Judgement, Round
+from apps.metrics.agreement.ratings import Dated, Ratings
+
+GRADES = "grades"
+"""What is kept of grades themselves, and the cache of few entries that they are kept in."""
+KEPT_SECONDS = 3_600
+MOST_AT_ONCE = 50_000
+MOST_CELLS_KEPT = 2_000_000
+PATIENCE = timedelta(minutes=2)
+
+
+class GradesNotRead(Refusal):
+    """There are too many grades to read while somebody waits, and no job has read them yet."""
+
+    status = 503
+
+    def __init__(self, reading: ReadGrades | None) -> None:
+        super().__init__(
+            "These grades are being read. Ask again in a minute."
+            if reading
+            else "These grades have not been read yet. Open the page Agreement.",
+            code="grades_not_read",
+        )
+        self.reading = reading
+
+
+class Source(NamedTuple):
+    """Where the grades of some rounds come from: `newest` is the key of the project's last one.
+
+    `reading` is what a job read or is about to; None for few grades, and where nobody asked yet. `closed_at` is when
+    the last of the rounds was closed, None while one is not: closed rounds get no grade.
+    """
+
+    newest: int
+    is_many: bool
+    reading: ReadGrades | None
+    closed_at: datetime | None = None
+
+    @property
+    def stamp(self) -> int:
+        """What figures are of; they hold as long as it stays."""
+        return self.reading.newest if self.is_many and self.reading else self.newest
+
+    def is_due(self, at: datetime) -> bool:
+        """Whether a job should read them now: there are newer ones, and the last was asked for a while ago."""
+        if not self.is_many:
+            return False
+        if self.reading is None:
+            return True
+        if self.closed_at and self.reading.read_at and self.reading.asked_at > self.closed_at:
+            return False
+        return self.reading.newest < self.newest and self.reading.asked_at <= at - PATIENCE
+
+
+def newest_of(project: Project) -> int:
+    return Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def source_of(project: Project, rounds: Sequence[Round]) -> Source:
+    newest = newest_of(project)
+    if newest <= MOST_AT_ONCE:  # keys count up from 1: there cannot be more
+        return Source(newest, False, None)
+    rows = ReadGrades.objects.filter(project=project, digest=digest_of_rounds(rounds))
+    reading = rows.defer("packed").select_related("job").first()
+    if reading is None and not _are_many(rounds):
+        return Source(newest, False, None)
+    return Source(newest, True, reading, _closed_at(rounds))
+
+
+def _are_many(rounds: Sequence[Round]) -> bool:
+    given = Judgement.objects.filter(round__in=rounds).order_by()
+    return given[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
+
+
+def _closed_at(rounds: Sequence[Round]) -> datetime | None:
+    times = [round_.closed_at for round_ in rounds if round_.state == RoundState.CLOSED and round_.closed_at]
+    return max(times) if rounds and len(times) == len(rounds) else None
+
+
+def digest_of_rounds(rounds: Iterable[Round]) -> str:
+    return digest_of(sorted(round_.pk for round_ in rounds))
+
+
+def columns_in(project: Project, rounds: Sequence[Round]) -> Columns:
+    """The grades that stand in these rounds, read now."""
+    rows: Any = live_grades(project, rounds).values_list(
+        "entry__query_id", "entry__version_id", "annotator_id", "grade", Day("given_at")
+    )
+    found = columns_from(rows.iterator(chunk_size=10_000))
+    return found._replace(table=one_item_a_text(found.table))
+
+
+def dated_in(project: Project, rounds: Sequence[Round]) -> Dated:
+    """The grades of these rounds as pages tell them, with their days. Raises GradesNotRead."""
+    source = source_of(project, rounds)
+
+    def compute() -> Dated:
+        return _columns_of(source, project, rounds).rated(project.grades)
+
+    found: Dated = _kept(source, project, rounds, GRADES, compute)
+    return found
+
+
+def ratings_in(project: Project, rounds: Sequence[Round]) -> Ratings:
+    """The same without days."""
+    return dated_in(project, rounds).ratings
+
+
+def _columns_of(source: Source, project: Project, rounds: Sequence[Round]) -> Columns:
+    if not source.is_many:
+        return columns_in(project, rounds)
+    if source.reading is None or source.reading.read_at is None:
+        raise GradesNotRead(source.reading)
+    return unpacked(bytes(source.reading.packed or b""))
+
+
+def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+    """What `compute` returns, kept for these rounds until there are newer grades or another scale.
+
+    What rests on more than these is named with it, so that no process tells what another would not.
+    """
+    return _kept(source_of(project, rounds), project, rounds, name, compute)
+
+
+def _kept(source: Source, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+    of = [name, sorted(round_.pk for round_ in rounds), project.grades]
+    key = f"agreement:{project.slug}:{digest_of(of)}"
+    store = caches[GRADES] if name == GRADES else cache
+    was = store.get(key)
+    if was is not None and was[0] == source.stamp:
+        return was[1]
+    found = compute()
+    if not isinstance(found, Dated) or found.ratings.codes.size <= MOST_CELLS_KEPT:
+        store.set(key, (source.stamp, found), KEPT_SECONDS)
+    return found

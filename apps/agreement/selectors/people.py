@@ -1,0 +1,226 @@
+"""Reads of one person's grades: beside others', beside what was decided, beside their own second look, over weeks.
+
+For leads, and for the person. Only rounds that `selectors.rounds_for` lets the reader see are compared; how fast
+somebody works is told of open rounds too, since it tells nothing of a grade.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from numpy.typing import NDArray
+
+from apps.accounts.models import Membership, Project
+from apps.accounts.selectors import Member
+from apps.agreement.core.weeks import Lean, Week, lean_of, leans, monday_of, weeks_of
+from apps.agreement.selectors import agreement
+from apps.agreement.selectors.agreement import QuestionAgreement
+from apps.agreement.selectors.differing_pairs import may_still_be_given
+from apps.agreement.selectors.grade_cache import dated_in, kept, ratings_in
+from apps.common.database.periods import Day
+from apps.judging.enums import RoundKind
+from apps.judging.models import Adjudication, Judgement, Round
+from apps.metrics.agreement import MISSING, Coefficient
+from apps.metrics.agreement.ratings import (
+    PairAgreement,
+    Rate,
+    Ratings,
+    agreement_of,
+    alphas_of,
+    pairs_of,
+    pairs_sharing,
+)
+from apps.review.models import Verdict
+from apps.review.selectors import tracking
+
+OTHERS = 20
+WEEKS = 26
+PEOPLE = 100
+
+Rows = list[tuple[int, int, int]]
+"""Person, the grade they gave, and the one it is compared with."""
+
+
+class PersonLine(NamedTuple):
+    """One person among all: pairs graded and shared, how they lean, and what share of their grades held."""
+
+    person: int
+    graded: int
+    shared: int
+    lean: Lean
+    repeats: Rate
+    decisions: Rate
+
+
+class BesideOthers(NamedTuple):
+    """A person's grades beside others'. `others` are those they share most pairs with, of `other_count`.
+
+    `alphas` holds ordinal α with each of them, in their order.
+    """
+
+    graded: int
+    others: list[PairAgreement]
+    alphas: list[Coefficient]
+    other_count: int
+    weeks: list[Week]
+
+
+class PersonSheet(NamedTuple):
+    """All that is told of one person."""
+
+    beside: BesideOthers
+    decisions: PairAgreement
+    repeats: PairAgreement
+    questions: list[QuestionAgreement]
+
+
+class People(NamedTuple):
+    """Those who graded most, and how many there are."""
+
+    lines: list[PersonLine]
+    total: int
+
+
+def people_of(member: Member, rounds: Sequence[Round]) -> People:
+    """Whoever graded in these rounds, most pairs first; for others than leads themselves alone."""
+    ratings = ratings_in(member.project, rounds)
+    repeats, decisions = _alike(_repeats(rounds)), _alike(_decisions(member, rounds))
+    own_leans = leans(ratings)
+    is_graded = ratings.codes != MISSING
+    is_shared = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
+    graded, shared = is_graded.sum(axis=0), is_shared.sum(axis=0)
+    order = np.lexsort((ratings.people, -graded)).tolist()
+    places = [place for place in order if member.is_lead or ratings.people[place] == member.user.pk]
+    lines = [
+        PersonLine(
+            person=(person := ratings.people[place]),
+            graded=int(graded[place]),
+            shared=int(shared[place]),
+            lean=lean_of(own_leans[:, place]),
+            repeats=repeats.get(person, Rate(0, 0)),
+            decisions=decisions.get(person, Rate(0, 0)),
+        )
+        for place in places[:PEOPLE]
+    ]
+    return People(lines, len(places))
+
+
+def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonSheet:
+    """What the reader may see of this person."""
+    project = member.project
+    met = tracking.meetings(project, reviewer=person)
+    return PersonSheet(
+        beside=kept(project, rounds, f"beside {person}", lambda: _beside_others(project, rounds, person)),
+        decisions=agreement_of(_graded_pairs(_decisions(member, rounds, person)), project.grades, person),
+        repeats=agreement_of(_graded_pairs(_repeats(rounds, person)), project.grades, person),
+        questions=agreement.questions_of(met) if met else [],
+    )
+
+
+def _beside_others(project: Project, rounds: Sequence[Round], person: int) -> BesideOthers:
+    dated = dated_in(project, rounds)
+    ratings = dated.ratings
+    pairs = [pair for pair in pairs_sharing(ratings) if person in pair]
+    who = [(person, first if second == person else second) for first, second in pairs]
+    others = pairs_of(ratings, who[:OTHERS])
+    weeks = weeks_of(dated, person, _paces(project, person), WEEKS)
+    return BesideOthers(_graded_by(ratings, person), others, alphas_of(ratings, others), len(who), weeks)
+
+
+def _graded_by(ratings: Ratings, person: int) -> int:
+    if person not in ratings.people:
+        return 0
+    return int((ratings.codes[:, ratings.people.index(person)] != MISSING).sum())
+
+
+def _graded_pairs(rows: Rows) -> list[tuple[int, int]]:
+    return [(own, other) for _, own, other in rows]
+
+
+def _alike(rows: Rows) -> dict[int, Rate]:
+    n: Counter[int] = Counter()
+    hits: Counter[int] = Counter()
+    for person, own, other in rows:
+        n[person] += 1
+        hits[person] += own == other
+    return {person: Rate(hits[person], n[person]) for person in n}
+
+
+def has_part(project: Project, person: int) -> bool:
+    """Whether this person graded or reviewed in the project, or holds a role in it."""
+    return (
+        Judgement.objects.filter(round__project=project, annotator=person).exists()
+        or Membership.objects.live().filter(project=project, user=person).exists()
+        or Verdict.objects.filter(revision__triple__project=project, reviewer=person).exists()
+    )
+
+
+# Rows --------------------------------------------------------------------------------------------------------------
+
+
+def _graded(rounds: Sequence[Round], person: int | None = None) -> QuerySet[Judgement]:
+    """Grades that stand in these rounds, of every pass: by everybody, or by one person."""
+    found = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    return found if person is None else found.filter(annotator=person)
+
+
+def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
+    """Pairs that came back to the same person blindly: what they said first, and again."""
+    again = _graded(rounds, person).filter(pass_number__gt=1)
+    looks: Any = (
+        _graded(rounds, person)
+        .filter(pass_number=1, entry__in=again.values("entry"))
+        .values_list("round", "entry", "annotator", "grade")
+    )
+    first = {look[:3]: look[3] for look in looks}
+    rows: Any = again.order_by("pk").values_list("round", "entry", "annotator", "grade")
+    return [(row[2], first[row[:3]], row[3]) for row in rows if row[:3] in first]
+
+
+def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
+    """Grades beside the decision in force on their pair. A decision that the pair can't be judged is no grade.
+
+    Decisions on pairs that the reader may still be given are left out: one would tell them the grade.
+    """
+    decided = Adjudication.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    told = decided.filter(~_may_still_be_given(member))
+    decisions: Any = told.values_list("round", "entry", "grade")
+    grades = {row[:2]: row[2] for row in decisions}
+    rows: Any = (
+        _graded(rounds, person)
+        .filter(pass_number=1, entry__in=decided.values("entry"))
+        .order_by("pk")
+        .values_list("round", "entry", "annotator", "grade")
+    )
+    return [(row[2], row[3], grades[row[:2]]) for row in rows if row[:2] in grades]
+
+
+def _may_still_be_given(member: Member) -> Q:
+    same = may_still_be_given(member).filter(
+        query=OuterRef("entry__query"),
+        version__block=OuterRef("entry__version__block"),
+        version__text_digest=OuterRef("entry__version__text_digest"),
+    )
+    return Q(Exists(same))
+
+
+def _paces(project: Project, person: int) -> dict[date, NDArray[np.int64]]:
+    """The active milliseconds of every pair this person was timed on, by the Monday of the week."""
+    rows: Any = Judgement.objects.filter(
+        annotator=person,
+        round__project=project,
+        round__kind=RoundKind.JUDGING,
+        superseded_by=None,
+        pass_number=1,
+        active_ms__isnull=False,
+    )
+    found: dict[str, list[int]] = defaultdict(list)
+    for day, ms in rows.values_list(Day("given_at"), "active_ms").iterator(chunk_size=10_000):
+        found[day].append(ms)
+    weeks: dict[date, list[int]] = defaultdict(list)
+    for day, values in found.items():
+        weeks[monday_of(date.fromisoformat(day))] += values
+    return {week: np.array(values, dtype=np.int64) for week, values in weeks.items()}

@@ -1,0 +1,157 @@
+"""The sealer: takes what was recorded since the last time and chains it, in small batches, after the commit.
+
+Those who record never touch the chain. A record is found by its key: the sealer remembers how far it has come
+and looks back a little, because keys are handed out before their transactions commit and so may appear out of
+order.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+from apps.audit.execution import heads
+from apps.audit.execution.heads import Head
+from apps.audit.models import Chain, Link, SealMark
+from apps.audit.selectors.sealed_kinds import SealedKind, kinds
+from apps.common.digests import digest_of
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+LOOK_BACK = 5_000
+GENESIS = digest_of("karat audit chain")
+SITE = "site"
+
+
+class Record(NamedTuple):
+    kind: str
+    record_id: int
+    project_id: int | None
+    digest: str
+
+
+def seal_all(*, from_the_start: bool = False) -> int:
+    """Seal every record that is not sealed yet and return how many there were.
+
+    `from_the_start` looks at all records instead of the latest ones; a worker does so once when it starts.
+    """
+    return sum(seal_kind(kind, from_the_start=from_the_start) for kind in kinds())
+
+
+def seal_kind(kind: SealedKind, *, from_the_start: bool = False) -> int:
+    mark = SealMark.objects.filter(kind=kind.name).values_list("record_id", flat=True).first() or 0
+    after = 0 if from_the_start else max(0, mark - LOOK_BACK)
+    sealed = 0
+    while batch := _read(kind, after):
+        sealed += _seal_batch(batch)
+        after = batch[-1].record_id
+        _advance(kind.name, after)
+    return sealed
+
+
+def unsealed(kind: SealedKind, *, after: int = 0) -> QuerySet:
+    """Records of this kind without a link, whose key lies above `after`."""
+    links = Link.objects.filter(kind=kind.name, record_id=OuterRef("pk"))
+    return kind.model._default_manager.filter(~Exists(links), pk__gt=after)
+
+
+def has_unsealed() -> bool:
+    """Whether the sealer has work. Cheap: looks only where the sealer would."""
+    marks = dict(SealMark.objects.values_list("kind", "record_id"))
+    return any(unsealed(kind, after=max(0, marks.get(kind.name, 0) - LOOK_BACK)).exists() for kind in kinds())
+
+
+def record_digest(kind: SealedKind, row: Model, project_id: int | None) -> str:
+    return digest_of([kind.name, row.pk, project_id, kind.payload(row)])
+
+
+def chain_digest(previous: str, position: int, digest: str) -> str:
+    return digest_of([previous, position, digest])
+
+
+def chain_name(project_id: int | None) -> str:
+    return SITE if project_id is None else f"project-{project_id}"
+
+
+def _read(kind: SealedKind, after: int) -> list[Record]:
+    related = kind.project_path.rpartition("__")[0]
+    rows = unsealed(kind, after=after).order_by("pk")
+    if related:
+        rows = rows.select_related(related)
+    return [_record(kind, row) for row in rows[:BATCH]]
+
+
+def _record(kind: SealedKind, row: Model) -> Record:
+    project_id = project_of(kind, row)
+    return Record(kind.name, row.pk, project_id, record_digest(kind, row, project_id))
+
+
+def project_of(kind: SealedKind, row: Model) -> int | None:
+    *path, last = kind.project_path.split("__")
+    for name in path:
+        row = getattr(row, name)
+    return getattr(row, f"{last}_id")
+
+
+def _seal_batch(batch: list[Record]) -> int:
+    by_project: dict[int | None, list[Record]] = defaultdict(list)
+    for record in batch:
+        by_project[record.project_id].append(record)
+    return sum(_append(project_id, records) for project_id, records in by_project.items())
+
+
+@transaction.atomic
+def _append(project_id: int | None, records: list[Record]) -> int:
+    name = chain_name(project_id)
+    Chain.objects.get_or_create(name=name, defaults={"project_id": project_id, "digest": GENESIS})
+    chain = Chain.objects.select_for_update().get(name=name)
+    fault = heads.fault_of(chain)
+    fresh = _without_sealed(records)
+    links = []
+    for record in fresh:
+        chain.length += 1
+        chain.digest = chain_digest(chain.digest, chain.length, record.digest)
+        links.append(
+            Link(
+                chain=chain,
+                position=chain.length,
+                kind=record.kind,
+                record_id=record.record_id,
+                record_digest=record.digest,
+                chain_digest=chain.digest,
+            )
+        )
+    Link.objects.bulk_create(links)
+    _close(chain, fault)
+    return len(links)
+
+
+def _close(chain: Chain, fault: str | None) -> None:
+    """Sign the new head and note it outside. A head that was not ours before stays without: nothing is covered up."""
+    if fault is None:
+        heads.sign(chain)
+        head = Head(chain.length, chain.digest)
+        transaction.on_commit(lambda: heads.note(chain.name, head), robust=True)
+    else:
+        log.error("The audit chain %s was changed past Karat: %s. Run karat verify-audit.", chain.name, fault)
+    chain.save(update_fields=["length", "digest", "signature"])
+
+
+def _without_sealed(records: list[Record]) -> Iterable[Record]:
+    """Another sealer may have been here between our reading and our lock."""
+    sealed = set(
+        Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(
+            "record_id", flat=True
+        )
+    )
+    return [record for record in records if record.record_id not in sealed]
+
+
+def _advance(kind: str, record_id: int) -> None:
+    mark, _ = SealMark.objects.get_or_create(kind=kind)
+    if mark.record_id < record_id:
+        SealMark.objects.filter(pk=mark.pk, record_id__lt=record_id).update(record_id=record_id)

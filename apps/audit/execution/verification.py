@@ -1,0 +1,145 @@
+"""Walking the chains again from the first link: is every sealed record still what it was?"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.accounts.models import Project
+from apps.audit.execution import heads
+from apps.audit.execution.heads import Head
+from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
+from apps.audit.models import Chain, Link
+from apps.audit.selectors.sealed_kinds import digest_checks, kind_named, kinds
+
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Break:
+    """The first place where a chain does not hold."""
+
+    position: int
+    kind: str
+    record_id: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a walk along one chain found. `digest` is the head: kept elsewhere, it tells of a cut tail.
+
+    `faults` are sentences about frozen things whose digests, taken again, are not those on record.
+    """
+
+    name: str
+    links: int
+    unsealed: int
+    digest: str
+    broken: Break | None
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return self.broken is None and not self.faults
+
+
+def verify_chain(project: Project | None) -> Verdict:
+    """Recompute every digest of one chain, and of what was frozen in its project.
+
+    `project` None is the chain of what belongs to no project.
+    """
+    name = chain_name(project.pk if project else None)
+    waiting = count_unsealed(project)
+    chain = Chain.objects.filter(name=name).first()
+    if chain is None:
+        return Verdict(name, 0, waiting, GENESIS, _missing(name, project, waiting), _faults_in(project))
+    links, digest, broken = _walk(chain)
+    if broken is None and (links, digest) != (chain.length, chain.digest):
+        broken = Break(links + 1, "", 0, f"the head counts {chain.length:,} links, the chain has {links:,}")
+    if broken is None and (fault := heads.fault_of(chain)):
+        broken = Break(links, "", 0, fault)
+    return Verdict(name, links, waiting, digest, broken, _faults_in(project))
+
+
+def links_hold(chain: Chain) -> bool:
+    """Whether every link follows from the one before, and every record is what it was."""
+    links, digest, broken = _walk(chain)
+    return broken is None and (links, digest) == (chain.length, chain.digest)
+
+
+def is_passed(project: Project | None, head: Head) -> bool:
+    """Whether the chain has gone through a head that somebody kept."""
+    chain = Chain.objects.filter(name=chain_name(project.pk if project else None)).first()
+    return head.length == 0 if chain is None else heads.has_link(chain, head)
+
+
+def _faults_in(project: Project | None) -> list[str]:
+    return [] if project is None else [fault for check in digest_checks() for fault in check(project)]
+
+
+def _missing(name: str, project: Project | None, waiting: int) -> Break | None:
+    noted = heads.noted_head(name)
+    if noted is not None:
+        return Break(0, "", 0, f"the chain is missing, and had {noted.length:,} links")
+    return None if waiting or not _is_expected(project) else Break(0, "", 0, "the chain is missing")
+
+
+def count_unsealed(project: Project | None) -> int:
+    return sum(unsealed(kind).filter(**{kind.project_path: project}).count() for kind in kinds())
+
+
+def _is_expected(project: Project | None) -> bool:
+    return any(kind.model._default_manager.filter(**{kind.project_path: project}).exists() for kind in kinds())
+
+
+def _walk(chain: Chain) -> tuple[int, str, Break | None]:
+    digest, position = GENESIS, 0
+    for batch in _batches(chain):
+        rows = _rows_of(batch)
+        for link in batch:
+            position += 1
+            digest = chain_digest(digest, position, link.record_digest)
+            reason = _fault(chain, link, position, digest, rows)
+            if reason:
+                return position - 1, digest, Break(position, link.kind, link.record_id, reason)
+    return position, digest, None
+
+
+def _fault(chain: Chain, link: Link, position: int, digest: str, rows: dict) -> str:
+    if link.position != position:
+        return f"link {position:,} is missing"
+    kind = kind_named(link.kind)
+    if kind is None:
+        return f"nobody here knows records of the kind “{link.kind}”"
+    row = rows[link.kind].get(link.record_id)
+    if row is None:
+        return "the record is gone"
+    if record_digest(kind, row, project_of(kind, row)) != link.record_digest:
+        return "the record has been changed"
+    if project_of(kind, row) != chain.project_id:
+        return "the record belongs to another project"
+    if link.chain_digest != digest:
+        return "the link does not follow from the one before"
+    return ""
+
+
+def _batches(chain: Chain) -> Iterator[list[Link]]:
+    after = 0
+    while batch := list(chain.links.filter(position__gt=after).order_by("position")[:BATCH]):
+        yield batch
+        after = batch[-1].position
+
+
+def _rows_of(batch: list[Link]) -> dict[str, dict[int, Any]]:
+    ids: dict[str, list[int]] = defaultdict(list)
+    for link in batch:
+        ids[link.kind].append(link.record_id)
+    found: dict[str, dict[int, Any]] = {}
+    for name, keys in ids.items():
+        kind = kind_named(name)
+        if kind is not None:
+            related = kind.project_path.rpartition("__")[0]
+            rows = kind.model._default_manager.filter(pk__in=keys)
+            found[name] = {row.pk: row for row in (rows.select_related(related) if related else rows)}
+    return found

@@ -1,0 +1,267 @@
+"""Everything people do in a calibration: open it, answer it blindly, discuss it, close it. And having grades read."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Max
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member, members_of, policy, roles_of
+from apps.audit.actions import record
+from apps.calibration import rules
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.selectors import calibrations, openings
+from apps.calibration.workflow import move
+from apps.common.errors import Forbidden, Refusal
+from apps.jobs.actions.notifications import notify
+from apps.jobs.execution.periodic import chore
+from apps.review.enums import Side
+from apps.review.rules import flag_fault
+
+KIND = "calibration"
+
+
+class CalibrationRefused(Refusal):
+    """The calibration cannot be opened, answered or ended this way."""
+
+
+class Checked(NamedTuple):
+    """What the rule opened, and for whom it fired in vain, each with the sentence that says why."""
+
+    opened: list[Calibration]
+    refused: list[str]
+
+
+# Opening -----------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def open_calibration(
+    *, project: Project, subject: User, partner: User, side: Side, lead: User, reason: str, at: datetime
+) -> Calibration:
+    """A lead opens one by hand."""
+    _lock(project)
+    if refusal := rules.open_refusal(_member(project, lead)):
+        raise Forbidden(refusal, code="not_a_lead")
+    if _has_unfinished(project, subject, side):
+        raise CalibrationRefused(f"{subject} is in a calibration {side.label} already. Close it first.", code="twice")
+    why = {"by_hand": reason.strip()}
+    return _open(project, subject, partner, side, why=why, period="", opened_by=lead, at=at)
+
+
+@transaction.atomic
+def check_project(*, project: Project, actor: User | None, at: datetime) -> Checked:
+    """Open a calibration for everybody whose chart asks for one. Done again, it opens nothing twice."""
+    _lock(project)
+    opened, refused = [], []
+    for fired in openings.fired_in(project):
+        subject = User.objects.get(pk=fired.person)
+        try:
+            opened.append(_open_for(project, subject, fired, actor, at))
+        except CalibrationRefused as refusal:
+            refused.append(f"{subject}, {fired.side.label}: {refusal.sentence}")
+    return Checked(opened, refused)
+
+
+def _open_for(project: Project, subject: User, fired: openings.Fired, actor: User | None, at: datetime) -> Calibration:
+    """With the first partner for whom there is a set; otherwise what the first one was refused for."""
+    first: CalibrationRefused | None = None
+    for partner in openings.partners_for(project, subject):
+        try:
+            return _open(
+                project,
+                subject,
+                partner,
+                fired.side,
+                why=openings.why_of(fired.signal),
+                period=fired.signal.group.first,
+                opened_by=actor,
+                at=at,
+            )
+        except CalibrationRefused as refusal:
+            first = first or refusal
+    raise first or CalibrationRefused("There is no other reviewer to review beside them.", code="no_partner")
+
+
+def _open(
+    project: Project,
+    subject: User,
+    partner: User,
+    side: Side,
+    *,
+    why: dict[str, Any],
+    period: str,
+    opened_by: User | None,
+    at: datetime,
+) -> Calibration:
+    able = frozenset(openings.able_people(project).values_list("pk", flat=True))
+    if refusal := rules.pair_refusal(subject, partner, able):
+        raise CalibrationRefused(refusal, code="pair")
+    number = (Calibration.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
+    revisions = _set_for(project, subject, partner, number)
+    made = Calibration.objects.create(
+        project=project,
+        number=number,
+        subject=subject,
+        partner=partner,
+        side=side,
+        period=period,
+        why=why,
+        item_count=len(revisions),
+        opened_by=opened_by,
+        opened_at=at,
+    )
+    CalibrationItem.objects.bulk_create(
+        CalibrationItem(calibration=made, number=place, revision_id=revision)
+        for place, revision in enumerate(revisions, start=1)
+    )
+    after = {"subject": subject.pk, "partner": partner.pk, "side": side, "items": len(revisions), "why": why}
+    record(project=project, actor=opened_by, action="calibration.open", obj=made, after=after, at=at)
+    _tell_opened(made, at)
+    return made
+
+
+def _set_for(project: Project, subject: User, partner: User, number: int) -> list[int]:
+    """The revisions of the project's calibration of that number, as many as its settings ask for."""
+    wanted = max(rules.LEAST_ITEMS, policy(project, "calibration_items"))
+    seed = f"{project.pk}:{subject.pk}:{partner.pk}:{number}"
+    chosen = openings.choose_set(project, subject, partner, wanted=wanted, seed=seed)
+    if chosen.refusal:
+        raise CalibrationRefused(chosen.refusal, code="too_few_triples")
+    return chosen.revisions
+
+
+def _tell_opened(made: Calibration, at: datetime) -> None:
+    """Tell the two what waits for them, and every other lead that it was opened."""
+    for person in (made.subject, made.partner):
+        waits = f"{made}: {made.item_count} past triples wait to be reviewed by you once more, blindly."
+        _tell(made, person, "opened", waits, at)
+    for lead in members_of(made.project, "lead"):
+        if lead.pk not in made.people and lead != made.opened_by:
+            was = f"{made} was opened for {made.subject} {made.get_side_display()}, with {made.partner}."
+            _tell(made, lead, "opened", was, at)
+
+
+def _has_unfinished(project: Project, subject: User, side: Side) -> bool:
+    return Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists()
+
+
+def _lock(project: Project) -> None:
+    """Two who open at once do so one after the other: numbers and the rule's periods stay unique."""
+    Project.objects.select_for_update().get(pk=project.pk)
+
+
+def _member(project: Project, person: User) -> Member:
+    return Member(user=person, project=project, roles=roles_of(person, project))
+
+
+def _tell(calibration: Calibration, person: User, step: str, sentence: str, at: datetime) -> None:
+    project = calibration.project
+    path = reverse("calibration:calibration", args=[project.slug, calibration.number])
+    key = f"calibration:{calibration.pk}:{step}"
+    notify(person=person, project=project, kind=KIND, sentence=sentence, path=path, key=key, at=at)
+
+
+# Answering ---------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def answer_item(
+    *,
+    project: Project,
+    calibration_id: int,
+    number: int,
+    person: User,
+    choice: str,
+    reasons: list[str],
+    category: str = "",
+    note: str = "",
+    idempotency_key: str,
+    at: datetime,
+) -> CalibrationVerdict:
+    """Confirm or flag item `number` once more. It may be changed until both have answered all; the triple stays as is.
+
+    The same key twice has one effect and the same answer. The last answer of the two opens the comparison.
+    """
+    calibration = calibrations.locked_calibration(project, calibration_id)
+    item = calibration.items.filter(number=number).first()
+    if item is None:
+        raise CalibrationRefused(f"{calibration} has no item {number}.", code="no_item")
+    sent = CalibrationVerdict.objects.filter(person=person, idempotency_key=idempotency_key).first()
+    if sent is not None:
+        return _same_or_refused(sent, item, choice, reasons)
+    if reason := rules.answer_refusal(calibration, person):
+        raise CalibrationRefused(reason, code="no_answer")
+    if reason := flag_fault(choice, reasons, category, note):
+        raise CalibrationRefused(reason, code="bad_verdict")
+    verdict = CalibrationVerdict.objects.create(
+        item=item,
+        person=person,
+        choice=choice,
+        reasons=list(reasons),
+        category=category,
+        note=note.strip(),
+        idempotency_key=idempotency_key,
+        supersedes=calibrations.live_verdicts().filter(item=item, person=person).first(),
+        given_at=at,
+    )
+    if calibrations.is_all_answered(calibration):
+        move(calibration, "answer", actor=person, at=at, answered_at=at)
+        for one in (calibration.subject, calibration.partner):
+            _tell(calibration, one, "answered", f"{calibration}: you both have answered. Compare and discuss it.", at)
+    return verdict
+
+
+def _same_or_refused(
+    sent: CalibrationVerdict, item: CalibrationItem, choice: str, reasons: list[str]
+) -> CalibrationVerdict:
+    if (sent.item_id, sent.choice, sent.reasons) != (item.pk, choice, list(reasons)):
+        raise CalibrationRefused("This key was used for another verdict.", code="key_reused")
+    return sent
+
+
+# Discussing and closing --------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def post_calibration_message(
+    *, project: Project, calibration_id: int, author: User, text: str, at: datetime
+) -> CalibrationMessage:
+    calibration = calibrations.locked_calibration(project, calibration_id)
+    if reason := rules.discuss_refusal(calibration, _member(project, author)):
+        raise CalibrationRefused(reason, code="no_message")
+    if not text.strip():
+        raise CalibrationRefused("A text is needed.", code="text_missing")
+    return CalibrationMessage.objects.create(calibration=calibration, author=author, text=text.strip(), posted_at=at)
+
+
+@transaction.atomic
+def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
+    """End it with a note of what follows. One that is closed before both answered lifts its veil too."""
+    calibration = calibrations.locked_calibration(project, calibration_id)
+    if reason := rules.close_refusal(calibration, _member(project, person)):
+        raise CalibrationRefused(reason, code="not_closable")
+    if not note.strip():
+        raise CalibrationRefused("Write what you agreed on: a calibration closes with a note.", code="note_missing")
+    closed = move(calibration, "close", actor=person, at=at, closed_at=at, closed_by=person, note=note.strip())
+    for one in (closed.subject, closed.partner):
+        if one != person:
+            _tell(closed, one, "closed", f"{closed} is closed with a note by {person}.", at)
+    return closed
+
+
+# Grades ------------------------------------------------------------------------------------------------------------
+
+
+log = logging.getLogger(__name__)
+
+
+@chore("open calibrations", every=timedelta(hours=6))
+def open_calibrations(at: datetime) -> None:
+    """Look at every project's charts. What could not be opened is said again at the next look, and on the page."""
+    for project in Project.objects.order_by("pk"):
+        for sentence in check_project(project=project, actor=None, at=at).refused:
+            log.info("No calibration in %s. %s", project.slug, sentence)

@@ -1,0 +1,69 @@
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Scope
+from apps.calibration import rules
+from apps.calibration.forms import LogForm
+from apps.calibration.selectors import log, rates
+from apps.calibration.serializers import LogOut, RatesOut, entry_out, rates_out
+from apps.common.web.paging import only_known
+from apps.review.enums import Side
+
+LOG_FILTERS = ("author", "reviewer", "reason", "category", "domain", "source", "month", "origin")
+
+
+class LogView(ProjectAPIView):
+    """Every flag and drop of closed rounds that you may see, newest first. `before` is `next` of the page before."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(
+        operation_id="quality_log",
+        parameters=[OpenApiParameter(name, str) for name in ("before", *LOG_FILTERS)],
+        responses=LogOut,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"before", *LOG_FILTERS})
+        form = LogForm(request.query_params, project=self.project)
+        if not form.is_valid():
+            raise ValidationError({name: [str(fault) for fault in found] for name, found in form.errors.items()})
+        page = log.page_of(self.member, form.narrowed, _cursor(request.query_params.get("before", "")))
+        return Response(
+            {"entries": [entry_out(entry) for entry in page.entries], "next": str(page.next) if page.next else None}
+        )
+
+
+def _cursor(text: str) -> log.Cursor | None:
+    try:
+        return log.cursor_from(text) if text else None
+    except ValueError:
+        raise ValidationError({"before": "This is no cursor. Take `next` of the page before."}) from None
+
+
+class RatesView(ProjectAPIView):
+    """Flag rates of one side: of everybody together, and of each person whose rate you may see."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(
+        operation_id="quality_rates",
+        parameters=[OpenApiParameter("side", str, enum=Side.values)],
+        responses=RatesOut,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"side"})
+        found = rates.side_rates(self.project, self._side(request.query_params.get("side", Side.AUTHOR.value)))
+        shown = [row for row in found.people if rules.person_refusal(self.member, row.person) is None]
+        return Response(rates_out(found, shown))
+
+    def _side(self, value: Any) -> Side:
+        if value not in Side.values:
+            raise ValidationError({"side": f"One of: {', '.join(Side.values)}."})
+        return Side(value)

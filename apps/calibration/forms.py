@@ -1,0 +1,106 @@
+"""What the pages of the tracker take."""
+
+import uuid
+from typing import Any
+
+from django import forms
+
+from apps.accounts.models import Project, User
+from apps.calibration.selectors.openings import able_people
+from apps.common.web.forms import KaratForm, offer_rows
+from apps.queries.models import Source
+from apps.review.enums import Category, Choice, Reason, Side
+from apps.review.selectors.tracking import LogFilter
+
+MAX_KEY = 2**63 - 1
+NOTE_LENGTH = 4000
+ANY = ("", "any")
+
+
+class PersonChoice(forms.ModelChoiceField):
+    """People of the project, former ones too. A value that no column holds is none of them."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value and not (value.isascii() and value.isdigit() and len(value) < 19):
+            raise forms.ValidationError("This is nobody here.")
+        return super().to_python(value)
+
+
+class LogForm(KaratForm):
+    """How the log is narrowed. Nothing else from outside reaches a query."""
+
+    author = PersonChoice(queryset=User.objects.none(), required=False, empty_label="any")
+    reviewer = PersonChoice(queryset=User.objects.none(), required=False, empty_label="any")
+    reason = forms.ChoiceField(choices=[ANY, *Reason.choices], required=False)
+    category = forms.ChoiceField(choices=[ANY, *Category.choices], required=False, label="Kind")
+    domain = forms.CharField(max_length=80, required=False)
+    source = PersonChoice(queryset=Source.objects.none(), required=False, empty_label="any")
+    month = forms.RegexField(
+        r"^\d{4}-\d{2}$",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "2026-03", "inputmode": "numeric"}),
+        error_messages={"invalid": "A month is written 2026-03."},
+    )
+    origin = forms.ChoiceField(
+        choices=[ANY, ("people", "people"), ("machine", "machine-written")], required=False, label="Written by"
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = User.objects.filter(memberships__project=project).distinct().order_by("name", "pk")
+        offer_rows(self, "author", people)
+        offer_rows(self, "reviewer", people)
+        sources = Source.objects.filter(project=project).order_by("name")
+        offer_rows(self, "source", sources)
+
+    @property
+    def narrowed(self) -> LogFilter:
+        """What was asked for; what could not be read narrows nothing, and the page says so."""
+        values = self.cleaned_data if self.is_valid() else {}
+        chosen = {name: value for name, value in values.items() if value and name in LogFilter._fields}
+        return LogFilter(**{name: getattr(value, "pk", value) for name, value in chosen.items()})
+
+
+class OpenForm(KaratForm):
+    """A lead opens a calibration by hand."""
+
+    subject = PersonChoice(queryset=User.objects.none(), label="Who", empty_label="choose")
+    side = forms.ChoiceField(choices=Side.choices, label="Looked at")
+    partner = PersonChoice(queryset=User.objects.none(), label="Beside", empty_label="choose")
+    reason = forms.CharField(max_length=300, required=False, label="Why")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = able_people(project)
+        offer_rows(self, "subject", people)
+        offer_rows(self, "partner", people)
+
+
+class AnswerForm(forms.Form):
+    """One answer. What belongs together is said by the rules; here only what the fields can hold."""
+
+    key = forms.CharField(max_length=64)
+    choice = forms.ChoiceField(choices=Choice.choices)
+    reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
+    category = forms.ChoiceField(choices=[("", ""), *Category.choices], required=False)
+    note = forms.CharField(required=False, max_length=NOTE_LENGTH)
+
+    def answer(self) -> dict[str, Any]:
+        """The answer, a confirmation without what was ticked before."""
+        data = self.cleaned_data
+        is_flag = data["choice"] == Choice.FLAG
+        return {
+            "choice": data["choice"],
+            "reasons": data["reasons"] if is_flag else [],
+            "category": data["category"] if is_flag else "",
+            "note": data["note"],
+            "idempotency_key": data["key"],
+        }
+
+
+class TextForm(forms.Form):
+    text = forms.CharField(max_length=NOTE_LENGTH, required=False)
+
+
+def fresh_key() -> str:
+    return uuid.uuid4().hex

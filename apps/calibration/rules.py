@@ -1,0 +1,84 @@
+"""Who may see and do what in the tracker. Each rule returns the reason why not, or None."""
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.accounts.selectors import Member
+from apps.calibration.enums import CalibrationState
+from apps.calibration.models import Calibration
+
+PARTICIPANTS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+LEAST_ITEMS = 2
+
+
+def person_refusal(member: Member, person: int) -> str | None:
+    """Why this member may not see the rates of `person`: leads see everybody's, others their own."""
+    if member.is_lead or member.user.pk == person:
+        return None
+    return "Rates of a person are for leads and for that person."
+
+
+def see_refusal(calibration: Calibration, member: Member) -> str | None:
+    if calibration.includes(member.user) or member.is_lead:
+        return None
+    return "A calibration is for the two who take part in it, and for leads."
+
+
+def open_refusal(member: Member) -> str | None:
+    return None if member.is_lead else "Only a lead opens a calibration."
+
+
+def pair_refusal(subject: User, partner: User, able: frozenset[int]) -> str | None:
+    """Why these two make no calibration. `able`: who may review in the project."""
+    if subject.pk == partner.pk:
+        return "A calibration takes two people. Choose another partner."
+    for person in (subject, partner):
+        if person.pk not in able:
+            return f"{person} is no annotator, reviewer or lead of this project any more."
+    return None
+
+
+def set_refusal(consensus: int, flagged: int, wanted: int) -> str | None:
+    """Why no set can be made of the past rounds that these two may review once more."""
+    found = consensus + flagged
+    if found < wanted:
+        return (
+            f"A calibration needs {wanted} past triples that neither of the two wrote or had in a calibration before; "
+            f"there {'is' if found == 1 else 'are'} {found}. "
+            "Open it when more rounds have closed, or with another partner."
+        )
+    if not consensus or not flagged:
+        kind = "flagged" if not flagged else "confirmed by both"
+        return f"A calibration needs past triples of both outcomes, and none of these was {kind}."
+    return None
+
+
+def answer_refusal(calibration: Calibration, person: User) -> str | None:
+    if not calibration.includes(person):
+        return "Only the two who take part in a calibration answer in it."
+    if calibration.state == CalibrationState.CLOSED:
+        return "The calibration is closed."
+    if calibration.state == CalibrationState.ANSWERED:
+        return "You both have answered all of it. What you said stands."
+    return None
+
+
+def discuss_refusal(calibration: Calibration, member: Member) -> str | None:
+    """Nobody writes before both have answered: a word about an item would tell an answer."""
+    if reason := see_refusal(calibration, member):
+        return reason
+    if calibration.is_open:
+        return "The discussion opens when both have answered all of it."
+    return "The calibration is closed." if calibration.is_closed else None
+
+
+def close_refusal(calibration: Calibration, member: Member) -> str | None:
+    """A lead without a part in it may end it at any time, the two themselves once they have compared.
+
+    A lead answers for what follows from it, and must be able to end one that nobody answers, since it veils triples.
+    To the two it belongs once they are done: nothing in the gold set hangs on it.
+    """
+    if calibration.is_closed:
+        return "The calibration is closed."
+    if calibration.includes(member.user):
+        return "It can be closed when both have answered all of it." if calibration.is_open else None
+    return None if member.is_lead else "A lead closes it, or one of the two who take part in it."

@@ -1,0 +1,93 @@
+"""Reads of calibrations: who reviews what once more, and what is veiled to them meanwhile."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member
+from apps.calibration.enums import CalibrationState
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.triples.models import Triple
+
+
+def veiled_triples(person: User) -> QuerySet[Any]:
+    """Ids of the triples that the person reviews once more right now: no verdict on them may reach them."""
+    return CalibrationItem.objects.filter(
+        Q(calibration__subject=person) | Q(calibration__partner=person), calibration__state=CalibrationState.OPEN
+    ).values("revision__triple")
+
+
+def veiled_among(triples: Sequence[Triple], person: User) -> set[int]:
+    """The keys of those of the triples that are veiled to the person."""
+    found = veiled_triples(person).filter(revision__triple__in=triples)
+    return set(found.values_list("revision__triple", flat=True))
+
+
+def calibrations_for(member: Member) -> QuerySet[Calibration]:
+    """Those that this member may see, newest first: leads all, others those they take part in."""
+    found = Calibration.objects.filter(project=member.project).select_related("project", "subject", "partner")
+    if not member.is_lead:
+        found = found.filter(Q(subject=member.user) | Q(partner=member.user))
+    return found.order_by("-number")
+
+
+def calibration_for(member: Member, number: int) -> Calibration:
+    found = calibrations_for(member).filter(number=number).select_related("opened_by", "closed_by").first()
+    if found is None:
+        raise Http404("No such calibration.")
+    return found
+
+
+def locked_calibration(project: Project, pk: int) -> Calibration:
+    found = (
+        Calibration.objects.select_for_update(of=("self",))
+        .select_related("project")
+        .filter(project=project, pk=pk)
+        .first()
+    )
+    if found is None:
+        raise Http404("No such calibration.")
+    return found
+
+
+def waiting_in(person: User, project: Project) -> QuerySet[CalibrationItem]:
+    """Items that wait for this person's answer, in the order of their set."""
+    mine = live_verdicts().filter(item=OuterRef("pk"), person=person)
+    return (
+        CalibrationItem.objects.filter(
+            Q(calibration__subject=person) | Q(calibration__partner=person),
+            calibration__project=project,
+            calibration__state=CalibrationState.OPEN,
+        )
+        .exclude(Exists(mine))
+        .order_by("calibration__number", "number")
+    )
+
+
+def live_verdicts() -> QuerySet[CalibrationVerdict]:
+    return CalibrationVerdict.objects.filter(superseded_by=None)
+
+
+def own_verdicts(calibration: Calibration, person: User) -> dict[int, CalibrationVerdict]:
+    """The person's verdicts that stand, by item."""
+    return {
+        verdict.item_id: verdict for verdict in live_verdicts().filter(item__calibration=calibration, person=person)
+    }
+
+
+def answered_by(calibration: Calibration) -> dict[int, int]:
+    """How many items each has answered; for leads without a part in it, and for the action that ends the answering."""
+    rows = live_verdicts().filter(item__calibration=calibration).values_list("person").annotate(Count("pk"))
+    return dict(rows.order_by())
+
+
+def is_all_answered(calibration: Calibration) -> bool:
+    found = answered_by(calibration)
+    return all(found.get(person, 0) == calibration.item_count for person in calibration.people)
+
+
+def messages_of(calibration: Calibration) -> QuerySet[CalibrationMessage]:
+    return calibration.messages.select_related("author").order_by("posted_at", "pk")

@@ -1,0 +1,123 @@
+"""How the two of a calibration compare: with each other, and with what the round decided back then."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
+from apps.calibration.selectors.calibrations import live_verdicts
+from apps.metrics.agreement import Coefficient, cohen_kappa, undefined
+from apps.metrics.agreement.ratings import Rate
+from apps.review.core.policies import ASPECTS, aspects_flagged
+from apps.review.enums import Category, Choice, Reason
+from apps.review.models import Verdict
+from apps.triples.models import Triple
+
+
+class Said(NamedTuple):
+    """A verdict in words."""
+
+    who: str
+    is_flag: bool
+    words: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One item beside what the round decided back then; `first` is the subject's answer, `second` the partner's."""
+
+    item: CalibrationItem
+    triple: Triple
+    first: Said | None
+    second: Said | None
+    then: list[Said]
+    is_alike: bool | None
+
+    @property
+    def then_words(self) -> str:
+        flags = sum(said.is_flag for said in self.then)
+        return ("Both confirmed", "One confirmed, one flagged", "Both flagged")[min(flags, 2)]
+
+
+@dataclass(frozen=True)
+class QuestionFigure:
+    word: str
+    alike: Rate
+    kappa: Coefficient
+
+
+@dataclass(frozen=True)
+class Comparison:
+    rows: list[Compared]
+    figures: list[QuestionFigure]
+
+
+def in_words(choice: str, reasons: list[str], category: str) -> str:
+    if choice != Choice.FLAG:
+        return "confirmed"
+    named = [str(Reason(reason).label).removeprefix("Answer ") for reason in reasons]
+    return ", ".join([*named, *([str(Category(category).label)] if category else [])]).lower()
+
+
+def _said(verdict: CalibrationVerdict | Verdict, who: str) -> Said:
+    return Said(
+        who,
+        verdict.choice == Choice.FLAG,
+        in_words(verdict.choice, verdict.reasons, verdict.category),
+        verdict.note,
+    )
+
+
+def comparison(calibration: Calibration) -> Comparison:
+    """Both answers to each item, what was said back then, and how far the two agree. Only once nobody is blind."""
+    items = list(calibration.items.select_related("revision__triple").order_by("number"))
+    given = {
+        (verdict.item_id, verdict.person_id): verdict
+        for verdict in live_verdicts().filter(item__calibration=calibration)
+    }
+    then: defaultdict[int, list[Said]] = defaultdict(list)
+    past = Verdict.objects.filter(revision__in=[item.revision_id for item in items], superseded_by=None)
+    for verdict in past.select_related("reviewer").order_by("seat__number"):
+        then[verdict.revision_id].append(_said(verdict, str(verdict.reviewer)))
+    rows, pairs = [], []
+    for item in items:
+        one, two = given.get((item.pk, calibration.subject_id)), given.get((item.pk, calibration.partner_id))
+        if one and two:
+            pairs.append((one, two))
+        rows.append(
+            Compared(
+                item=item,
+                triple=item.revision.triple,
+                first=_said(one, str(calibration.subject)) if one else None,
+                second=_said(two, str(calibration.partner)) if two else None,
+                then=then[item.revision_id],
+                is_alike=one.choice == two.choice if one and two else None,
+            )
+        )
+    return Comparison(rows, figures_of(pairs))
+
+
+def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
+    """Confirm or flag, then each of the three questions: how often alike, and Cohen's kappa."""
+    answers: dict[str, list[tuple[bool, bool]]] = {
+        "Confirm or flag": [(one.choice == Choice.FLAG, two.choice == Choice.FLAG) for one, two in pairs]
+    }
+    for aspect in ASPECTS:
+        answers[aspect.capitalize()] = [
+            (aspects_flagged(one.reasons)[aspect], aspects_flagged(two.reasons)[aspect]) for one, two in pairs
+        ]
+    return [_figure(word, found) for word, found in answers.items()]
+
+
+def _figure(word: str, found: list[tuple[bool, bool]]) -> QuestionFigure:
+    table = np.zeros((2, 2), dtype=np.int64)
+    for one, two in found:
+        table[int(one), int(two)] += 1
+    alike = Rate(int(np.trace(table)), len(found))
+    if len(found) > 1 and alike.hits < len(found) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
+        reason = "One of the two gave one answer only; κ is 0 then whatever the other says."
+        return QuestionFigure(word, alike, undefined("Cohen's κ", reason, len(found)))
+    return QuestionFigure(word, alike, cohen_kappa(table))

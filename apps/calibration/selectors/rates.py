@@ -1,0 +1,140 @@
+"""Flag rates: of each person, of everybody, by month, domain, source, difficulty and reason, with their intervals.
+
+The denominator of a rate is said once, here: flags an author received among the verdicts on first revisions of theirs;
+flags a reviewer gave among all verdicts of theirs. Only closed rounds count. Machine-written triples are counted apart
+and move neither a rate of people's triples nor a control chart.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from django.core.cache import cache
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import policy
+from apps.calibration.core.control_chart import Count, Group, Signal, groups_of, mean_of, signal_of
+from apps.common.digests import digest_of
+from apps.metrics.agreement.ratings import Rate
+from apps.queries.enums import Difficulty
+from apps.review.enums import Reason, Side
+from apps.review.selectors import tracking
+from apps.review.selectors.tracking import Dimension, Tally
+
+KEPT_SECONDS = 3600
+NONE_NAMED = "none named"
+DENOMINATORS = {
+    Side.AUTHOR: "flags received among verdicts in first rounds",
+    Side.REVIEWER: "flags given among all verdicts",
+}
+
+
+class PersonRates(NamedTuple):
+    """One person's rates. `n` counts all their reviews; while it is below the policy the person is calibrating."""
+
+    person: int
+    people: Rate
+    machine: Rate
+    is_calibrating: bool
+    signal: Signal | None
+
+    @property
+    def n(self) -> int:
+        return self.people.n + self.machine.n
+
+
+class SideRates(NamedTuple):
+    """Everybody on one side. `mean` is p̄ of the control charts, None before anything was counted."""
+
+    side: Side
+    mean: float | None
+    people: list[PersonRates]
+    everybody: PersonRates
+    counts: dict[int, list[Count]]
+    least: int
+
+    def groups(self, person: int) -> list[Group]:
+        """The points of one person's control chart."""
+        return [] if self.mean is None else groups_of(self.counts.get(person, []), self.mean, self.least)
+
+
+class Part(NamedTuple):
+    """One value of a breakdown."""
+
+    label: str
+    people: Rate
+    machine: Rate
+
+
+def kept(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -> Any:
+    """What `compute` returns, kept until the project's next verdict. Names are looked up anew after an hour."""
+    key = f"tracker:{project.slug}:{digest_of([name, tracking.last_verdict(project), *parts])}"
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
+
+
+def side_rates(project: Project, side: Side) -> SideRates:
+    tallies = kept(project, "tallies", lambda: tracking.tallies(project, side), side.value)
+    least, few = policy(project, "calibration_reviews"), policy(project, "calibrating_reviews")
+    return rates_from(tallies, side, least=least, few=few)
+
+
+def rates_from(tallies: Iterable[Tally], side: Side, *, least: int, few: int) -> SideRates:
+    """Rates, charts and signals from the tallies of one side. No database."""
+    people: dict[int, Counter[bool]] = {}
+    flags: dict[int, Counter[bool]] = {}
+    counts: dict[int, list[Count]] = {}
+    for tally in tallies:
+        people.setdefault(tally.person, Counter())[tally.is_machine] += tally.n
+        flags.setdefault(tally.person, Counter())[tally.is_machine] += tally.flags
+        if not tally.is_machine:
+            counts.setdefault(tally.person, []).append(Count(tally.month, tally.flags, tally.n))
+    mean = mean_of(count for person in counts.values() for count in person)
+    rows = []
+    for person, n in people.items():
+        is_calibrating = n.total() < few
+        groups = [] if mean is None or is_calibrating else groups_of(counts.get(person, []), mean, least)
+        rows.append(
+            PersonRates(
+                person,
+                Rate(flags[person][False], n[False]),
+                Rate(flags[person][True], n[True]),
+                is_calibrating,
+                signal_of(groups),
+            )
+        )
+    rows.sort(key=lambda row: (row.is_calibrating, -row.n, row.person))
+    everybody = PersonRates(
+        0,
+        Rate(sum(row.people.hits for row in rows), sum(row.people.n for row in rows)),
+        Rate(sum(row.machine.hits for row in rows), sum(row.machine.n for row in rows)),
+        is_calibrating=False,
+        signal=None,
+    )
+    return SideRates(side, mean, rows, everybody, counts, least)
+
+
+def breakdown(project: Project, side: Side, by: Dimension, person: int | None = None) -> list[Part]:
+    """Rates by the values of one dimension, in their order."""
+    shares = tracking.shares(project, side, by, person)  # not kept: a triple's properties change without a verdict
+    labels = dict(Difficulty.choices) if by is Dimension.DIFFICULTY else {}
+    found: dict[str, dict[bool, Rate]] = {}
+    for share in shares:
+        found.setdefault(share.value, {})[share.is_machine] = Rate(share.flags, share.n)
+    nothing = Rate(0, 0)
+    return [
+        Part(str(labels.get(value, value)) or NONE_NAMED, rates.get(False, nothing), rates.get(True, nothing))
+        for value, rates in found.items()
+    ]
+
+
+def by_reason(project: Project, side: Side, of: PersonRates, person: int | None = None) -> list[Part]:
+    """How often each reason was named among the reviews of `of`. One flag may name several, so they do not add up."""
+    named = kept(project, "reasons", lambda: tracking.reasons_named(project, side, person), side.value, person)
+    return [
+        Part(
+            str(reason.label),
+            Rate(named[reason.value, False], of.people.n),
+            Rate(named[reason.value, True], of.machine.n),
+        )
+        for reason in Reason
+    ]

@@ -1,0 +1,147 @@
+"""All that `karat agree` tells of a labelling, as named figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.agreement import (
+    MISSING,
+    CategoryAgreement,
+    Coefficient,
+    PairFigures,
+    Settings,
+    all_coefficients,
+    by_category,
+    category_counts,
+    every_pair,
+    pair_table,
+    table_figures,
+)
+from apps.metrics.agreement.label_model import Diagnosis, Labels, diagnose
+from apps.metrics.files.labels.labelling import Counts, Labelling
+from apps.metrics.files.labels.strata import Strata
+
+SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
+
+
+@dataclass(frozen=True)
+class SelfAgreement:
+    """One annotator against what they said before, or all together when `annotator` is None; `n` comparisons."""
+
+    annotator: int | None
+    n: int
+    figures: dict[str, Coefficient]
+
+
+@dataclass(frozen=True)
+class StratumFigures:
+    """Agreement on the items of one stratum of one field: how many there are, and how many two people labelled."""
+
+    field: str
+    stratum: str
+    items: int
+    shared: int
+    annotators: int
+    labels: int
+    coefficients: dict[str, Coefficient]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Everything a layout prints. `again` is empty where nobody labelled an item again.
+
+    `strata` is None where no file divides the items.
+    """
+
+    labelling: Labelling
+    settings: Settings
+    coefficients: dict[str, Coefficient]
+    pairs: list[PairFigures]
+    categories: list[CategoryAgreement]
+    again: list[SelfAgreement]
+    model: Diagnosis | None = None
+    strata: list[StratumFigures] | None = None
+
+    @property
+    def headline(self) -> str:
+        """The coefficient that fits the level and any number of annotators and missing cells."""
+        return f"krippendorff_alpha_{self.labelling.level}"
+
+
+def figures_of(
+    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: Strata | None = None
+) -> Figures:
+    counts = category_counts(labelling.rated, len(labelling.categories))
+    return Figures(
+        labelling=labelling,
+        settings=settings,
+        coefficients=all_coefficients(labelling.rated, labelling.scale, settings),
+        pairs=every_pair(labelling.rated, labelling.scale, settings),
+        categories=by_category(counts, labelling.categories, settings),
+        again=_again(labelling, settings),
+        model=_model(labelling, settings) if with_model else None,
+        strata=None if strata is None else _by_stratum(labelling, strata, settings),
+    )
+
+
+def _by_stratum(labelling: Labelling, strata: Strata, settings: Settings) -> list[StratumFigures]:
+    """Each stratum by itself, on the scale of the whole file: by field, then most items first, then by name."""
+    found = []
+    for division in strata.divisions:
+        labels = np.array(division.labels)
+        own = [_stratum(labelling, division.field, name, labels == name, settings) for name in division.strata]
+        found += sorted(own, key=lambda one: -one.items)
+    return found
+
+
+def _stratum(
+    labelling: Labelling, field: str, name: str, inside: NDArray[np.bool_], settings: Settings
+) -> StratumFigures:
+    rated = labelling.rated[inside]
+    rated = rated[:, (rated != MISSING).any(axis=0)]
+    by_item = (rated != MISSING).sum(axis=1)
+    return StratumFigures(
+        field=field,
+        stratum=name,
+        items=len(rated),
+        shared=int((by_item >= 2).sum()),
+        annotators=rated.shape[1],
+        labels=int(by_item.sum()),
+        coefficients=all_coefficients(rated, labelling.scale, settings),
+    )
+
+
+def _again(labelling: Labelling, settings: Settings) -> list[SelfAgreement]:
+    """Each later label against the first by the same annotator: all together, then by annotator, most first."""
+    if not len(labelling.again):
+        return []
+    annotators = labelling.again[:, 1]
+    found = [_self_agreement(labelling, labelling.again, None, settings)]
+    alone = [
+        _self_agreement(labelling, labelling.again[annotators == who], who, settings)
+        for who in sorted(set(annotators.tolist()))
+    ]
+    return found + sorted(alone, key=lambda one: -one.n)
+
+
+def _self_agreement(labelling: Labelling, rows: Counts, who: int | None, settings: Settings) -> SelfAgreement:
+    table = pair_table(rows[:, 2], rows[:, 3], len(labelling.categories))
+    figures = table_figures(table, labelling.scale, settings)
+    return SelfAgreement(who, len(rows), {key: figures[key] for key in SELF})
+
+
+def _model(labelling: Labelling, settings: Settings) -> Diagnosis:
+    """The label model over first labels: those given again say something of the same person only."""
+    item, annotator = (labelling.rated >= 0).nonzero()
+    labels = Labels(
+        item,
+        annotator,
+        labelling.rated[item, annotator],
+        len(labelling.items),
+        len(labelling.annotators),
+        len(labelling.categories),
+    )
+    return diagnose(labels, seed=settings.seed, confidence=settings.confidence)

@@ -1,0 +1,125 @@
+"""As one JSON object: numbers unrounded, what is undefined without a value but with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from apps.cli.agree.figures import Figures, SelfAgreement, StratumFigures
+from apps.metrics.agreement import COEFFICIENTS, FURTHER, Coefficient, standard_interval
+from apps.metrics.agreement.label_model import Diagnosis
+from apps.metrics.files.labels.labelling import Labelling
+
+
+def as_json(figures: Figures) -> str:
+    return json.dumps(as_object(figures), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_object(figures: Figures) -> dict[str, Any]:
+    """The figures as plain values, in the order in which they are documented."""
+    labelling, settings = figures.labelling, figures.settings
+    found: dict[str, Any] = {
+        "n_items": len(labelling.items),
+        "n_annotators": len(labelling.annotators),
+        "n_labels": labelling.labels,
+        "n_items_shared": labelling.shared,
+        "n_labels_again": len(labelling.again),
+        "level": labelling.level,
+        "categories": list(labelling.categories),
+        "headline": figures.headline,
+        **_everybody(figures.coefficients, settings.confidence),
+        "pairs": [
+            {
+                "annotators": [labelling.annotators[pair.first], labelling.annotators[pair.second]],
+                "n": pair.n,
+                **_coefficients(pair.figures, settings.confidence),
+            }
+            for pair in figures.pairs
+        ],
+        "by_category": [
+            {
+                "category": one.category,
+                "n_labels": one.used,
+                "specific_agreement": coefficient_as_object(one.specific, settings.confidence),
+                "kappa": coefficient_as_object(one.kappa, settings.confidence),
+            }
+            for one in figures.categories
+        ],
+        "self_agreement": [_self_as_object(one, labelling, settings.confidence) for one in figures.again],
+    }
+    if figures.strata is not None:
+        found["by_stratum"] = [_stratum_as_object(one, settings.confidence) for one in figures.strata]
+    if figures.model is not None:
+        found["label_model"] = _model_as_object(figures.model, labelling)
+    return found | {"confidence": settings.confidence, "seed": settings.seed, "resamples": settings.resamples}
+
+
+def coefficient_as_object(found: Coefficient, confidence: float) -> dict[str, Any]:
+    """A value with its intervals; without one only the reason."""
+    if found.value is None:
+        return {"value": None, "reason": found.reason}
+    analytic = standard_interval(found, confidence)
+    return {
+        "value": found.value,
+        "ci": list(found.interval) if found.interval else None,
+        "n": found.n,
+        "method": found.method,
+        "standard_error": found.standard_error,
+        "ci_analytic": list(analytic) if analytic else None,
+    }
+
+
+def _coefficients(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
+    return {key: coefficient_as_object(one, confidence) for key, one in found.items()}
+
+
+def _everybody(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
+    """The coefficients over everybody, those that are usual and further ones."""
+    return {
+        "coefficients": _coefficients({key: found[key] for key in COEFFICIENTS}, confidence),
+        "further": _coefficients({key: found[key] for key in FURTHER}, confidence),
+    }
+
+
+def _stratum_as_object(one: StratumFigures, confidence: float) -> dict[str, Any]:
+    return {
+        "field": one.field,
+        "stratum": one.stratum,
+        "n_items": one.items,
+        "n_annotators": one.annotators,
+        "n_labels": one.labels,
+        "n_items_shared": one.shared,
+        **_everybody(one.coefficients, confidence),
+    }
+
+
+def _self_as_object(one: SelfAgreement, labelling: Labelling, confidence: float) -> dict[str, Any]:
+    name = None if one.annotator is None else labelling.annotators[one.annotator]
+    return {"annotator": name, "n": one.n, **_coefficients(one.figures, confidence)}
+
+
+def _model_as_object(model: Diagnosis, labelling: Labelling) -> dict[str, Any]:
+    if model.fit is None:
+        return {"value": None, "reason": model.reason}
+    return {
+        "steps": model.fit.steps,
+        "is_converged": model.fit.is_converged,
+        "log_likelihood": model.fit.log_likelihood,
+        "prevalence": [
+            {"category": category, "value": share, "ci": list(ends) if ends else None}
+            for category, (share, ends) in zip(labelling.categories, model.prevalence, strict=True)
+        ],
+        "annotators": [
+            {
+                "annotator": name,
+                "n": one.n,
+                "right": {"value": one.right, "ci": list(one.interval) if one.interval else None},
+                "confusion": np.round(one.confusion, 12).tolist(),
+                "met": np.round(one.met, 12).tolist(),
+            }
+            for name, one in zip(labelling.annotators, model.annotators, strict=True)
+        ],
+    }

@@ -1,0 +1,85 @@
+"""As rows of one figure each, for CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+
+from apps.cli.agree.figures import Figures
+from apps.common.files.csvsafe import safe_cell
+from apps.metrics.agreement import Coefficient
+
+COLUMNS = [
+    "scope",
+    "first",
+    "second",
+    "figure",
+    "value",
+    "low",
+    "high",
+    "n",
+    "standard_error",
+    "method",
+    "reason",
+]
+Row = list[str]
+
+
+def as_csv(figures: Figures) -> str:
+    """Rows of COLUMNS. The scope is all, stratum, pair, category, self or model, its names in `first` and `second`."""
+    return _delimited(figures, ",")
+
+
+def as_tsv(figures: Figures) -> str:
+    """As CSV, divided by tabs."""
+    return _delimited(figures, "\t")
+
+
+def _delimited(figures: Figures, delimiter: str) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(_rows(figures))
+    return out.getvalue()
+
+
+def _rows(figures: Figures) -> Iterator[Row]:
+    names = figures.labelling.annotators
+    yield from _coefficients("all", "", "", figures.coefficients)
+    for stratum in figures.strata or []:
+        yield from _coefficients("stratum", stratum.field, stratum.stratum, stratum.coefficients)
+    for pair in figures.pairs:
+        yield from _coefficients("pair", names[pair.first], names[pair.second], pair.figures)
+    for one in figures.categories:
+        own = {"specific_agreement": one.specific, "kappa": one.kappa}
+        yield from _coefficients("category", str(one.category), "", own)
+    for again in figures.again:
+        name = "" if again.annotator is None else names[again.annotator]
+        yield from _coefficients("self", name, "", again.figures)
+    yield from _model(figures)
+
+
+def _model(figures: Figures) -> Iterator[Row]:
+    if figures.model is None:
+        return
+    if figures.model.fit is None:
+        yield ["model", "", "", "right", *[""] * 6, figures.model.reason]
+        return
+    said = "label model, bootstrap over items"
+    shared = str(len(figures.labelling.items))
+    for category, (share, ends) in zip(figures.labelling.categories, figures.model.prevalence, strict=True):
+        low, high = ends or ("", "")
+        yield ["model", safe_cell(category), "", "prevalence", str(share), str(low), str(high), shared, "", said, ""]
+    for name, one in zip(figures.labelling.annotators, figures.model.annotators, strict=True):
+        low, high = one.interval or ("", "")
+        yield ["model", safe_cell(name), "", "right", str(one.right), str(low), str(high), str(one.n), "", said, ""]
+
+
+def _coefficients(scope: str, first: str, second: str, found: Mapping[str, Coefficient]) -> Iterator[Row]:
+    for key, one in found.items():
+        low, high = one.interval or ("", "")
+        value = "" if one.value is None else str(one.value)
+        error = "" if one.standard_error is None else str(one.standard_error)
+        head = [scope, safe_cell(first), safe_cell(second), key]
+        yield [*head, value, str(low), str(high), str(one.n), error, one.method, one.reason]

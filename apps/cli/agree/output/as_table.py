@@ -1,0 +1,184 @@
+"""For people: four decimals, what is undefined with its reason, and the conventions below."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from apps.cli.agree.figures import Figures
+from apps.common.text.wording import number
+from apps.metrics.agreement import COEFFICIENTS, MOST_RESAMPLED, Coefficient
+from apps.metrics.agreement.label_model import Diagnosis
+from apps.metrics.files.labels.labelling import Labelling
+
+NOTE_WIDTH = 100
+MOST_ROWS = 30
+PAIR_FIGURES = ("percent_agreement", "cohen_kappa", "weighted_kappa_quadratic")
+
+
+def as_table(figures: Figures) -> str:
+    parts = [
+        _summary(figures.labelling),
+        _aligned(_coefficient_rows(figures)),
+        *(_aligned(rows) for rows in _stratum_tables(figures)),
+        _aligned(_pair_rows(figures)),
+        _aligned(_category_rows(figures)),
+        _aligned(_self_rows(figures)),
+        *_model_parts(figures),
+        "\n".join(textwrap.fill(note, NOTE_WIDTH) for note in _notes(figures)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(labelling: Labelling) -> str:
+    said = (
+        f"{len(labelling.items):,} items, {len(labelling.annotators):,} annotators, {labelling.labels:,} labels; "
+        f"{labelling.shared:,} items have labels of two annotators or more."
+    )
+    labels = f"Labels, {labelling.level}: {', '.join(labelling.categories)}."
+    return "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in (said, labels))
+
+
+def _coefficient_rows(figures: Figures) -> list[list[str]]:
+    heading = f"{figures.settings.confidence * 100:g} % interval"
+    rows = [["coefficient", "value", heading, "standard error", "n"]]
+    for key in COEFFICIENTS:
+        one = figures.coefficients[key]
+        mark = " *" if key == figures.headline else ""
+        error = "" if one.standard_error is None else f"{one.standard_error:.4f}"
+        rows.append([f"{key}{mark}", _value(one), _between(one), error, str(one.n) if one.is_defined else ""])
+    return rows
+
+
+def _stratum_tables(figures: Figures) -> Iterator[list[list[str]]]:
+    """One table a field: the first strata with the coefficients that fit any number of annotators."""
+    keys = ("percent_agreement", figures.headline, "gwet_ac1")
+    for field, found in groupby(figures.strata or [], key=lambda one: one.field):
+        rows = [[field, "items", "shared", *_headings(keys)]]
+        for one in list(found)[:MOST_ROWS]:
+            cells = [_with_interval(one.coefficients[key]) for key in keys]
+            rows.append([one.stratum, f"{one.items:,}", f"{one.shared:,}", *cells])
+        yield rows
+
+
+def _pair_rows(figures: Figures) -> list[list[str]]:
+    if len(figures.labelling.annotators) < 3:
+        return []
+    names = figures.labelling.annotators
+    rows = [["annotator", "and", "n", *_headings(PAIR_FIGURES)]]
+    for pair in figures.pairs[:MOST_ROWS]:
+        cells = [_with_interval(pair.figures[key]) for key in PAIR_FIGURES]
+        rows.append([names[pair.first], names[pair.second], str(pair.n), *cells])
+    return rows
+
+
+def _category_rows(figures: Figures) -> list[list[str]]:
+    rows = [["category", "labels", "specific agreement", "kappa against the rest"]]
+    rows += [
+        [str(one.category), str(one.used), _with_interval(one.specific), _with_interval(one.kappa)]
+        for one in figures.categories[:MOST_ROWS]
+    ]
+    return rows
+
+
+def _self_rows(figures: Figures) -> list[list[str]]:
+    if not figures.again:
+        return []
+    rows = [["annotator with themselves", "n", *_headings(PAIR_FIGURES)]]
+    for one in figures.again[: MOST_ROWS + 1]:
+        name = "all together" if one.annotator is None else figures.labelling.annotators[one.annotator]
+        rows.append([name, str(one.n), *(_with_interval(one.figures[key]) for key in PAIR_FIGURES)])
+    return rows
+
+
+def _model_parts(figures: Figures) -> Iterator[str]:
+    if figures.model is None:
+        return
+    if figures.model.fit is None:
+        yield f"Label model: undefined. {figures.model.reason}"
+        return
+    fit, categories = figures.model.fit, figures.labelling.categories
+    rest = "came to rest" if fit.is_converged else "did not come to rest"
+    yield f"Label model (Dawid and Skene), a diagnosis and never gold: {rest} after {fit.steps} steps."
+    rows = [["category", "prevalence"]]
+    for category, (share, ends) in zip(categories, figures.model.prevalence, strict=True):
+        rows.append([category, _numbers(share, ends)])
+    yield _aligned(rows)
+    yield _aligned(_confusion_rows(figures.model, figures.labelling))
+
+
+def _confusion_rows(model: Diagnosis, labelling: Labelling) -> list[list[str]]:
+    """A row for each annotator and category that they met: what they say where it is true, by the model."""
+    rows = [["annotator", "n", "right", "where true", "met", *(f"says {name}" for name in labelling.categories)]]
+    for name, one in list(zip(labelling.annotators, model.annotators, strict=True))[:MOST_ROWS]:
+        head = [name, str(one.n), _numbers(one.right, one.interval)]
+        for place in np.flatnonzero(one.met > 0).tolist():
+            chances = [f"{chance:.2f}" for chance in one.confusion[place]]
+            rows.append([*head, labelling.categories[place], f"{one.met[place]:.1f}", *chances])
+            head = ["", "", ""]
+    return rows
+
+
+def _notes(figures: Figures) -> Iterator[str]:
+    settings = figures.settings
+    for reason, keys in _undefined(figures).items():
+        yield f"{', '.join(keys)}: undefined. {reason}"
+    yield f"* fits {figures.labelling.level} labels, any number of annotators, and missing ones."
+    yield (
+        f"Intervals: percentile bootstrap over items beside half an imagined one, read further out for few items, "
+        f"{settings.resamples:,} resamples, seed {settings.seed}; percent agreement of two annotators, and where every "
+        "item agrees: Wilson. Standard errors are analytic."
+    )
+    if len(figures.pairs) > MOST_RESAMPLED:
+        yield f"Of more than {MOST_RESAMPLED} pairs, intervals come from the standard error."
+    if len(figures.labelling.annotators) > 2 and len(figures.pairs) > MOST_ROWS:
+        yield f"{len(figures.pairs) - MOST_ROWS:,} more pairs: --format json, csv or tsv has all of them."
+    strata = Counter(one.field for one in figures.strata or [])
+    if max(len(figures.again) - 1, len(figures.categories), *strata.values()) > MOST_ROWS:
+        yield f"Lists are cut at {MOST_ROWS}; --format json, csv or tsv has all of them."
+
+
+def _undefined(figures: Figures) -> dict[str, list[str]]:
+    """The coefficients without a value, by the reason."""
+    found: dict[str, list[str]] = {}
+    for key in COEFFICIENTS:
+        if not figures.coefficients[key].is_defined:
+            found.setdefault(figures.coefficients[key].reason, []).append(key)
+    return found
+
+
+def _value(one: Coefficient) -> str:
+    return "undefined" if one.value is None else number(one.value, 4)
+
+
+def _between(one: Coefficient) -> str:
+    return f"{number(one.interval[0], 4)} to {number(one.interval[1], 4)}" if one.interval else ""
+
+
+def _with_interval(one: Coefficient) -> str:
+    return "undefined" if one.value is None else _numbers(one.value, one.interval)
+
+
+def _numbers(value: float, interval: tuple[float, float] | None) -> str:
+    return f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})" if interval else f"{value:.2f}"
+
+
+def _headings(keys: Sequence[str]) -> list[str]:
+    return [key.replace("_", " ") for key in keys]
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    """Columns of even width, the first set left and the others right; nothing for no rows."""
+    if len(rows) < 2:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first, *rest = (cell for cell in row)
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

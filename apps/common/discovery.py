@@ -1,0 +1,19 @@
+"""Finding what apps register by being imported: every module of a layer, in every app."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import walk_packages
+
+from django.apps import apps
+
+
+def load_layers(*layers: str) -> None:
+    """Import these layers of every app, a folder with all that is in it. An app without one is passed over."""
+    for config in apps.get_app_configs():
+        for layer in layers:
+            name = f"{config.name}.{layer}"
+            if find_spec(name) is None:
+                continue
+            module = import_module(name)
+            for found in walk_packages(getattr(module, "__path__", []), f"{name}."):
+                import_module(found.name)

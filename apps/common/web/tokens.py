@@ -1,0 +1,35 @@
+"""Secrets handed out once and kept as digests."""
+
+import hashlib
+import json
+import secrets
+from base64 import urlsafe_b64encode
+
+from django.utils.crypto import salted_hmac
+
+TOKEN_PREFIX = "karat_"
+
+
+def new_token(key: str = "", *about: object) -> str:
+    return TOKEN_PREFIX + new_link_token(key, *about)
+
+
+def new_link_token(key: str = "", *about: object) -> str:
+    """A secret of 256 bits: random, or, for the key of a form, the same one whenever that form is sent.
+
+    So a form that is sent twice can show again what is kept as a digest alone. `about` is what else the form says:
+    with other words it is another form. Without SECRET_KEY nobody works it out from the key.
+    """
+    if not key:
+        return secrets.token_urlsafe(32)
+    mac = salted_hmac("apps.common.web.tokens", json.dumps([key, *about]), algorithm="sha256")
+    return urlsafe_b64encode(mac.digest()).decode().rstrip("=")
+
+
+def token_digest(token: str) -> str:
+    """SHA-256 of the token. Plain hashing is enough: the token is 256 random bits, not a password."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def shown_prefix(token: str) -> str:
+    return token[:12]

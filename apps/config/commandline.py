@@ -1,0 +1,260 @@
+"""`karat`: one command line for everything.
+
+What needs no database (`score`, `verify`) is run without Django, so it starts in a blink on any machine.
+"""
+
+import argparse
+import codecs
+import importlib
+import io
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OK, FAULT, STOPPED = 0, 2, 130
+CLOSED = 141
+"""As a shell tells a program whose reader went away, such as `head`."""
+SPELLING = "spelt"
+SPELT = {
+    "α": "alpha", "κ": "kappa", "χ": "chi", "−": "-", "–": "-", "—": "-", "…": "...", "\N{NO-BREAK SPACE}": " ",
+    "\N{NARROW NO-BREAK SPACE}": " ", "’": "'", "‘": "'", "“": '"', "”": '"', "→": "->", "≥": ">=", "≤": "<=",
+    "×": "x", "·": "*", "√": "sqrt", "█": "#", "░": ".", "\N{REPLACEMENT CHARACTER}": "?",
+}  # fmt: skip
+"""How the letters of our own messages and tables are written on a terminal that lacks them."""
+DJANGO_OPTIONS = {"version", "settings", "pythonpath", "traceback"}
+DJANGO_OPTIONS |= {"no_color", "force_color", "skip_checks", "verbosity"}
+
+
+class Command(NamedTuple):
+    module: str
+    summary: str
+
+
+# Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
+PURE = {
+    "agree": Command("apps.cli.agree.command", "tell how far annotators agree, from a file of labels"),
+    "score": Command("apps.cli.score.command", "score runs against qrels, no server needed"),
+    "eval": Command("apps.cli.evaluate.command", "run an outside system against a released gold set, and gate it"),
+    "verify": Command("apps.cli.verify.command", "check an exported gold version against its manifest"),
+}
+
+# Commands of Django's kind, by the words people type.
+MANAGED = {
+    ("import", "corpus"): Command("import_corpus", "import a corpus file into a project"),
+    ("import", "queries"): Command("import_queries", "import a query file into a project"),
+    ("import", "triples"): Command("import_triples", "import triples as drafts, machine-written ones as candidates"),
+    ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
+    ("import", "run"): Command("import_run", "import a run in TREC's six columns"),
+    ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
+    ("pool",): Command("pool", "pool runs to a depth"),
+    ("export", "triples"): Command("export_triples", "write a project's triples as JSONL or YAML"),
+    ("export", "negatives"): Command("export_negatives", "write hard and easy negatives of a gold version"),
+    ("export",): Command("export", "write a gold version as files"),
+    ("demo",): Command("demo", "make a fresh demo project"),
+    ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
+    ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
+    ("worker",): Command("worker", "run one worker"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    write_any_letter()
+    try:
+        return run_command(arguments)
+    except KeyboardInterrupt:
+        print(f"karat {arguments[0]}: stopped.", file=sys.stderr)
+        return STOPPED
+
+
+def run_command(arguments: list[str]) -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        print(overview())
+        return OK if arguments else FAULT
+    if arguments == ["--version"]:
+        print(f"karat {version()}")
+        return OK
+    if arguments[0] in PURE:
+        return run_pure(arguments)
+    if arguments[0] == "up":
+        return run_up(arguments[1:])
+    if arguments[0] == "test":
+        return run_tests(arguments[1:])
+    return run_managed(arguments)
+
+
+def write_any_letter(encoding: str | None = None) -> None:
+    """Have standard output and error take every letter, in whatever encoding the terminal has or in this one.
+
+    What an encoding lacks is spelt out for people. Data for machines goes out as UTF-8 everywhere.
+    """
+    codecs.register_error(SPELLING, spelt)
+    for stream, own in ((sys.stdout, encoding), (sys.stderr, None)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=own, errors=SPELLING)
+
+
+def spelt(fault: UnicodeError) -> tuple[str, int]:
+    """What stands for letters that an encoding lacks: a word for those of our own tables, else their escape."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    letters = fault.object[fault.start : fault.end]
+    words = (SPELT.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters)
+    return "".join(words), fault.end
+
+
+def overview() -> str:
+    rows = [("up", "set everything up, start the web server and one worker")]
+    rows += [(name, command.summary) for name, command in PURE.items()]
+    rows += [(" ".join(words), command.summary) for words, command in MANAGED.items()]
+    rows.append(("test", "run the test suite"))
+    lines = [f"  {name:<20} {summary}" for name, summary in rows]
+    head = "usage: karat COMMAND [options]      (or: python3 manage.py COMMAND)"
+    return "\n".join([head, "", *lines, "", "`karat COMMAND --help` tells the options of each."])
+
+
+def version() -> str:
+    """The version, without reading the settings: those make a secret key in the data directory."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def run_pure(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="karat")
+    module = importlib.import_module(PURE[arguments[0]].module)
+    module.add_parser(parser.add_subparsers(dest="command", required=True))
+    try:
+        try:
+            options = parser.parse_args(arguments)
+            if options.format != "table":
+                write_any_letter("utf-8")
+            return module.run(options)
+        finally:
+            sys.stdout.flush()
+    except OSError as fault:
+        if fault.filename is not None:
+            raise
+        return refuse_output(arguments[0], fault)
+
+
+def refuse_output(command: str, fault: OSError) -> int:
+    """Say that standard output takes no more, and keep Python from trying once more at its end. The exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(fault, BrokenPipeError):
+        return CLOSED
+    print(f"karat {command}: the output cannot be written: {fault.strerror}.", file=sys.stderr)
+    return FAULT
+
+
+def run_up(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="karat up", description="Start Karat on this machine.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
+        help="where everything is kept (default: KARAT_DATA_DIR, else the folder data beside manage.py)",
+    )
+    parser.add_argument("--no-demo", action="store_true", help="do not offer the demo project")
+    parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
+    options = parser.parse_args(arguments)
+    os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
+    from apps.config.up import up
+
+    return up(
+        host=options.host,
+        port=options.port,
+        data_dir=Path(os.environ["KARAT_DATA_DIR"]),
+        demo=not options.no_demo,
+    )
+
+
+def run_tests(arguments: list[str]) -> int:
+    try:
+        import pytest
+    except ModuleNotFoundError:
+        print("The test packages are missing. Run: python3 manage.py test", file=sys.stderr)
+        return FAULT
+    os.chdir(ROOT)
+    if not any(argument.startswith("-n") for argument in arguments):
+        # One more than there are cores, since browser stories wait as long as they work. The slow tests stand
+        # together; a worker that runs dry takes over some of another's.
+        arguments = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *arguments]
+    return int(pytest.main(arguments))
+
+
+def run_own(words: tuple[str, ...], rest: list[str]) -> int:
+    """Run one of our management commands under the words people type; a refusal is a sentence, not a class name."""
+    from django.core.management import CommandError, get_commands, load_command_class
+
+    module = MANAGED[words].module
+    command = load_command_class(get_commands()[module], module)
+    if words[0] == "export":
+        write_any_letter("utf-8")
+    parser = command.create_parser("karat", " ".join(words))
+    for action in parser._actions:
+        if action.dest in DJANGO_OPTIONS:
+            action.help = argparse.SUPPRESS
+    options = vars(parser.parse_args(rest))
+    try:
+        command.execute(*options.pop("args", ()), **options)
+    except CommandError as refusal:
+        print(refusal, file=sys.stderr)
+        return refusal.returncode
+    return OK
+
+
+def run_managed(arguments: list[str]) -> int:
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line, get_commands
+
+    words = next((words for words in MANAGED if tuple(arguments[: len(words)]) == words), None)
+
+    try:
+        django.setup()
+    except ImproperlyConfigured as fault:
+        print(fault, file=sys.stderr)
+        return FAULT
+    if words is None and arguments[0] not in get_commands():
+        print(f"There is no command `karat {arguments[0]}`{following(arguments[0])}.", file=sys.stderr)
+        return FAULT
+    from django.db import DatabaseError
+
+    try:
+        if words is not None:
+            return run_own(words, arguments[len(words) :])
+        execute_from_command_line(["karat", *arguments])
+    except DatabaseError:
+        if not is_database_empty():
+            raise
+        print(
+            "There is no Karat here yet: the database is empty. `karat up` or `karat migrate` makes it. When it runs "
+            "with --data-dir, set KARAT_DATA_DIR to the same folder.",
+            file=sys.stderr,
+        )
+        return FAULT
+    return OK
+
+
+def is_database_empty() -> bool:
+    from django.db import DatabaseError, connection
+
+    try:
+        return not connection.introspection.table_names()
+    except DatabaseError:
+        return False
+
+
+def following(word: str) -> str:
+    """What may follow a first word that is no command by itself, as `import` is not."""
+    seconds = [words[1] for words in MANAGED if words[0] == word and len(words) > 1]
+    return f" alone; add one of {', '.join(seconds)}" if seconds else "; `karat --help` lists all"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""What people do with a corpus: make it, import into it, freeze it, and, where the law asks, redact a text."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import InputErrors, Refusal
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.corpus import rules
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.enums import FREEZE, ImportMode
+from apps.corpus.execution import search_index
+from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
+from apps.corpus.execution.ingest import take_blocks
+from apps.corpus.formats import BlockRow
+from apps.corpus.models import BlockVersion, Corpus, Snapshot
+from apps.corpus.selectors import snapshots
+from apps.corpus.selectors.corpora import latest_snapshot
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.models import Job
+
+FREEZE_AT_ONCE_BLOCKS = 10_000
+
+
+class CorpusRefused(Refusal):
+    """A corpus cannot be made, or takes nothing in for now."""
+
+
+class RedactionRefused(Refusal):
+    """A text cannot be redacted, or not again."""
+
+
+class Asked(NamedTuple):
+    """What asking for a freeze came to: the snapshot, or the job that will make it."""
+
+    snapshot: Snapshot | None
+    job: Job | None
+
+
+@transaction.atomic
+def create_corpus(
+    *, project: Project, name: str, actor: User, at: datetime, slug: str = "", language: str = "en"
+) -> Corpus:
+    """Make an empty corpus. Its slug comes from the name unless given; a slug is taken once in a project."""
+    slug = slug or slugify(name)[:60]
+    if not slug:
+        raise CorpusRefused("A corpus needs a name with a letter or a digit in it.", code="corpus_unnamed")
+    if Corpus.objects.filter(project=project, slug=slug).exists():
+        raise CorpusRefused(f"There is a corpus {slug} in this project already.", code="corpus_exists")
+    corpus = Corpus.objects.create(
+        project=project, slug=slug, name=name.strip(), language=language, created_by=actor, created_at=at
+    )
+    after = {"slug": slug, "name": corpus.name}
+    record(project=project, actor=actor, action="corpus.created", obj=corpus, after=after, at=at)
+    return corpus
+
+
+@transaction.atomic
+def import_blocks(
+    *,
+    corpus_id: int,
+    rows: Iterable[BlockRow],
+    source: Source,
+    errors: ErrorList,
+    mode: str = ImportMode.REPLACE,
+    actor: User,
+    at: datetime,
+) -> Plan:
+    """Take a file's blocks into a corpus: all of them, or, when one is wrong, none.
+
+    With mode `replace` the file is the whole corpus, and blocks it does not name are gone from it (snapshots keep
+    them); with `merge` they stay. Raises InputErrors. A file that changes nothing leaves no trace.
+    """
+    corpus = locked(corpus_id)
+    if reason := rules.busy_refusal(corpus):
+        raise CorpusRefused(reason, code="corpus_freezing")
+    plan = take_blocks(corpus=corpus, rows=rows, source=source, errors=errors, mode=mode, at=at)
+    if errors:
+        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    if not plan.changes_nothing:
+        after = {"file": source.name, "mode": str(mode), **plan.counts}
+        record(project=corpus.project, actor=actor, action="corpus.imported", obj=corpus, after=after, at=at)
+    return plan
+
+
+@transaction.atomic
+def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> Asked:
+    """Freeze a small corpus at once, and have a job freeze a large one. Asked twice, it is the same job."""
+    corpus = locked(corpus_id)
+    if corpus.is_being_frozen:
+        return Asked(None, corpus.freeze_job)
+    latest = latest_snapshot(corpus)
+    pending = snapshots.pending(corpus, latest)
+    if pending.blocks <= FREEZE_AT_ONCE_BLOCKS:
+        return Asked(freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at, name=name), None)
+    if reason := rules.freeze_refusal(pending, latest if pending.is_nothing else None):
+        raise FreezeRefused(reason, code="nothing_to_freeze")
+    params = {"corpus_id": corpus.pk, "name": name}
+    title = f"Freeze {corpus.name}"[:200]
+    corpus.freeze_job = enqueue(kind=FREEZE, params=params, project=corpus.project, actor=actor, at=at, title=title)
+    corpus.save(update_fields=["freeze_job"])
+    return Asked(None, corpus.freeze_job)
+
+
+@transaction.atomic
+def redact_version(*, version_id: int, reason: str, actor: User, at: datetime) -> BlockVersion:
+    """Empty a block's text for good, leaving its digest, its place and the reason. Snapshots stay as they are."""
+    version = BlockVersion.objects.select_for_update().select_related("block__corpus__project").get(pk=version_id)
+    if refusal := rules.redaction_refusal(version, reason):
+        raise RedactionRefused(refusal, code="not_redactable")
+    search_index.forget_version(version)
+    version.title, version.text, version.section_path, version.metadata = "", "", [], {}
+    version.redacted_at, version.redaction_reason = at, reason.strip()
+    version.save(update_fields=["title", "text", "section_path", "metadata", "redacted_at", "redaction_reason"])
+    record(
+        project=version.block.corpus.project,
+        actor=actor,
+        action="block_version.redacted",
+        obj=version,
+        after={"block": version.block.outside_id, "digest": version.digest, "reason": version.redaction_reason},
+        at=at,
+    )
+    return version

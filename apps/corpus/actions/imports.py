@@ -1,0 +1,120 @@
+"""What a person does with an import: hand in a file, look, say yes or no."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import InputErrors
+from apps.common.files.extent import Extent, is_within
+from apps.corpus.enums import ImportState
+from apps.corpus.execution import import_steps, jobs
+from apps.corpus.execution.import_reading import preview
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.models import Import
+from apps.corpus.selectors.corpora import left_unread
+from apps.corpus.selectors.import_kinds import kind_named
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.actions.uploads import Written, discard_upload, keep_upload, written
+from apps.jobs.execution.periodic import chore
+
+READ_AT_ONCE_BYTES = 4_000_000
+READ_AT_ONCE_LINES = 50_000
+APPLY_AT_ONCE_ROWS = 2_000
+
+
+def start_import(
+    *,
+    project: Project,
+    kind: str,
+    file: UploadedFile,
+    options: dict[str, Any],
+    actor: User,
+    at: datetime,
+) -> Import:
+    """Keep the file and read it: at once when there is little in it, else in a job. Nothing else changes yet."""
+    with written(file, at=at) as stored:
+        item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
+    if item.job_id is None:
+        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item))
+    return item
+
+
+@transaction.atomic
+def _start(*, project: Project, kind: str, file: Written, options: dict[str, Any], actor: User, at: datetime) -> Import:
+    """The rows of file and import, and the job that reads the file when there is much in it."""
+    upload = keep_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
+    item = Import.objects.create(
+        project=project, kind=kind, upload=upload, options=options, created_by=actor, created_at=at
+    )
+    if not is_within(file.file, Extent(READ_AT_ONCE_BYTES, READ_AT_ONCE_LINES)):
+        _enqueue(item, jobs.READ, f"Read {upload.filename}", actor, at)
+    return item
+
+
+@transaction.atomic
+def read_in_job(*, import_id: int, at: datetime) -> Import:
+    """Have a job read a file whose reader was interrupted, a server that was stopped for one."""
+    item = import_steps.locked(import_id)
+    if item.state == ImportState.READING and item.job_id is None:
+        _enqueue(item, jobs.READ, f"Read {item.upload.filename}", item.created_by, at)
+    return item
+
+
+@transaction.atomic
+def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Take the file in: at once when it is small, else in a job.
+
+    When what the file is compared with has changed since the preview so that it has mistakes now, the import
+    becomes faulty and says which.
+    """
+    item = import_steps.locked(import_id)
+    if item.state != ImportState.READY:
+        raise ImportRefused(f"This import {_is(item)}; there is nothing to confirm.", code="import_not_ready")
+    if item.plan["rows"] > APPLY_AT_ONCE_ROWS:
+        item.state = ImportState.APPLYING
+        item.save(update_fields=["state"])
+        title = f"{kind_named(item.kind).title}: {item.upload.filename}"
+        _enqueue(item, jobs.APPLY, title, actor, at)
+        return item
+    try:
+        return import_steps.apply_import(import_id=item.pk, actor=actor, at=at)
+    except InputErrors as errors:
+        return import_steps.note_faults(import_id=item.pk, errors=errors)
+
+
+@transaction.atomic
+def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Say no: the file is thrown away, nothing was changed."""
+    item = import_steps.locked(import_id)
+    if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
+        raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
+    discard_upload(upload_id=item.upload_id, actor=actor, at=at)
+    item.state = ImportState.DISCARDED
+    item.save(update_fields=["state"])
+    record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
+    return item
+
+
+def _enqueue(item: Import, kind: str, title: str, actor: User, at: datetime) -> None:
+    params = {"import_id": item.pk}
+    item.job = enqueue(kind=kind, params=params, project=item.project, actor=actor, at=at, title=title[:200])
+    item.save(update_fields=["job"])
+
+
+def _is(item: Import) -> str:
+    words = item.get_state_display()
+    return words if words.startswith("has ") else f"is {words}"
+
+
+PATIENCE = timedelta(minutes=10)
+"""Longer than a request may last: until then somebody may be reading."""
+
+
+@chore("corpus.unread", every=timedelta(minutes=10))
+def read_what_was_left(at: datetime) -> None:
+    for pk in left_unread(at - PATIENCE):
+        read_in_job(import_id=pk, at=at)

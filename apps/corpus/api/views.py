@@ -1,0 +1,103 @@
+from typing import ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import cut, only_known, whole
+from apps.corpus.actions import corpora
+from apps.corpus.selectors.corpora import corpora_in, entries_of, freeze_in, snapshot_in, snapshots_in
+from apps.corpus.selectors.search import search_blocks
+from apps.corpus.serializers import (
+    BlockPageSerializer,
+    BlockSerializer,
+    FreezeSerializer,
+    FrozenSerializer,
+    SnapshotPageSerializer,
+    SnapshotSerializer,
+)
+
+PAGING = [
+    OpenApiParameter("after", str, description="`next` of the page before"),
+    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
+]
+FIND = OpenApiParameter("find", str, description="only the blocks that fit these words best, best first, at most 100")
+FOUND = 100
+
+
+class SnapshotList(ProjectAPIView):
+    """The frozen snapshots of the project, oldest first. Leads freeze another one here."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
+
+    @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        rows = snapshots_in(self.project).order_by("pk")
+        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
+        return Response({"results": SnapshotSerializer(page.rows, many=True).data, "next": page.next})
+
+    @extend_schema(
+        operation_id="snapshots_freeze",
+        request=FreezeSerializer,
+        responses={201: FrozenSerializer, 202: FrozenSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Freeze a corpus as it is now; a large one is answered with 202 and the job that does it."""
+        said = FreezeSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        corpus = corpora_in(self.project).filter(slug=said.validated_data["corpus"]).first()
+        if corpus is None:
+            raise ValidationError({"corpus": ["No corpus is called that."]})
+        asked = corpora.request_freeze(
+            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=said.validated_data["name"]
+        )
+        return Response(FrozenSerializer(asked).data, status=202 if asked.snapshot is None else 201)
+
+
+class FreezeDetail(ProjectAPIView):
+    """A freeze that a job does, and what became of it."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(operation_id="snapshots_freeze_read", responses=FrozenSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        job = freeze_in(self.project, pk)
+        found = (job.result or {}).get("snapshot_id")
+        snapshot = snapshot_in(self.project, found) if found else None
+        return Response(FrozenSerializer({"snapshot": snapshot, "job": job}).data)
+
+
+class SnapshotDetail(ProjectAPIView):
+    """One snapshot."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(responses=SnapshotSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(SnapshotSerializer(snapshot_in(self.project, pk)).data)
+
+
+class BlockList(ProjectAPIView):
+    """The blocks of a snapshot in the order of their ids, or those that fit some words."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(parameters=[*PAGING, FIND], responses=BlockPageSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        only_known(request.query_params, {"after", "limit", "find"})
+        snapshot = snapshot_in(self.project, pk)
+        if words := request.query_params.get("find", ""):
+            found = search_blocks(snapshot, words[:1_000], limit=FOUND)
+            return Response({"results": BlockSerializer(found, many=True).data, "next": None})
+        rows = entries_of(snapshot)
+        page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)
+        return Response({"results": BlockSerializer(page.rows, many=True).data, "next": page.next})

@@ -1,0 +1,103 @@
+"""What the import commands share: the project, who acts, the preview, and mistakes told on stderr with code 2."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
+from apps.common.errors import InputError, InputErrors, Refusal
+from apps.common.files.faults import as_line
+from apps.common.files.tabular import open_source
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.selectors.import_kinds import kind_named
+
+BAD_INPUT = 2
+
+
+class ProjectCommand(BaseCommand):
+    """A command inside one project. Refusals and mistakes end it with code 2 and nothing changed."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, help="slug of the project")
+        parser.add_argument("--user", default="", help="e-mail of who does it (default: the first lead)")
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence, returncode=BAD_INPUT) from refusal
+        except InputError as error:
+            raise CommandError(as_line(error), returncode=BAD_INPUT) from error
+        except InputErrors as errors:
+            raise self.faults(errors.errors, more=errors.capped) from errors
+
+    def faults(self, errors: list[InputError], *, more: bool = False) -> CommandError:
+        lines = [as_line(error) for error in errors]
+        if more:
+            lines.append(f"… and more; only the first {len(errors)} are listed")
+        return CommandError("\n".join([*lines, "Nothing was imported."]), returncode=BAD_INPUT)
+
+    def project(self, options: dict[str, Any]) -> Project:
+        slug = options["project"]
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
+            said = f"There is no project {slug}. There are: {known or 'none yet'}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        return project
+
+    def actor(self, project: Project, options: dict[str, Any]) -> User:
+        email = options["user"]
+        if not email:
+            lead = members_of(project, Role.LEAD).order_by("pk").first()
+            if lead is None:
+                raise CommandError(f"{project.name} has no lead. Name one with --user.", returncode=BAD_INPUT)
+            return lead
+        user = members_of(project, Role.LEAD).filter(email__iexact=email).first()
+        if user is None:
+            raise CommandError(f"{email} is not a lead of {project.name}.", returncode=BAD_INPUT)
+        return user
+
+
+class ImportCommand(ProjectCommand):
+    """Import one file of a kind that pages import too. Subclasses say how their options are called."""
+
+    kind: str
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", help="the file, plain or gzip")
+        super().add_arguments(parser)
+        parser.add_argument("--dry-run", action="store_true", help="say what would change, change nothing")
+
+    def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
+        """The options as the kind's form would give them."""
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options)
+        chosen = self.import_options(project, options)
+        with open_source(options["file"]) as source:
+            if options["dry_run"]:
+                plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
+                if plan.errors:
+                    raise self.faults(list(plan.errors), more=plan.errors.unlisted > 0)
+            else:
+                actor = self.actor(project, options)
+                plan = self.apply(project, source, chosen, actor)
+        self.tell(project, chosen, plan, dry=options["dry_run"])
+
+    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> Plan:
+        with transaction.atomic():
+            return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
+
+    def tell(self, project: Project, chosen: dict[str, Any], plan: Plan, *, dry: bool) -> None:
+        kind = kind_named(self.kind)
+        for warning in plan.errors.warnings:
+            self.stderr.write(f"note: {as_line(warning)}")
+        head = "Dry run" if dry else "Imported"
+        self.stdout.write(f"{head}, {kind.target(project, chosen)}: {plan.sentence(kind.one, kind.many)}")

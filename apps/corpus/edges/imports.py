@@ -1,0 +1,146 @@
+"""Importing a corpus."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.common.web.forms import offer
+from apps.corpus.actions import corpora
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.enums import ImportMode
+from apps.corpus.execution.ingest import plan_blocks
+from apps.corpus.formats import FORMATS, IDS, read_blocks
+from apps.corpus.forms import ImportForm
+from apps.corpus.models import Corpus
+from apps.corpus.selectors.corpora import corpora_in, corpus_in
+from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+
+NEW = "+"  # no slug
+
+
+class CorpusImportForm(ImportForm):
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    ids = forms.ChoiceField(
+        label="Block ids",
+        choices=list(IDS.items()),
+        widget=forms.RadioSelect,
+        initial="file",
+        help_text="By position is for SMART files whose numbers nothing else refers to.",
+    )
+    corpus = forms.ChoiceField(label="Into")
+    name = forms.CharField(
+        label="Name of the new corpus", max_length=120, required=False, help_text="Such as Staff handbook."
+    )
+    mode = forms.ChoiceField(
+        label="Blocks the file does not name",
+        choices=[(ImportMode.REPLACE, "are gone: the file is the whole corpus"), (ImportMode.MERGE, "stay")],
+        widget=forms.RadioSelect,
+        initial=ImportMode.REPLACE,
+    )
+    field_order = ["file", "format", "ids", "corpus", "name", "mode"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
+        offer(self, "corpus", [*known, (NEW, "a new corpus")])
+        self.fields["name"].note = "for a new corpus"  # type: ignore[attr-defined]
+        if not known:
+            del self.fields["mode"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("ids") == "position" and values.get("format") != "smart":
+            self.add_error("ids", "Ids by position are for SMART files only.")
+        if values.get("corpus") == NEW:
+            slug = slugify(values.get("name", ""))[:60]
+            if not slug:
+                self.add_error("name", "A new corpus needs a name with a letter or a digit in it.")
+            elif corpora_in(self.project).filter(slug=slug).exists():
+                self.add_error("name", f"There is a corpus {slug} already. Choose it above, or another name.")
+        values.setdefault("mode", ImportMode.REPLACE)
+        return values
+
+
+@register
+class CorpusImport(ImportKind):
+    name = "corpus"
+    title = "Import blocks"
+    one = "block"
+    many = "blocks"
+    section = "Corpus"
+    examples = (
+        Example(
+            "JSONL",
+            "block_id, document_id and text are needed; title, document_title, section, page_start, page_end and"
+            " metadata are kept when they are there.",
+            '{"block_id": "sec-4.2", "document_id": "security",\n "title": "Key rotation", "section": ["Access"],'
+            '\n "page_start": 12, "text": "Keys are rotated …"}',
+        ),
+        Example(
+            "CSV",
+            "The same names as columns; > divides the headings of section, and metadata.owner holds owner.",
+            "block_id,document_id,title,section,page_start,text\n"
+            'sec-4.2,security,Key rotation,Access > Keys,12,"Keys are rotated …"',
+        ),
+        Example(
+            "BEIR corpus.jsonl",
+            "Each record is its own document.",
+            '{"_id": "doc1", "title": "Key rotation", "text": "Keys are rotated …"}',
+        ),
+        Example("SMART", "As Cranfield has it.", ".I 1\n.T\nkey rotation\n.W\nkeys are rotated …"),
+    )
+    form_class = CorpusImportForm
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        errors = ErrorList()
+        return plan_blocks(
+            corpus=_corpus(project, options),
+            rows=_rows(source, errors, options),
+            source=source,
+            errors=errors,
+            mode=options["mode"],
+            progress=progress,
+        )
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        corpus = _corpus(project, options)
+        if corpus is None:
+            corpus = corpora.create_corpus(project=project, name=options["name"], actor=actor, at=at)
+        errors = ErrorList()
+        return corpora.import_blocks(
+            corpus_id=corpus.pk,
+            rows=_rows(source, errors, options),
+            source=source,
+            errors=errors,
+            mode=options["mode"],
+            actor=actor,
+            at=at,
+        )
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        corpus = _corpus(project, options)
+        return f"the corpus {corpus.name}" if corpus else f"a new corpus, {options['name']}"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("corpus:corpus", args=[project.slug, _slug(options)])
+
+
+def _slug(options: dict[str, Any]) -> str:
+    return slugify(options["name"])[:60] if options["corpus"] == NEW else options["corpus"]
+
+
+def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
+    """The corpus the options name; None when it is to be made and has not been yet."""
+    if options["corpus"] != NEW:
+        return corpus_in(project, options["corpus"])
+    return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
+
+
+def _rows(source: Source, errors: ErrorList, options: dict[str, Any]) -> Any:
+    return read_blocks(source, errors, format=options["format"], ids=options["ids"])

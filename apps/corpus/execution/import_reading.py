@@ -1,0 +1,42 @@
+"""Reading an import's file: for the preview, and once more to take it in."""
+
+from datetime import datetime
+from typing import Any
+
+from apps.accounts.models import User
+from apps.common.errors import InputError, InputErrors
+from apps.common.files.faults import ErrorList, as_row
+from apps.common.files.tabular import open_source
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.models import Import
+from apps.corpus.selectors.import_kinds import Progress, kind_named
+
+
+def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
+    """The plan as it is kept. A file that cannot be read at all has a plan with that one mistake."""
+    kind = kind_named(item.kind)
+    try:
+        with open_source(item.upload.file, name=item.upload.filename) as source:
+            return kind.preview(item.project, source, item.options, progress).as_json()
+    except InputError as error:
+        return faulty_plan([error])
+    except InputErrors as errors:
+        return faulty_plan(errors.errors)
+
+
+def take_in(item: Import, *, actor: User, at: datetime) -> Plan:
+    """Apply the file, in the caller's transaction. Raises InputErrors."""
+    try:
+        with open_source(item.upload.file, name=item.upload.filename) as source:
+            return kind_named(item.kind).apply(item.project, source, item.options, actor=actor, at=at)
+    except InputError as error:
+        raise InputErrors([error]) from error
+
+
+def faulty_plan(found: list[InputError]) -> dict[str, Any]:
+    plan = Plan([])
+    errors = ErrorList()
+    for error in found:
+        errors.add(error)
+    plan.take_errors(errors)
+    return plan.as_json() | {"errors": [as_row(error) for error in found]}

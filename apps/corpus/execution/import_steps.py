@@ -1,0 +1,67 @@
+"""The steps of an import that both people and jobs take. Each locks the row and decides on what it then says."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.common.errors import InputErrors, Refusal
+from apps.corpus.enums import ImportState
+from apps.corpus.execution.import_reading import faulty_plan, take_in
+from apps.corpus.models import Import
+from apps.jobs.actions.uploads import mark_used
+
+
+class ImportRefused(Refusal):
+    """The import is not in a state for this."""
+
+
+def locked(import_id: int) -> Import:
+    return Import.objects.select_for_update(of=("self",)).select_related("upload", "project").get(pk=import_id)
+
+
+@transaction.atomic
+def keep_plan(*, import_id: int, plan: dict[str, Any]) -> Import:
+    """Keep what reading the file has found; with mistakes, the import stops here."""
+    item = locked(import_id)
+    if item.state == ImportState.READING:
+        item.plan = plan
+        item.state = ImportState.FAULTY if plan["errors_total"] else ImportState.READY
+        item.save(update_fields=["plan", "state"])
+    return item
+
+
+@transaction.atomic
+def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Take the file in: all rows in this transaction, or none. Raises InputErrors, and then nothing is changed."""
+    item = locked(import_id)
+    if item.state not in {ImportState.READY, ImportState.APPLYING}:
+        raise ImportRefused(f"This import {item.get_state_display()}.", code="import_not_ready")
+    result = take_in(item, actor=actor, at=at)
+    mark_used(upload_id=item.upload_id, actor=actor, at=at)
+    item.result = result.as_json()
+    item.state, item.applied_by, item.applied_at = ImportState.APPLIED, actor, at
+    item.save(update_fields=["result", "state", "applied_by", "applied_at"])
+    after = {"kind": item.kind, "file": item.upload.filename, **result.counts}
+    record(project=item.project, actor=actor, action="import.applied", obj=item, after=after, at=at)
+    return item
+
+
+@transaction.atomic
+def note_faults(*, import_id: int, errors: InputErrors) -> Import:
+    """The file that looked right has mistakes now, because what it is compared with has changed meanwhile."""
+    item = locked(import_id)
+    item.plan, item.state = faulty_plan(errors.errors), ImportState.FAULTY
+    item.save(update_fields=["plan", "state"])
+    return item
+
+
+@transaction.atomic
+def note_failure(*, import_id: int, reason: str) -> Import:
+    item = locked(import_id)
+    if item.state in {ImportState.READING, ImportState.APPLYING}:
+        item.state, item.failure = ImportState.FAILED, reason
+        item.save(update_fields=["state", "failure"])
+    return item

@@ -1,0 +1,269 @@
+"""Comparing a file's blocks with a corpus, and taking them in. Work is done chunk by chunk, never row by row."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+
+from apps.common.database.bulk import chunks, insert_rows, reserve_ids
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.corpus.core.digests import BlockDigests, block_digests, metadata_digest
+from apps.corpus.core.import_plans import Plan, until_broken
+from apps.corpus.enums import ImportMode
+from apps.corpus.formats import BlockRow
+from apps.corpus.models import Block, BlockVersion, Corpus, Document
+
+CHUNK = 2_000
+Progress = Callable[[int], None]
+
+
+class Known(NamedTuple):
+    """What the corpus holds of a block: its keys, and the digest of its current text, None when it is gone."""
+
+    pk: int
+    document_id: str
+    document_title: str
+    digest: str | None
+    metadata_digest: str | None
+
+
+class Change(NamedTuple):
+    row: BlockRow
+    digests: BlockDigests
+    metadata_digest: str
+    known: Known | None
+    word: str
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What tells this version of a block from its others."""
+        return self.digests.version, self.metadata_digest
+
+    @property
+    def keeps_its_words(self) -> bool:
+        """Whether only what nobody grades has changed: metadata, or what the document is called."""
+        return self.word == "changed" and self.known is not None and self.known.digest == self.digests.version
+
+
+def plan_blocks(
+    *,
+    corpus: Corpus | None,
+    rows: Iterable[BlockRow],
+    source: Source,
+    errors: ErrorList,
+    mode: str,
+    progress: Progress = lambda done: None,
+) -> Plan:
+    """What importing these rows would do; nothing is written. `corpus` is None for one yet to be made."""
+    plan = Plan(["new", "changed", "unchanged", "gone"])
+    still_there = wordless = 0
+    for chunk in _compared(corpus, rows, source, errors):
+        for change in chunk:
+            still_there += change.known is not None and change.known.digest is not None
+            wordless += change.keeps_its_words
+            plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
+        progress(plan.rows)
+    if corpus is not None and mode == ImportMode.REPLACE:
+        current = Block.objects.filter(corpus=corpus, current__isnull=False)
+        plan.counts["gone"] = current.count() - still_there
+    _note_wordless(plan, wordless)
+    plan.take_errors(errors)
+    return plan
+
+
+def take_blocks(
+    *,
+    corpus: Corpus,
+    rows: Iterable[BlockRow],
+    source: Source,
+    errors: ErrorList,
+    mode: str,
+    at: datetime,
+) -> Plan:
+    """Write the rows into a corpus that the caller has locked, and say what changed. Call in a transaction.
+
+    Mistakes are only counted: the caller looks at the plan's errors and rolls back.
+    """
+    plan = Plan(["new", "changed", "unchanged", "gone"])
+    current = set(Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk", flat=True))
+    wordless = 0
+    for chunk in _compared(corpus, rows, source, errors):
+        for change in chunk:
+            wordless += change.keeps_its_words
+            if change.known is not None:
+                current.discard(change.known.pk)
+            plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
+        if not errors:
+            _write(corpus, chunk, at)
+    if mode == ImportMode.REPLACE:
+        plan.counts["gone"] = len(current)
+        for gone in chunks(sorted(current), CHUNK):
+            Block.objects.filter(pk__in=gone).update(current=None)
+    _note_wordless(plan, wordless)
+    plan.take_errors(errors)
+    return plan
+
+
+def _note_wordless(plan: Plan, count: int) -> None:
+    if count:
+        have = "1 changed block has" if count == 1 else f"{count:,} changed blocks have"
+        plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
+
+
+def _compared(
+    corpus: Corpus | None, rows: Iterable[BlockRow], source: Source, errors: ErrorList
+) -> Iterator[list[Change]]:
+    lines: dict[str, int] = {}
+    for chunk in chunks(until_broken(rows, errors), CHUNK):
+        known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus else {}
+        changes = []
+        for row in chunk:
+            try:
+                _refuse_twice(row, lines, source)
+                changes.append(_compare(row, known.get(row.block_id), source))
+            except InputError as error:
+                errors.add(error)
+        yield changes
+
+
+def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, Known]:
+    found = Block.objects.filter(corpus=corpus, outside_id__in=ids)
+    columns = found.values_list(
+        "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
+    )
+    return {
+        outside_id: Known(pk, document, title, digest, facts)
+        for outside_id, pk, document, title, digest, facts in columns
+    }
+
+
+def _refuse_twice(row: BlockRow, lines: dict[str, int], source: Source) -> None:
+    first = lines.setdefault(row.block_id, row.line)
+    if first != row.line:
+        said = f"the block stands twice in the file, first in line {first}"
+        raise source.error(row.line, "block_id", row.block_id, said)
+
+
+def _compare(row: BlockRow, known: Known | None, source: Source) -> Change:
+    digests = block_digests(
+        title=row.title,
+        section_path=row.section_path,
+        page_start=row.page_start,
+        page_end=row.page_end,
+        text=row.text,
+    )
+    facts = metadata_digest(row.metadata)
+    if known is None:
+        return Change(row, digests, facts, None, "new")
+    if known.document_id != row.document_id:
+        said = f"the block belongs to document {known.document_id} for good; give it another id to move it"
+        raise source.error(row.line, "document_id", row.document_id, said)
+    if known.digest is None:
+        return Change(row, digests, facts, known, "new")
+    is_same = (known.digest, known.metadata_digest) == (digests.version, facts)
+    is_renamed = row.document_title not in {"", known.document_title}
+    return Change(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
+
+
+def _write(corpus: Corpus, changes: list[Change], at: datetime) -> None:
+    documents = _documents(corpus, [change.row for change in changes])
+    altered = [change for change in changes if change.word != "unchanged"]
+    _insert([change for change in altered if change.known is None], corpus, documents, at)
+    _repoint([change for change in altered if change.known is not None], at)
+
+
+def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
+    """Keys of the rows' documents by outside id; missing ones are made, titles that are given are kept up."""
+    titles: dict[str, str] = {}
+    for row in rows:
+        titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
+    found = Document.objects.filter(corpus=corpus, outside_id__in=list(titles))
+    keys = {}
+    for pk, outside_id, title in found.values_list("pk", "outside_id", "title"):
+        keys[outside_id] = pk
+        if titles[outside_id] and titles[outside_id] != title:
+            Document.objects.filter(pk=pk).update(title=titles[outside_id])
+    missing = [outside_id for outside_id in titles if outside_id not in keys]
+    made = list(zip(reserve_ids(Document, len(missing)), missing, strict=True))
+    insert_rows(
+        Document,
+        ["id", "corpus_id", "outside_id", "title"],
+        [(pk, corpus.pk, outside_id, titles[outside_id]) for pk, outside_id in made],
+    )
+    return keys | {outside_id: pk for pk, outside_id in made}
+
+
+def _insert(changes: list[Change], corpus: Corpus, documents: dict[str, int], at: datetime) -> None:
+    """New blocks with their first versions. Foreign keys are checked at the commit, so either may come first."""
+    block_ids = reserve_ids(Block, len(changes))
+    version_ids = reserve_ids(BlockVersion, len(changes))
+    insert_rows(
+        Block,
+        ["id", "corpus_id", "document_id", "outside_id", "current_id"],
+        [
+            (block, corpus.pk, documents[change.row.document_id], change.row.block_id, version)
+            for block, version, change in zip(block_ids, version_ids, changes, strict=True)
+        ],
+    )
+    _insert_versions(zip(version_ids, block_ids, changes, strict=True), at)
+
+
+def _repoint(changes: list[Change], at: datetime) -> None:
+    """Known blocks get the version they now have: an earlier one when the text has come back, else a new one."""
+    wanted = {change.known.pk: change for change in changes if change.known is not None}
+    earlier = {
+        (block, (digest, facts)): version
+        for version, block, digest, facts in BlockVersion.objects.filter(
+            block__in=list(wanted), digest__in=[change.digests.version for change in changes]
+        ).values_list("pk", "block_id", "digest", "metadata_digest")
+    }
+    fresh = [block for block, change in wanted.items() if (block, change.name) not in earlier]
+    version_ids = dict(zip(fresh, reserve_ids(BlockVersion, len(fresh)), strict=True))
+    _insert_versions([(version_ids[block], block, wanted[block]) for block in fresh], at)
+    pairs = [(version_ids.get(block) or earlier[block, change.name], block) for block, change in wanted.items()]
+    with connection.cursor() as cursor:
+        cursor.executemany("UPDATE corpus_block SET current_id = %s WHERE id = %s", pairs)
+
+
+def _insert_versions(versions: Iterable[tuple[int, int, Change]], at: datetime) -> None:
+    made_at = BlockVersion._meta.get_field("created_at").get_db_prep_save(at, connection)
+    insert_rows(
+        BlockVersion,
+        [
+            "id",
+            "block_id",
+            "digest",
+            "text_digest",
+            "metadata_digest",
+            "title",
+            "section_path",
+            "page_start",
+            "page_end",
+            "text",
+            "metadata",
+            "created_at",
+            "redaction_reason",
+        ],
+        [
+            (
+                version,
+                block,
+                change.digests.version,
+                change.digests.text,
+                change.metadata_digest,
+                change.row.title,
+                json.dumps(change.row.section_path),
+                change.row.page_start,
+                change.row.page_end,
+                change.row.text,
+                json.dumps(change.row.metadata),
+                made_at,
+                "",
+            )
+            for version, block, change in versions
+        ],
+    )

@@ -1,0 +1,86 @@
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.db import connection
+
+from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot
+from apps.corpus.selectors.search import LANGUAGE
+
+PART = 5_000
+
+
+MAX_INDEXED = 400_000
+
+
+class Part(NamedTuple):
+    """Some blocks of a corpus that are current, by their keys: from `first` to `last`, `blocks` in number."""
+
+    corpus_id: int
+    first: int
+    last: int
+    blocks: int
+
+
+def parts_of(corpus: Corpus) -> Iterator[Part]:
+    """All that is current in the corpus, part by part, in the order of keys: the same parts while nobody imports."""
+    keys = Block.objects.filter(corpus=corpus, current__isnull=False).order_by("pk").values_list("pk", flat=True)
+    last = 0
+    while part := list(keys.filter(pk__gt=last)[:PART]):
+        last = part[-1]
+        yield Part(corpus.pk, part[0], last, len(part))
+
+
+def index_part(part: Part) -> None:
+    """Put those texts of a part that are not yet in the index there. Call in a transaction."""
+    missing = (
+        "SELECT b.current_id FROM corpus_block b"
+        " LEFT JOIN corpus_searched s ON s.version_id = b.current_id"
+        " WHERE b.corpus_id = %s AND b.id BETWEEN %s AND %s AND b.current_id IS NOT NULL AND s.version_id IS NULL"
+    )
+    _index(missing, [part.corpus_id, part.first, part.last])
+
+
+def index_snapshot(snapshot: Snapshot) -> None:
+    """Put the snapshot's versions that are not yet in the index there. Call in the freeze's transaction."""
+    missing = (
+        "SELECT e.version_id FROM corpus_snapshotblock e"
+        " LEFT JOIN corpus_searched s ON s.version_id = e.version_id"
+        " WHERE e.snapshot_id = %s AND s.version_id IS NULL"
+    )
+    _index(missing, [snapshot.pk])
+
+
+def _index(missing: str, named: list[int]) -> None:
+    """Take in the versions that the statement `missing` finds."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            words = (
+                f"setweight(to_tsvector('{LANGUAGE}', left(v.title, {MAX_INDEXED})), 'A')"
+                f" || to_tsvector('{LANGUAGE}', left(v.text, {MAX_INDEXED}))"
+            )
+            cursor.execute(
+                f"INSERT INTO corpus_searched (version_id, words) SELECT v.id, {words}"
+                f" FROM corpus_blockversion v WHERE v.id IN ({missing})",
+                named,
+            )
+            return
+        cursor.execute(
+            "INSERT INTO corpus_search (rowid, title, text) SELECT v.id, v.title, v.text"
+            f" FROM corpus_blockversion v WHERE v.id IN ({missing})",
+            named,
+        )
+        cursor.execute(f"INSERT INTO corpus_searched (version_id) {missing}", named)
+
+
+def forget_version(version: BlockVersion) -> None:
+    """Take a version out of the index, before its text is redacted: FTS5 needs the words it forgets."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM corpus_searched WHERE version_id = %s", [version.pk])
+        if cursor.fetchone() is None:
+            return
+        if connection.vendor == "sqlite":
+            cursor.execute(
+                "INSERT INTO corpus_search (corpus_search, rowid, title, text) VALUES ('delete', %s, %s, %s)",
+                [version.pk, version.title, version.text],
+            )
+        cursor.execute("DELETE FROM corpus_searched WHERE version_id = %s", [version.pk])

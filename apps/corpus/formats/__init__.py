@@ -1,0 +1,38 @@
+"""Readers of corpus files: each streams `BlockRow`s from a `Source`; `read_blocks` picks one by format."""
+
+from collections.abc import Callable, Iterator
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.corpus.formats.beir import read_beir
+from apps.corpus.formats.flat import read_flat
+from apps.corpus.formats.jsonl import read_block_lines
+from apps.corpus.formats.rows import BlockRow
+from apps.corpus.formats.smart import read_smart
+
+FORMATS = {
+    "jsonl": "JSONL, one block a line",
+    "csv": "CSV",
+    "beir": "BEIR corpus.jsonl",
+    "smart": "SMART (.I .T .A .B .W)",
+}
+IDS = {"file": "as the file gives them", "position": "by position, from 1"}
+
+__all__ = ["FORMATS", "IDS", "BlockRow", "read_blocks"]
+
+Reader = Callable[[Source, ErrorList], Iterator[BlockRow]]
+_READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "beir": read_beir}
+
+
+def read_blocks(source: Source, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[BlockRow]:
+    """The blocks of a corpus file in file order.
+
+    `ids` is "file" or, for SMART files only, "position": some of those number their records with gaps while
+    everything that speaks of them counts places. Which one holds is for the person to say.
+    """
+    if format == "smart":
+        yield from read_smart(source, errors, ids=ids)
+        return
+    if ids != "file":
+        raise source.error(None, "ids", ids, "ids by position are for SMART files only")
+    yield from _READERS[format](source, errors)

@@ -1,0 +1,32 @@
+"""BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
+
+Other fields are common in files of this form and are kept in the metadata.
+"""
+
+from collections.abc import Iterator
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_jsonl
+from apps.corpus.formats.rows import BlockRow, rows_from
+
+KNOWN = frozenset({"_id", "title", "text", "metadata"})
+
+
+def read_beir(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+    return rows_from(source, errors, read_jsonl(source, errors), _row)
+
+
+def _row(fields: Fields) -> BlockRow:
+    if "text" not in fields.values:
+        raise fields.wrong("text", "is missing")
+    block_id = fields.outside_id("_id")
+    others = {name: value for name, value in fields.values.items() if name not in KNOWN}
+    return BlockRow(
+        line=fields.line,
+        block_id=block_id,
+        document_id=block_id,
+        title=fields.text("title"),
+        text=fields.text("text"),
+        metadata=fields.mapping("metadata") | others,
+    )

@@ -1,0 +1,48 @@
+"""CSV: the columns of the JSONL form. ` > ` divides the headings of `section`; `metadata.x` holds field x."""
+
+from collections.abc import Iterator
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv
+from apps.corpus.formats.rows import BlockRow, pages, rows_from
+
+KNOWN = frozenset(
+    {
+        "block_id",
+        "document_id",
+        "document_title",
+        "title",
+        "text",
+        "section",
+        "page_start",
+        "page_end",
+    }
+)
+METADATA = "metadata."
+
+
+def read_flat(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+    records = read_csv(source, errors, required=("block_id", "document_id", "text"))
+    return rows_from(source, errors, records, _row)
+
+
+def _row(fields: Fields) -> BlockRow:
+    metadata = {
+        name.removeprefix(METADATA): fields.values.pop(name)
+        for name in [name for name in fields.values if name.startswith(METADATA)]
+    }
+    fields.only(KNOWN)
+    first, last = pages(fields)
+    return BlockRow(
+        line=fields.line,
+        block_id=fields.outside_id("block_id"),
+        document_id=fields.outside_id("document_id"),
+        title=fields.text("title"),
+        text=fields.text("text"),
+        document_title=fields.text("document_title"),
+        section_path=tuple(part.strip() for part in fields.text("section").split(" > ") if part.strip()),
+        page_start=first,
+        page_end=last,
+        metadata={name: value for name, value in metadata.items() if value},
+    )

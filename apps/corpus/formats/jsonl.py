@@ -1,0 +1,57 @@
+"""JSONL: `block_id`, `document_id`, `title`, `text`, and what else is known of a block.
+
+Optional are `title`, `document_title`, `section`, `page_start`, `page_end` and `metadata`.
+"""
+
+from collections.abc import Iterator
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_jsonl
+from apps.corpus.formats.rows import BlockRow, pages, rows_from
+
+KNOWN = frozenset(
+    {
+        "block_id",
+        "document_id",
+        "document_title",
+        "title",
+        "text",
+        "section",
+        "page_start",
+        "page_end",
+        "metadata",
+        "redacted",  # an export's word on a text that was emptied; it says nothing of a new one
+    }
+)
+
+
+def read_block_lines(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+    return rows_from(source, errors, read_jsonl(source, errors), _row)
+
+
+def _row(fields: Fields) -> BlockRow:
+    fields.only(KNOWN)
+    if "text" not in fields.values:
+        raise fields.wrong("text", "is missing")
+    first, last = pages(fields)
+    return BlockRow(
+        line=fields.line,
+        block_id=fields.outside_id("block_id"),
+        document_id=fields.outside_id("document_id"),
+        title=fields.text("title"),
+        text=fields.text("text"),
+        document_title=fields.text("document_title"),
+        section_path=_section(fields),
+        page_start=first,
+        page_end=last,
+        metadata=fields.mapping("metadata"),
+    )
+
+
+def _section(fields: Fields) -> tuple[str, ...]:
+    """A list of headings from the outermost in, or one heading."""
+    value = fields.values.get("section")
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(fields.words("section"))

@@ -1,0 +1,164 @@
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.corpus import rules
+from apps.corpus.actions.corpora import redact_version, request_freeze
+from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.selectors import history, snapshots
+from apps.corpus.selectors.corpora import (
+    block_by_key,
+    corpora_in,
+    corpus_in,
+    counted,
+    current_blocks,
+    entries_of,
+    found_blocks,
+    imports_in,
+    snapshot_before,
+    snapshot_in,
+    snapshots_in,
+    version_in,
+)
+from apps.corpus.selectors.search import search_blocks
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
+
+SECTION = "Corpus"
+PAGE_SIZE = 25
+DIFFS = 20
+DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved", "described": "Details"}
+
+
+@require_safe
+@member_view()
+def corpus_list(request: HttpRequest, project: Project) -> HttpResponse:
+    corpora = counted(corpora_in(project))
+    imports = imports_in(project).filter(kind="corpus")[:5]
+    context = {"corpora": corpora, "imports": imports, "section": SECTION}
+    return render(request, "corpus/list.html", context)
+
+
+@require_safe
+@member_view()
+def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
+    corpus = corpus_in(project, corpus_slug)
+    held = list(snapshots_in(project).filter(corpus=corpus))
+    latest = held[0] if held else None
+    pending = snapshots.pending(corpus, latest)
+    find = request.GET.get("find", "").strip()[:200]
+    blocks = found_blocks(current_blocks(corpus), find)
+    context = {
+        "corpus": corpus,
+        "snapshots": held,
+        "latest": latest,
+        "job": _freeze_job(corpus, latest),
+        "pending": pending,
+        "freeze_refusal": rules.freeze_refusal(pending, latest if pending.is_nothing else None),
+        "find": find,
+        "page": _page(request, blocks),
+        "section": SECTION,
+    }
+    return render(request, "corpus/corpus.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
+    corpus = corpus_in(project, corpus_slug)
+    snapshot, _ = request_freeze(
+        corpus_id=corpus.pk,
+        actor=member_of(request).user,
+        at=timezone.now(),
+        name=request.POST.get("name", "")[:120],
+    )
+    if snapshot is None:
+        return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
+    messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} blocks.")
+    return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
+
+
+@require_safe
+@member_view()
+def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The snapshot: its figures, what differs from the one before, and its blocks, found by words."""
+    snapshot = snapshot_in(project, pk)
+    find = request.GET.get("find", "").strip()[:200]
+    entries = search_blocks(snapshot, find, limit=PAGE_SIZE) if find else None
+    before = snapshot_before(snapshot)
+    context = {
+        "snapshot": snapshot,
+        "before": before,
+        "counts": snapshots.difference(before, snapshot).counts() if before else None,
+        "find": find,
+        "found": entries,
+        "page_size": PAGE_SIZE,
+        "page": None if find else _page(request, entries_of(snapshot)),
+        "section": SECTION,
+    }
+    return render(request, "corpus/snapshot.html", context)
+
+
+@require_safe
+@member_view()
+def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What differs from the snapshot before, block by block, changed words marked."""
+    snapshot = snapshot_in(project, pk)
+    before = snapshot_before(snapshot)
+    word = request.GET.get("show", "changed")
+    if word not in DIFFERENCES:
+        word = "changed"
+    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
+    if before is not None:
+        found = snapshots.difference(before, snapshot)
+        page = _page(request, getattr(found, word), DIFFS)
+        with_words = word in {"changed", "moved", "described"}
+        context |= {
+            "page": page,
+            "counts": [(name, title, getattr(found, name).count()) for name, title in DIFFERENCES.items()],
+            "rows": history.word_diffs(list(page)) if with_words else None,
+            "renamed": snapshots.renamed_between(before, snapshot)[:DIFFS] if word == "described" else None,
+        }
+    return render(request, "corpus/changes.html", context)
+
+
+@require_safe
+@member_view()
+def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    block = block_by_key(project, pk)
+    context = {"unit": block, "texts": history.texts_of(block), "section": SECTION}
+    return render(request, "corpus/block.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    version = version_in(project, pk)
+    redact_version(
+        version_id=version.pk,
+        reason=request.POST.get("reason", "")[:2_000],
+        actor=member_of(request).user,
+        at=timezone.now(),
+    )
+    return redirect("corpus:block", slug=project.slug, pk=version.block_id)
+
+
+def _freeze_job(corpus: Corpus, latest: Snapshot | None) -> Job | None:
+    """The job that is to freeze the corpus, or that ended without a snapshot and was not made good since."""
+    job = corpus.freeze_job
+    if job is None or job.state == JobState.DONE:
+        return None
+    return None if job.is_ended and latest and latest.frozen_at > job.created_at else job
+
+
+def _page(request: HttpRequest, rows: QuerySet, size: int = PAGE_SIZE) -> Page:
+    return Paginator(rows, size).get_page(request.GET.get("page"))

@@ -1,0 +1,102 @@
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.files.faults import errors_as_csv
+from apps.corpus.actions import imports
+from apps.corpus.enums import ImportState
+from apps.corpus.selectors.corpora import import_in, imports_in
+from apps.corpus.selectors.import_kinds import kind_named
+
+PAGE_SIZE = 50
+
+
+@require_safe
+@member_view(Role.LEAD)
+def import_list(request: HttpRequest, project: Project) -> HttpResponse:
+    page = Paginator(imports_in(project), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "corpus/imports.html", {"page": page, "section": "Corpus"})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def import_new(request: HttpRequest, project: Project, kind: str) -> HttpResponse:
+    chosen = kind_named(kind)
+    if request.method == "POST":
+        form = chosen.form_class(request.POST, request.FILES, project=project)
+        if form.is_valid():
+            item = imports.start_import(
+                project=project,
+                kind=kind,
+                file=form.cleaned_data["file"],
+                options=form.options(),
+                actor=member_of(request).user,
+                at=timezone.now(),
+            )
+            return redirect("corpus:import", slug=project.slug, pk=item.pk)
+    else:
+        form = chosen.form_class(project=project, initial=_said_before(request, project, kind))
+    context = {"kind": chosen, "form": form, "section": chosen.section}
+    return render(request, "corpus/import_new.html", context, status=400 if form.errors else 200)
+
+
+def _said_before(request: HttpRequest, project: Project, kind: str) -> dict[str, Any]:
+    """What the form begins with: the words of the address, or with `?again=` what was said of an earlier file."""
+    again = request.GET.get("again", "")
+    if not again.isdecimal():
+        return request.GET.dict()
+    earlier = import_in(project, int(again[:18]))
+    return dict(earlier.options) if earlier.kind == kind else {}
+
+
+@require_safe
+@member_view(Role.LEAD)
+def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    kind = kind_named(item.kind)
+    applied = item.state == ImportState.APPLIED
+    context = {
+        "item": item,
+        "kind": kind,
+        "job": item.job,
+        "is_waiting": item.state in {ImportState.READING, ImportState.APPLYING},
+        "plan": item.result if applied else item.plan,
+        "target": kind.target(project, item.options),
+        "done_url": kind.done_url(project, item.options) if applied else "",
+        "section": kind.section,
+    }
+    return render(request, "corpus/import.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    imports.confirm_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    imports.discard_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    return redirect(f"{reverse('corpus:import-new', args=[project.slug, item.kind])}?again={item.pk}")
+
+
+@require_safe
+@member_view(Role.LEAD)
+def import_errors(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The mistakes as CSV: file, line, field, value, message."""
+    item = import_in(project, pk)
+    answer = HttpResponse(errors_as_csv(item.plan.get("errors", [])), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="mistakes-{item.pk}.csv"'
+    return answer

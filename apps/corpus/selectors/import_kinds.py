@@ -1,0 +1,82 @@
+"""The kinds of files people import. An app that takes files registers its kind in `edges/imports.py`."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+from django.http import Http404
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.discovery import load_layers
+from apps.common.files.tabular import Source
+from apps.corpus.core.import_plans import Plan
+
+Progress = Callable[[int], None]
+
+
+class Example(NamedTuple):
+    """How a file of one form looks: its name, a sentence, a few lines."""
+
+    name: str
+    words: str
+    sample: str
+
+
+class ImportKind:
+    """How one kind of file is previewed and taken in.
+
+    `preview` writes nothing. `apply` runs inside a transaction and raises InputErrors when the file has mistakes.
+    Both read the file from its beginning, so what is applied is what the file says then, not what was previewed.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    one: ClassVar[str]
+    many: ClassVar[str]
+    section: ClassVar[str]
+    examples: ClassVar[tuple[Example, ...]] = ()
+    roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
+    form_class: ClassVar[type[Any]]
+    """A subclass of `corpus.forms.ImportForm`."""
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        raise NotImplementedError
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        raise NotImplementedError
+
+    @property
+    def forms(self) -> str:
+        """The noun in both numbers, as templates take it: "block,blocks"."""
+        return f"{self.one},{self.many}"
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        """Where the rows go, in words: "the corpus Handbook"."""
+        return project.name
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        """The page to look at once it is applied."""
+        raise NotImplementedError
+
+
+_kinds: dict[str, ImportKind] = {}
+
+
+def register(kind: type[ImportKind]) -> type[ImportKind]:
+    _kinds[kind.name] = kind()
+    return kind
+
+
+def kind_named(name: str) -> ImportKind:
+    """The kind, or Http404: the name comes from a URL."""
+    _load_all()
+    if name not in _kinds:
+        raise Http404("No such kind of import.")
+    return _kinds[name]
+
+
+@cache
+def _load_all() -> None:
+    load_layers("edges")

@@ -1,0 +1,35 @@
+"""Asking for the demo project."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.accounts.actions.projects import free_slug
+from apps.accounts.models import Project, User
+from apps.accounts.rules import PeopleRefused
+from apps.accounts.selectors import has_operator
+from apps.dashboard.enums import LOAD_DEMO
+from apps.dashboard.execution.demo.stage import raise_curtain
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.models import Job
+
+NAME = "Tarnwick Handbook"
+
+
+@transaction.atomic
+def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
+    """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
+    if not host.is_operator:
+        raise PeopleRefused("Only an operator makes projects, and the demo is one.")
+    project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
+    return enqueue(kind=LOAD_DEMO, params={}, project=project, actor=host, at=at)
+
+
+def offer_demo(*, at: datetime) -> str:
+    """The line that a fresh start prints about the demo; "" when it is not offered or there already."""
+    if not settings.OFFER_DEMO or Project.objects.filter(is_demo=True).exists():
+        return ""
+    if has_operator():
+        return "New here? Load the demo project from the list of projects; it takes some ten seconds."
+    return "After that, load the demo project from the list of projects; it takes some ten seconds."

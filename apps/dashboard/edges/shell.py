@@ -1,0 +1,91 @@
+"""What the shell around every page needs to know."""
+
+from functools import cache, partial
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from django.http import HttpRequest
+from django.urls import resolve, reverse
+
+from apps.accounts.selectors import Member
+from apps.common.web import forwarding
+from apps.dashboard.edges.paths import path
+from apps.dashboard.selectors import demo_being_loaded
+from apps.jobs.selectors.jobs import unread_words, worker_notice
+
+NAV = (
+    ("Home", "dashboard:home"),
+    ("Corpus", "corpus:list"),
+    ("Queries", "queries:list"),
+    ("Bench", "triples:bench"),
+    ("Review", "review:queue"),
+    ("Judging", "judging:index"),
+    ("Agreement", "agreement:overview"),
+    ("Runs", "retrieval:overview"),
+    ("Versions", "goldsets:list"),
+)
+MENU = (
+    ("Notifications", "notifications:list"),
+    ("People", "people:people"),
+    ("Settings", "dashboard:settings"),
+    ("API tokens", "people:tokens"),
+    ("Jobs", "jobs:list"),
+    ("Audit", "audit:list"),
+)
+
+
+class Link(NamedTuple):
+    word: str
+    url: str
+
+
+def shell(request: HttpRequest) -> dict:
+    """`shell` for the bar and the menu; `project` and `member` when the page stands inside a project.
+
+    What is unread is counted when the bar asks for it: fragments have none.
+    """
+    project = getattr(request, "project", None)
+    member = getattr(request, "member", None)
+    about: dict = {
+        "top": "/",
+        "home": "/",
+        "back": _back(request),
+        "nav": [],
+        "menu": [],
+        "worker_notice": "",
+        "set_up_faults": _set_up_faults(request),
+        "loading": None,
+        "notifications": "",
+    }
+    if project is None or member is None:
+        return {"shell": about}
+    about["worker_notice"] = worker_notice()
+    about["loading"] = demo_being_loaded(project)
+    about["notifications"] = path("notifications:list", project)
+    about["unread"] = partial(unread_words, member.user, project)
+    about["home"] = path("dashboard:home", project)
+    about["nav"] = _links(NAV, member)
+    about["menu"] = _links(MENU, member)
+    return {"shell": about, "project": project, "member": member}
+
+
+def _set_up_faults(request: HttpRequest) -> list[str]:
+    """What operators should know about the proxy in front, on every page until it is mended."""
+    return list(forwarding.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
+
+
+def _links(pages: tuple[tuple[str, str], ...], member: Member) -> list[Link]:
+    """The pages that open to this person: each view knows its own roles."""
+    return [Link(word, path(page, member.project)) for word, page in pages if member.holds(*_roles(page))]
+
+
+@cache
+def _roles(page: str) -> frozenset[str]:
+    """The roles of the view behind a page; they are the same in every project."""
+    return getattr(resolve(reverse(page, kwargs={"slug": "any"})).func, "roles", frozenset())
+
+
+def _back(request: HttpRequest) -> str:
+    """The page before this one when it is ours, else the list of projects."""
+    came_from = urlsplit(request.headers.get("referer", ""))
+    return came_from.path if came_from.netloc == request.headers.get("host") else "/"

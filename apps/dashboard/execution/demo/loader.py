@@ -1,0 +1,98 @@
+"""The demo project from the first import to the compared runs, through the same actions that people use."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores
+from apps.dashboard.execution.demo.stage import Stage, seat_the_host
+from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
+from apps.jobs.execution.context import JobContext
+from apps.triples.actions.triples import refresh_staleness
+
+
+class Chapter(NamedTuple):
+    """A part of the story that is told whole or not at all; it finds what came before it on the stage."""
+
+    title: str
+    tell: Callable[[Stage], object]
+
+
+def load_demo(stage: Stage, ctx: JobContext) -> None:
+    """Play the whole story on a stage whose people are there. Takes some five seconds.
+
+    Each chapter is one commit: a load that failed or was killed goes on behind the last one that was told.
+    """
+    for done, chapter in enumerate(CHAPTERS):
+        ctx.progress(done, len(CHAPTERS), chapter.title)
+        with ctx.chunk(f"chapter:{done}") as fresh:
+            if fresh:
+                chapter.tell(stage)
+    ctx.progress(len(CHAPTERS), len(CHAPTERS), "Ready")
+
+
+def ask_the_queries(stage: Stage) -> None:
+    corpora.write_queries(stage)
+    corpora.publish_rules(stage)
+
+
+def run_and_pool(stage: Stage) -> None:
+    runs.run_systems(stage, runs.build_systems(stage))
+    runs.pool_runs(stage)
+
+
+def review_the_first_triples(stage: Stage) -> None:
+    reviews.write_triples(stage, reviews.demo_triples(before_the_host=True), first_day=5, last_day=38)
+
+
+def release_first_version(stage: Stage) -> None:
+    gold_set = create_gold_set(
+        project=stage.project,
+        name="Handbook questions",
+        description="What employees, customers and auditors ask of the two handbooks.",
+        actor=stage.lead,
+        at=stage.at(40),
+    )
+    version = draft_version(
+        gold_set_id=gold_set.pk,
+        snapshot=stage.frozen(),
+        rounds=[stage.first_round()],
+        actor=stage.lead,
+        at=stage.at(40.1),
+        test_share=0.4,
+        seed=20,
+        note="First release.",
+    )
+    freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
+    version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(41.2))
+    ranked = stage.ranked()
+    scores.keep_ledger(stage, ranked)
+    scores.hold_the_candidate(stage, version, ranked)
+    scores.score_runs(stage, version, ranked)
+
+
+def read_the_second_handbooks(stage: Stage) -> None:
+    autumn = corpora.import_second_version(stage, day=43)
+    refresh_staleness(project=stage.project, snapshot=autumn, at=stage.at(43.2))
+
+
+def open_a_second_round(stage: Stage) -> None:
+    seat_the_host(stage)
+    deeper = runs.pool_hard_queries(stage, day=44)
+    grading.second_round(stage, deeper, day=45)
+
+
+def write_what_waits(stage: Stage) -> None:
+    reviews.write_triples(stage, reviews.demo_triples(before_the_host=False), first_day=47.2, last_day=48.4)
+
+
+CHAPTERS = (
+    Chapter("The handbooks", corpora.import_first_version),
+    Chapter("Queries and the guideline", ask_the_queries),
+    Chapter("Four runs and their pool", run_and_pool),
+    Chapter("Three annotators grade", grading.first_round),
+    Chapter("Triples and their reviews", review_the_first_triples),
+    Chapter("The first version is released", release_first_version),
+    Chapter("The second version of the handbooks", read_the_second_handbooks),
+    Chapter("A second round, still open", open_a_second_round),
+    Chapter("Triples that wait for a reviewer", write_what_waits),
+)

@@ -1,0 +1,116 @@
+"""The systems, runs and pools of the demo."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from apps.dashboard.execution.demo.stage import Stage, finish
+from apps.queries.models import Query
+from apps.retrieval.actions import create_system, request_pool, request_run
+from apps.retrieval.core.ranking import unpack
+from apps.retrieval.enums import SystemKind
+from apps.retrieval.execution.intake import import_run
+from apps.retrieval.formats import read_run
+from apps.retrieval.models import Pool, Ranking, Run, System
+from apps.retrieval.selectors import QueryChoice, position_of_blocks
+
+DEPTH = 20
+POOL_DEPTH = 6
+FUSION_CONSTANT = 60
+HYBRID = "hybrid-rrf"
+HYBRID_NOTE = "Reciprocal rank fusion of BM25 and TF-IDF, k = 60, made outside of Karat."
+
+
+def build_systems(stage: Stage) -> list[System]:
+    plans = [
+        ("BM25", SystemKind.BM25, {"k1": 0.9, "b": 0.4}),
+        ("BM25, long blocks damped", SystemKind.BM25, {"k1": 1.6, "b": 0.9}),
+        ("TF-IDF", SystemKind.TFIDF, {}),
+    ]
+    return [
+        create_system(
+            project=stage.project, name=name, kind=kind, parameters=parameters, actor=stage.lead, at=stage.at(1)
+        )
+        for name, kind, parameters in plans
+    ]
+
+
+def run_systems(stage: Stage, systems: list[System]) -> None:
+    runs = []
+    for system in systems:
+        run = request_run(
+            project=stage.project,
+            system_id=system.pk,
+            snapshot_id=stage.frozen().pk,
+            depth=DEPTH,
+            actor=stage.lead,
+            at=stage.at(1.1),
+        )
+        finish(run.job)
+        runs.append(run)
+    upload_hybrid(stage, runs[0], runs[2])
+
+
+def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
+    """Fuse two runs outside of Karat, as a team would, and hand the result in as a file."""
+    positions = position_of_blocks(stage.frozen())
+    queries = dict(Query.objects.filter(project=stage.project).values_list("outside_id", "pk"))
+    lines = _fused_lines(first, second, positions, queries)
+    draft = read_run(lines, f"{HYBRID}.run", queries=queries, blocks=positions)
+    return import_run(
+        project=stage.project,
+        snapshot=stage.frozen(),
+        draft=draft,
+        system="Hybrid",
+        note=HYBRID_NOTE,
+        commit="4f1c2ab",
+        actor=stage.lead,
+        at=stage.at(1.5),
+    ).run
+
+
+def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: dict[str, int]) -> Iterator[bytes]:
+    block_ids = {position: block_id for block_id, position in positions.items()}
+    query_ids = {key: outside_id for outside_id, key in queries.items()}
+    found: dict[int, dict[int, float]] = {}
+    for ranking in Ranking.objects.filter(run__in=[first, second]).order_by("query_id", "run_id"):
+        ranked, _ = unpack(bytes(ranking.packed))
+        scores = found.setdefault(ranking.query_id, {})
+        for rank, position in enumerate(ranked.tolist(), start=1):
+            scores[position] = scores.get(position, 0.0) + 1 / (FUSION_CONSTANT + rank)
+    for query, scores in found.items():
+        order = np.lexsort((-np.array(list(scores)), -np.array(list(scores.values()))))[:DEPTH]
+        best = [list(scores.items())[index] for index in order]
+        for rank, (position, score) in enumerate(best, start=1):
+            line = f"{query_ids[query]} Q0 {block_ids[position]} {rank} {score:.8f} {HYBRID}\n"
+            yield line.encode()
+
+
+def pool_runs(stage: Stage) -> None:
+    pool = request_pool(
+        project=stage.project,
+        name="Spring, depth 6",
+        snapshot_id=stage.frozen().pk,
+        run_ids=[run.pk for run in stage.ranked()],
+        depth=POOL_DEPTH,
+        actor=stage.lead,
+        at=stage.at(2),
+    )
+    finish(pool.job)
+
+
+def pool_hard_queries(stage: Stage, *, day: float) -> Pool:
+    """A second, deeper pool for the hard queries: the round that is still open."""
+    pool = request_pool(
+        project=stage.project,
+        name="Hard queries, depth 12",
+        snapshot_id=stage.frozen().pk,
+        run_ids=[run.pk for run in stage.ranked()],
+        depth=12,
+        choice=QueryChoice(difficulty="hard"),
+        actor=stage.lead,
+        at=stage.at(day),
+    )
+    finish(pool.job)
+    pool.refresh_from_db()
+    return pool

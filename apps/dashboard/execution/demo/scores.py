@@ -1,0 +1,84 @@
+"""What the demo's runs scored, what they cost, and the gates that one system is held to."""
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from apps.dashboard.execution.demo.stage import Stage, finish
+from apps.evaluation.actions import request_evaluation, write_ledger
+from apps.gates.actions import create_gate
+from apps.goldsets.models import Version
+from apps.retrieval.models import Run
+
+
+class Line(NamedTuple):
+    """A line of the ledger; `cost` is that of 1,000 queries."""
+
+    tried: str
+    configuration: str
+    verdict: str
+    cost: Decimal
+
+
+LEDGER = {
+    "BM25": Line(
+        "What the help centre has served since spring. Every other run is held against it.",
+        "k1 = 0.9, b = 0.4, English, plurals folded",
+        "Baseline.",
+        Decimal("0.02"),
+    ),
+    "BM25, long blocks damped": Line(
+        "Long policy pages crowded out the short steps people look for, so length counts for more.",
+        "k1 = 1.6, b = 0.9, English, plurals folded",
+        "Kept as the candidate until the second round of grades is in.",
+        Decimal("0.02"),
+    ),
+    "TF-IDF": Line(
+        "The cheapest thing that could work, to know what BM25 is worth.",
+        "log counts, English, plurals folded",
+        "Stays in the pools: it finds blocks that the others miss.",
+        Decimal("0.01"),
+    ),
+    "Hybrid": Line(
+        "Both rankings fused, since they miss different questions.",
+        "reciprocal rank fusion, k = 60",
+        "Twice the price; worth it only if the difference holds on the next version.",
+        Decimal("0.05"),
+    ),
+}
+CANDIDATE, BASELINE = "BM25, long blocks damped", "BM25"
+GATES: list[dict[str, Any]] = [
+    {"name": "First screen", "figure": "nDCG@10", "at_least": 0.75, "on": "interval"},
+    {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
+    {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.9, "on": "interval"},
+    {"name": "Quick enough", "figure": "latency_p95", "at_most": 100, "tier": "smoke"},
+]
+
+
+def keep_ledger(stage: Stage, ranked: list[Run]) -> None:
+    for run in ranked:
+        line = LEDGER[run.system.name]
+        words = {"tried": line.tried, "configuration": line.configuration, "verdict": line.verdict}
+        write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(41.5), **words)
+
+
+def hold_the_candidate(stage: Stage, version: Version, ranked: list[Run]) -> None:
+    """Gates for one system, made before anything is scored: the scores come to them."""
+    runs = {run.system.name: run for run in ranked}
+    for facts in GATES:
+        baseline = runs[BASELINE].pk if "no_worse_than" in facts else None
+        create_gate(
+            gold_set=version.gold_set,
+            system_id=runs[CANDIDATE].system_id,
+            facts=facts,
+            baseline_id=baseline,
+            actor=stage.lead,
+            at=stage.at(41.6),
+        )
+
+
+def score_runs(stage: Stage, version: Version, ranked: list[Run]) -> None:
+    for run in ranked:
+        evaluation = request_evaluation(
+            project=stage.project, run_id=run.pk, version_id=version.pk, actor=stage.lead, at=stage.at(42)
+        )
+        finish(evaluation.job)

@@ -1,0 +1,122 @@
+"""What the chapters of the demo share: the project, its people, and the calendar."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from apps.accounts.actions import people as accounts
+from apps.accounts.actions import projects
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot
+from apps.dashboard.core.demo_people import CAST, LEAD
+from apps.jobs.enums import JobState
+from apps.jobs.execution.performing import perform
+from apps.jobs.models import Job
+from apps.judging.models import Guideline, Round
+from apps.retrieval.models import Pool, Run
+
+WEEKS = 7
+PATIENCE_SECONDS = 120
+
+
+class DemoFailed(Refusal):
+    """A job of the demo did not end well."""
+
+
+@dataclass
+class Stage:
+    """One demo being built. `begins` lies some weeks back, so that its charts have a past.
+
+    What one chapter makes and a later one needs is looked up, for another worker may tell the later one.
+    """
+
+    project: Project
+    host: User
+    begins: datetime
+    people: dict[str, User] = field(default_factory=dict)
+
+    def at(self, day: float) -> datetime:
+        """The moment `day` days after the beginning; fractions are parts of a day."""
+        return self.begins + timedelta(days=day)
+
+    @property
+    def lead(self) -> User:
+        return self.people[LEAD]
+
+    def frozen(self) -> Snapshot:
+        """The first snapshot: runs, grades and triples rest on it."""
+        return Snapshot.objects.select_related("corpus__project").get(corpus__project=self.project, number=1)
+
+    def guideline(self) -> Guideline:
+        return Guideline.objects.get(project=self.project)
+
+    def ranked(self) -> list[Run]:
+        """The runs in the order in which they were made."""
+        return list(Run.objects.filter(project=self.project).select_related("system", "project").order_by("pk"))
+
+    def first_pool(self) -> Pool:
+        return Pool.objects.select_related("snapshot__corpus").filter(project=self.project).earliest("pk")
+
+    def first_round(self) -> Round:
+        found = Round.objects.filter(project=self.project).select_related("pool__snapshot__corpus", "guideline")
+        return found.earliest("number")
+
+
+@transaction.atomic
+def raise_curtain(*, name: str, slug: str, host: User, now: datetime) -> Project:
+    """Make the project and its people. The host becomes its lead."""
+    begins = now - timedelta(weeks=WEEKS)
+    project = projects.create_project(name=name, slug=slug, actor=host, at=begins, is_demo=True)
+    for person in CAST:
+        user = _person(person.key, person.name, begins)
+        projects.set_roles(project=project, user=user, roles=person.roles, actor=host, at=begins)
+    return project
+
+
+def stage_of(project: Project, host: User) -> Stage:
+    emails = {_email(person.key): person.key for person in CAST}
+    people = {emails[user.email]: user for user in User.objects.filter(email__in=list(emails))}
+    return Stage(project=project, host=host, begins=project.created_at, people=people)
+
+
+def seat_the_host(stage: Stage) -> None:
+    """Let the host grade and review too, once the story so far is told without them."""
+    roles = [Role.LEAD, Role.ANNOTATOR, Role.REVIEWER]
+    projects.set_roles(
+        project=stage.project, user=stage.host, roles=roles, actor=stage.host, at=stage.at(WEEKS * 7 - 2)
+    )
+
+
+def _person(key: str, name: str, at: datetime) -> User:
+    """One of the cast, the same in every demo. Nobody can sign in as them: they have no password."""
+    email = _email(key)
+    known = User.objects.filter(email=email).first()
+    return known or accounts.create_user(email=email, name=name, password=None, at=at)
+
+
+def _email(key: str) -> str:
+    return f"{key}@tarnwick.example"
+
+
+def finish(job: Job | None) -> None:
+    """Do a job here and now, or wait for the worker that was faster.
+
+    Inside a transaction nobody else sees the job, and a thread that extends its lease would wait for us.
+    """
+    if job is None:
+        return
+    perform(job.pk, worker="demo", clock=timezone.now, with_heartbeat=not connection.in_atomic_block)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        job.refresh_from_db()
+        if job.state == JobState.DONE:
+            return
+        if job.state in {JobState.FAILED, JobState.CANCELLED}:
+            raise DemoFailed(f"The job {job.kind} ended as {job.state}: {job.error}", code="demo")
+        time.sleep(0.1)
+    raise DemoFailed(f"The job {job.kind} took longer than {PATIENCE_SECONDS} seconds.", code="demo")

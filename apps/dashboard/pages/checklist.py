@@ -1,0 +1,95 @@
+"""The way from an empty project to a scored release, step by step, derived from what is there."""
+
+from typing import NamedTuple
+
+from django.db.models import Exists
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Membership, Project
+from apps.corpus.models import Block, Snapshot
+from apps.dashboard.edges.paths import path
+from apps.evaluation.models import Evaluation
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import Version
+from apps.judging import selectors as judging
+from apps.judging.models import Guideline, Judgement, Round
+from apps.queries.models import Query
+from apps.retrieval.enums import PoolState
+from apps.retrieval.models import Pool
+from apps.triples.enums import State
+from apps.triples.models import Triple
+
+RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]
+
+
+class Step(NamedTuple):
+    """`is_next` marks the one step to do now."""
+
+    title: str
+    small: str
+    verb: str
+    url: str
+    is_done: bool
+    is_next: bool
+
+
+STEPS = (
+    ("corpus", "Import a corpus", "blocks from JSONL, CSV, BEIR or SMART files", "Import", "import corpus"),
+    ("snapshot", "Freeze a snapshot", "the exact texts that everything later points at", "Freeze", "freeze"),
+    ("queries", "Import queries", "what people ask, with source and strata", "Import", "import queries"),
+    (
+        "people",
+        "Ask people in",
+        "annotators and two reviewers; take the roles you want to try yourself",
+        "Invite",
+        "people:people",
+    ),
+    ("pool", "Pool two systems", "BM25, TF-IDF or a run of yours: the pairs worth judging", "Pool", "pool"),
+    ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline_new"),
+    ("grades", "Judge the pairs", "one pair a screen, one key a grade", "Plan a round", "plan round"),
+    ("triples", "Write triples", "question, block, answer; two blind reviewers confirm or flag", "Write", "bench"),
+    ("version", "Release a version", "what was agreed, frozen for good and exported", "Release", "versions"),
+    ("scores", "Score a run", "measures with intervals against that version", "Score", "score"),
+)
+
+BEGUN = ("grades", "Judge the pairs", "pairs still wait for a grade or for a decision", "Go on", "judging:index")
+"""The step of the grades once there is a round."""
+
+
+def done(project: Project) -> dict[str, bool]:
+    """For each step whether it has been taken, in a fixed number of queries."""
+    facts = {
+        "corpus": Block.objects.filter(corpus__project=project),
+        "snapshot": Snapshot.objects.filter(corpus__project=project),
+        "queries": Query.objects.filter(project=project),
+        "people": Membership.objects.live().filter(project=project, role__in=[Role.ANNOTATOR, Role.REVIEWER]),
+        "guideline": Guideline.objects.filter(project=project),
+        "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE),
+        "grades": Judgement.objects.filter(round__project=project),
+        "triples": Triple.objects.filter(project=project, state=State.ACCEPTED),
+        "version": Version.objects.filter(gold_set__project=project, state__in=RELEASED),
+        "scores": Evaluation.objects.filter(project=project, scored_at__isnull=False),
+    }
+    named = {f"has_{key}": Exists(rows) for key, rows in facts.items()}
+    found = Project.objects.filter(pk=project.pk).values(**named).get()
+    taken = {key: bool(dict(found)[f"has_{key}"]) for key in facts}
+    # A project that has released a version is past its first steps, whatever round is open in it.
+    taken["grades"] = taken["grades"] and (taken["version"] or judging.is_judged(project))
+    return taken
+
+
+def steps(project: Project) -> list[Step]:
+    """The steps with their marks; empty once all are taken."""
+    taken = done(project)
+    if all(taken.values()):
+        return []
+    to_do = next(key for key, *_ in STEPS if not taken[key])
+    rows = [BEGUN if key == "grades" and _has_round(project) else (key, *rest) for key, *rest in STEPS]
+    return [
+        Step(title, small, verb, path(page, project), taken[key], key == to_do)
+        for key, title, small, verb, page in rows
+    ]
+
+
+def _has_round(project: Project) -> bool:
+    return Round.objects.filter(project=project).exists()

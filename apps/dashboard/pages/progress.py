@@ -1,0 +1,231 @@
+"""How a project is doing: states, progress, agreement, flag rates, source mix. Numbers and their charts."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import islice
+from typing import NamedTuple
+
+from django.db.models import Count, Q
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.agreement.actions import have_grades_read
+from apps.agreement.selectors import agreement
+from apps.agreement.selectors.breakdowns import overview_of
+from apps.agreement.selectors.grade_cache import GradesNotRead
+from apps.calibration.core.control_chart import limits
+from apps.calibration.rules import person_refusal
+from apps.calibration.selectors import rates
+from apps.common.drawing import charts
+from apps.common.text.wording import percent
+from apps.dashboard.pages.round_forecast import outlook
+from apps.judging import selectors as judging
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Round
+from apps.metrics.agreement import Coefficient
+from apps.metrics.statistics.proportions import wilson
+from apps.queries.models import Source
+from apps.review.enums import Side
+from apps.review.selectors import tracking
+from apps.triples.selectors import triples
+
+STATE_FILLS = {
+    "accepted": "part-accepted",
+    "stale": "part-stale",
+    "in_review": "part-review",
+    "disputed": "part-disputed",
+    "draft": "part-draft",
+    "dropped": "part-dropped",
+}
+MOST_PAIRS_OF_PEOPLE = 4
+WEEKS = 12
+LEAST_WEEKS = 3
+KEPT_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class StateCount:
+    state: str
+    count: int
+
+
+class States(NamedTuple):
+    """Triples by state; `stale` are taken out of `accepted`, so that the parts add up to `total`."""
+
+    total: int
+    counts: list[StateCount]
+    bar: SafeString
+
+
+def states(project: Project) -> States | None:
+    """The triples of a project by state, or None when there is none."""
+    found = triples.states_of(project)
+    found["accepted"] -= found["stale"]
+    total = sum(found.values())
+    if not total:
+        return None
+    usual = [StateCount(state, found[state]) for state in STATE_FILLS]
+    others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
+    parts = [charts.Part(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    return States(total, usual + others, charts.parts_bar(f"{total:,} triples by state", parts))
+
+
+class Judging(NamedTuple):
+    """How far the newest round is; `outlook` says in words how it goes on."""
+
+    round: Round
+    done: int
+    planned: int
+    outlook: str
+    bar: SafeString
+
+
+def judging_progress(project: Project, at: datetime) -> Judging | None:
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING)
+    newest = rounds.exclude(state=RoundState.OPENING).order_by("-number").first()
+    if newest is None:
+        return None
+    seats = judging.totals(newest)
+    name = f"{seats.done:,} of {seats.planned:,} judgements of {newest} are given"
+    words = outlook(newest, seats, at=at)
+    return Judging(newest, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
+
+
+class Chart(NamedTuple):
+    drawing: SafeString
+    figures: SafeString
+
+
+def agreement_chart(member: Member) -> Chart | None:
+    """Agreement of everybody, of the pairs of people who share most, and of reviewers; None before any was shared."""
+    rows = _coefficients(member)
+    if not any(coefficient.n for _, _, coefficient in rows):
+        return None
+    short = _short(agreement.names_for(member, {pk for people, _, _ in rows for pk in people}))
+    estimates = []
+    for people, measure, coefficient in rows:
+        label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
+        estimates.append(_estimate(charts.clip(label, 20), measure, coefficient, strong=not people))
+    drawing = charts.estimates("Agreement with 95 % intervals", estimates)
+    return Chart(charts.plot(drawing), charts.estimate_figures(estimates))
+
+
+def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.Estimate:
+    """A number without an interval is not shown: the row says why in words."""
+    if coefficient.value is None or coefficient.interval is None:
+        why = coefficient.reason or "too few items for an interval"
+        return charts.Estimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
+    low, high = coefficient.interval
+    return charts.Estimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
+
+
+def _short(names: dict[int, str]) -> dict[int, str]:
+    """First names where they tell people apart, else whole names; of "Person A" the letter."""
+    bare = {pk: name.removeprefix("Person ") for pk, name in names.items()}
+    first = Counter(name.split()[0] for name in bare.values())
+    return {pk: name.split()[0] if first[name.split()[0]] == 1 else name for pk, name in bare.items()}
+
+
+ALPHA, FLEISS = "α ordinal", "κ Fleiss"
+WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
+Line = tuple[tuple[int, ...], str, Coefficient]
+
+
+def _coefficients(member: Member) -> list[Line]:
+    """The coefficients of the chart, from the rounds this member may see; while a job reads them reviewers' alone."""
+    project = member.project
+    rounds = agreement.rounds_for(member)
+    have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
+    reviewers: Line = ((), FLEISS, agreement.verdict_agreement(project).kappa)
+    try:
+        grades = overview_of(project, rounds)
+    except GradesNotRead:
+        return [reviewers]
+    told = zip(grades.pairs, grades.pair_alphas, strict=True)
+    pairs = [((pair.first, pair.second), ALPHA, alpha) for pair, alpha in islice(told, MOST_PAIRS_OF_PEOPLE)]
+    return [((), ALPHA, grades.alpha), *pairs, reviewers]
+
+
+class AuthorRate(NamedTuple):
+    """Flags that first revisions of one author received."""
+
+    name: str
+    flags: int
+    reviews: int
+    rate: float
+    interval: tuple[float, float] | None
+    is_calibrating: bool
+
+
+class FlagRates(NamedTuple):
+    authors: list[AuthorRate]
+    weeks: Chart | None
+
+
+def flag_rates(member: Member) -> FlagRates | None:
+    """First-round flag rates by author and by week; None before any first round closed. Others see their own alone."""
+    found = rates.side_rates(member.project, Side.AUTHOR)
+    if not found.everybody.n:
+        return None
+    shown = [row for row in found.people if person_refusal(member, row.person) is None]
+    names = agreement.names_for(member, [row.person for row in shown])
+    authors = []
+    for row in shown:
+        flags = row.people.hits + row.machine.hits
+        interval = wilson(flags, row.n)
+        authors.append(AuthorRate(names[row.person], flags, row.n, flags / row.n, interval, row.is_calibrating))
+    return FlagRates(sorted(authors), _by_week(member.project))
+
+
+def _by_week(project: Project) -> Chart | None:
+    """The control chart of the last weeks, when there are enough of them."""
+    weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    for day, flags, n in rates.kept(project, "days", lambda: tracking.flags_by_day(project)):
+        year, week, _ = date.fromisoformat(day).isocalendar()
+        weeks[year, week][0] += flags
+        weeks[year, week][1] += n
+    if len(weeks) < LEAST_WEEKS:
+        return None
+    mean = sum(flags for flags, _ in weeks.values()) / sum(n for _, n in weeks.values())
+    periods = [
+        charts.Period(str(week), flags, n, limits(mean, n)[1])
+        for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
+    ]
+    outside = ", ".join(period.label for period in periods if period.is_outside)
+    words = f"outside: week {outside}" if outside else "no week lies outside"
+    chart = charts.control_chart(f"Flag rate by week with control limits; {words}", periods, mean)
+    figures = charts.figures(
+        ["Week", "Reviewed", "Flagged", "Rate", "Limit"],
+        [[p.label, p.n, p.hits, f"{p.hits / p.n * 100:.1f} %", f"{(p.limit or 0) * 100:.1f} %"] for p in periods],
+    )
+    return Chart(charts.plot(chart), figures)
+
+
+class Mix(NamedTuple):
+    total: int
+    chart: SafeString
+    figures: SafeString
+    has_targets: bool
+
+
+def source_mix(project: Project) -> Mix | None:
+    """Queries by source against the targets of the sources; None before queries name their source."""
+    live = Q(queries__retired_at=None, queries__isnull=False)
+    counted = Source.objects.filter(project=project).annotate(n=Count("queries", filter=live))
+    sources = list(counted.order_by("-n", "name"))
+    total = sum(source.n for source in sources)
+    if not total:
+        return None
+    bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
+    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
+    figures = charts.figures(
+        ["Source", "Queries", "Share", "Target"],
+        [
+            [bar.label, f"{bar.count:,}", percent(bar.share), "none" if bar.target is None else percent(bar.target, 0)]
+            for bar in bars
+        ],
+    )
+    return Mix(total, chart, figures, any(source.target_share is not None for source in sources))

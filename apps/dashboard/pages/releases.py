@@ -1,0 +1,54 @@
+"""The latest gold version in a few lines, and the draft that comes after it."""
+
+from typing import Any, NamedTuple
+
+from apps.accounts.models import Project
+from apps.common.text.wording import NOT_DEFINED, count, interval, number
+from apps.dashboard.edges.paths import path
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import versions as goldsets
+
+FIGURES = {"grades": "Agreement of grades", "verdicts": "Agreement of reviewers"}
+
+
+class Release(NamedTuple):
+    """`facts` are pairs of a term and its words; `url` is the page of all versions."""
+
+    version: Version | None
+    draft: Version | None
+    facts: list[tuple[str, str]]
+    url: str
+
+
+def latest(project: Project, *, with_draft: bool) -> Release:
+    version = goldsets.latest_version(project)
+    return Release(
+        version=version,
+        draft=goldsets.open_draft(project) if with_draft else None,
+        facts=_facts(version.manifest) if version else [],
+        url=path("versions", project),
+    )
+
+
+def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    counts = manifest["counts"]
+    holds = ", ".join(
+        f"{count(counts[kind])} {one if counts[kind] == 1 else many}"
+        for kind, one, many in (
+            ("queries", "query", "queries"),
+            ("grades", "judged pair", "judged pairs"),
+            ("triples", "triple", "triples"),
+        )
+    )
+    figures = manifest.get("agreement", {})
+    return [
+        ("Holds", holds),
+        *((term, _figure(figures[key])) for key, term in FIGURES.items() if key in figures),
+        ("Snapshot", manifest["snapshot"]["name"]),
+    ]
+
+
+def _figure(facts: dict[str, Any]) -> str:
+    if facts["value"] is None:
+        return f"{NOT_DEFINED}: {facts['reason']}"
+    return f"{number(facts['value'], 2)}, {interval(facts['ci'])}, n {count(facts['n'])}"

@@ -1,0 +1,74 @@
+"""The line below how far a round is: its overlap, when it is done, who judges today, which seats are held."""
+
+from datetime import date, datetime, timedelta
+
+from django.utils import timezone
+
+from apps.common.text.wording import count, day, percent
+from apps.judging import selectors as judging
+from apps.judging.core.eta import Lately, estimate
+from apps.judging.enums import RoundState
+from apps.judging.models import Round
+from apps.judging.selectors import Totals, board
+
+WEEK = timedelta(days=7)
+
+
+def outlook(round_: Round, seats: Totals, *, at: datetime) -> str:
+    """The line of an open round, or when a closed one was closed."""
+    overlap = _overlap(round_)
+    today = timezone.localdate(at)
+    if round_.state == RoundState.CLOSED:
+        closed = f"closed on {day(timezone.localdate(round_.closed_at), today)}" if round_.closed_at else "closed"
+        return f"{overlap}, {closed}."
+    stuck = judging.stuck(round_)
+    lately, _ = board.lately(round_, at=at)
+    end = ending(seats.to_go - stuck, lately, today)
+    left = f" {_seats(stuck)} that nobody can fill." if stuck else ""
+    midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+    people = _people(board.judged_since(round_, midnight))
+    return f"{overlap}, {end}.{left} {people}; {_held(seats.held, board.lapsed(round_, at=at))}."
+
+
+def ending(to_go: int, lately: Lately, today: date) -> str:
+    """When `to_go` judgements are done at the pace of late, in words."""
+    if to_go <= 0:
+        return "every judgement that can be given is given"
+    found = estimate(to_go, lately, mean_ms=None, today=today)
+    if found.day:
+        return f"at this pace done {_when(found.day, today)}"
+    if lately.judgements:
+        return "at this pace not done within ten years"
+    return f"nothing judged in the last {'day' if lately.days == 1 else f'{lately.days} days'}, so no day can be named"
+
+
+def _when(then: date, today: date) -> str:
+    """ "tomorrow", the weekday within a week, else the date."""
+    if then <= today + timedelta(days=1):
+        return "today" if then <= today else "tomorrow"
+    return f"on {then:%A}" if then < today + WEEK else f"on {day(then, today)}"
+
+
+def _overlap(round_: Round) -> str:
+    if round_.judges < 2 or not round_.overlap_share:
+        return "No overlap"
+    return f"Overlap {percent(round_.overlap_share, 0)}"
+
+
+def _seats(n: int) -> str:
+    return f"{count(n)} {'seat' if n == 1 else 'seats'}"
+
+
+def _people(n: int) -> str:
+    return f"{count(n)} {'person' if n == 1 else 'people'} judged today" if n else "Nobody judged today"
+
+
+def _held(held: int, lapsed: int) -> str:
+    if not held:
+        return "no seat is held"
+    are = "is" if held == 1 else "are"
+    if not lapsed:
+        return f"{_seats(held)} {are} held, none has lapsed"
+    return (
+        f"{_seats(held)} {are} held, {count(lapsed)} of them lapsed: others get {'it' if lapsed == 1 else 'them'} next"
+    )

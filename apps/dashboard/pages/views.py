@@ -1,0 +1,87 @@
+"""Pages that look across apps: all projects, a project's home, its settings."""
+
+from django.conf import settings as django_settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.actions.projects import change_project
+from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.dashboard import rules, selectors
+from apps.dashboard.actions.projects import change_scale
+from apps.dashboard.forms import ScaleForm, SettingsForm
+from apps.dashboard.pages import checklist, drift, progress, releases, waiting
+from apps.triples.core.checks import ALWAYS_STOPS
+
+
+@login_required
+@require_safe
+def projects(request: PersonRequest) -> HttpResponse:
+    places = selectors.places_of(request.user)
+    has_demo = any(place.project.is_demo for place in places)
+    offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
+    return render(request, "dashboard/projects.html", {"places": places, "offers_demo": offers_demo})
+
+
+@member_view()
+@require_safe
+def home(request: MemberRequest, project: Project) -> HttpResponse:
+    """What waits for this person, and how the project is doing; health is for those who steer and those who watch."""
+    member = request.member
+    now = timezone.now()
+    watches = member.holds(Role.LEAD, Role.VIEWER)
+    snapshot = selectors.newest_snapshot(project)
+    release = releases.latest(project, with_draft=member.is_lead)
+    rested_on = release.version.snapshot if release.version else snapshot
+    context = {
+        "section": "Home",
+        "today": timezone.localdate(),
+        "waiting": waiting.rows(member, now),
+        "may_write": member.holds(Role.ANNOTATOR),
+        "steps": checklist.steps(project) if member.is_lead else [],
+        "snapshot": snapshot,
+        "release": release,
+        "states": progress.states(project),
+        "judging": progress.judging_progress(project, now),
+        "agreement": progress.agreement_chart(member) if watches else None,
+        "flags": progress.flag_rates(member) if watches else None,
+        "mix": progress.source_mix(project),
+        "drift": drift.drift(member, rested_on, now) if watches else None,
+    }
+    return render(request, "dashboard/home.html", context)
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: MemberRequest, project: Project) -> HttpResponse:
+    """Two forms on one page: name and policies, and the scale as long as nobody has graded."""
+    is_scale = request.POST.get("form") == "scale"
+    data = request.POST or None
+    form = SettingsForm(None if is_scale else data, project=project)
+    scale_form = ScaleForm(data if is_scale else None, scale=project.scale)
+    sent = scale_form if is_scale else form
+    if request.method == "POST" and sent.is_valid():
+        if is_scale:
+            change_scale(project_id=project.pk, scale=scale_form.scale, actor=request.user, at=timezone.now())
+        else:
+            change_project(
+                project_id=project.pk,
+                name=form.cleaned_data["name"],
+                policies=form.policies,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        messages.success(request, "The settings are saved.")
+        return redirect("dashboard:settings", slug=project.slug)
+    context = {
+        "form": form,
+        "always_stops": ALWAYS_STOPS,
+        "scale_form": scale_form,
+        "scale_refusal": rules.scale_refusal(project),
+    }
+    return render(request, "dashboard/settings.html", context, status=400 if sent.errors else 200)

@@ -1,0 +1,137 @@
+"""What waits for one person in a project: rows with a key, a count and an age."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max, Min
+
+from apps.accounts.selectors import Member
+from apps.calibration.rules import PARTICIPANTS
+from apps.calibration.selectors.calibrations import waiting_in
+from apps.common.text.wording import age, day
+from apps.dashboard.edges.paths import path
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
+from apps.judging import selectors as judging
+from apps.queries.models import Permission
+from apps.review.selectors import queues as review
+
+FAILED_JOBS_SHOWN = timedelta(days=7)
+JUST_NOW = timedelta(minutes=1)
+PERMISSION_WARNING = timedelta(days=30)
+
+# What review says waits, as this page says it: key, title, and the words below it.
+REVIEW_ROWS = {
+    "triples to review": ("r", "Review triples", "question, block and answer; your verdict is blind"),
+    "disputes to answer": ("d", "Disputes to answer", "the next move is yours"),
+    "drafts to finish": ("w", "Your drafts", "begun on the bench and not yet submitted"),
+    "revisions to finish": ("v", "Revisions you began", "the next round opens when you submit them"),
+    "disputes to adjudicate": ("t", "Disputes to decide", "you have no part in them"),
+    "stale triples": ("s", "Stale triples", "block text changed in a newer snapshot"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that waits. `key` is the letter that opens it."""
+
+    key: str
+    title: str
+    small: str
+    count: int
+    when: str
+    url: str
+
+
+def rows(member: Member, at: datetime) -> list[Row]:
+    """Everything that waits for this person, most urgent kind first; nothing that does not wait."""
+    found = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
+    if member.is_lead:
+        found += [*_permissions(member, at), *_failed_jobs(member, at)]
+    return found
+
+
+def _oldest(since: datetime | None, at: datetime) -> str:
+    if since is None:
+        return ""
+    return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
+
+
+def _judging(member: Member, at: datetime) -> list[Row]:
+    waits = judging.waiting_for(member.user, member.project)
+    found = []
+    if waits.to_adjudicate and waits.adjudicate_round:
+        found.append(
+            Row(
+                "a",
+                "Adjudicate grades",
+                "lowest agreement first",
+                waits.to_adjudicate,
+                _oldest(waits.adjudicate_since, at),
+                path("adjudicate", member.project, pk=waits.adjudicate_round.pk),
+            )
+        )
+    if waits.to_grade and waits.grade_round:
+        found.append(
+            Row(
+                "g",
+                "Grade pairs",
+                f"{waits.grade_round}, one pair a screen",
+                waits.to_grade,
+                "",
+                path("grade", member.project, pk=waits.grade_round.pk),
+            )
+        )
+    if waits.full_round:
+        url = path("judging:round", member.project, pk=waits.full_round.pk)
+        small = "every planned grade is given; closing fixes them"
+        found.append(Row("e", f"Close {waits.full_round}", small, 1, "", url))
+    if waits.left and waits.left_round:
+        url = path("adjudicate", member.project, pk=waits.left_round.pk)
+        small = "you judged them yourself: tell another lead, or make somebody one"
+        found.append(Row("o", "Grades for another lead", small, waits.left, "", url))
+    return found
+
+
+def _review(member: Member, at: datetime) -> list[Row]:
+    found = []
+    for wait in review.waiting_for(member.user, member.project, member.roles, at):
+        key, title, small = REVIEW_ROWS[wait.word]
+        url = path(wait.url_name, member.project)
+        found.append(Row(key, title, small, wait.count, _oldest(wait.since, at), url))
+    return found
+
+
+def _calibrations(member: Member, at: datetime) -> list[Row]:
+    if not member.holds(*PARTICIPANTS):
+        return []
+    items = list(waiting_in(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
+    if not items:
+        return []
+    first = items[0].calibration
+    url = path("calibration:item", member.project, number=first.number, place=items[0].number)
+    small = "past triples once more, blind"
+    return [Row("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
+
+
+def _permissions(member: Member, at: datetime) -> list[Row]:
+    ending = Permission.objects.filter(
+        source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
+    )
+    found = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
+    if not found["count"]:
+        return []
+    small = f"the first on {day(found['first'].date(), at.date())}; what rests on it leaves every later export"
+    when = f"in {age(found['first'], at)}"
+    return [Row("p", "Permissions that expire", small, found["count"], when, path("sources", member.project))]
+
+
+def _failed_jobs(member: Member, at: datetime) -> list[Row]:
+    failed = Job.objects.filter(
+        project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN
+    ).aggregate(count=Count("pk"), last=Max("finished_at"))
+    if not failed["count"]:
+        return []
+    small = "with the reason and a button to try again"
+    when = f"last {age(failed['last'], at)} ago"
+    return [Row("f", "Jobs that failed", small, failed["count"], when, path("jobs", member.project))]

@@ -1,0 +1,216 @@
+"""What the page of two runs shows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from apps.accounts.selectors import Member
+from apps.common.text.wording import number
+from apps.evaluation import rules
+from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.edges.sheets import Sheet, conventions_of
+from apps.evaluation.models import ClosedComparison, RegressionNote
+from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, Pairing
+from apps.goldsets.models import VersionQuery
+from apps.metrics import comparison
+from apps.metrics.comparison import Change, Regressions, Row
+from apps.metrics.scorecard import Beside
+from apps.retrieval.models import Pool
+
+
+class DropRow(NamedTuple):
+    change: Change
+    query: VersionQuery
+    note: RegressionNote | None
+
+
+@dataclass
+class Comparison:
+    """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
+
+    baseline: Sheet
+    candidate: Sheet
+    asked: str = ""
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        values = (self.baseline.values, self.candidate.values)
+        return Pairing(self.baseline.evaluation, self.candidate.evaluation, values)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.pairing.names
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.pairing.rows
+
+    @cached_property
+    def headline(self) -> Row | None:
+        return self.pairing.row_of(self.asked) or next(iter(self.rows), None)
+
+    @property
+    def measure(self) -> str:
+        assert self.headline is not None
+        return self.headline.measure
+
+    @cached_property
+    def verdict(self) -> str:
+        assert self.headline is not None
+        return comparison.verdict(*self.names, self.headline, len(self.rows), self.regressions)
+
+    @cached_property
+    def regressions(self) -> Regressions:
+        """Over every query, those that this person may not see too: a count names none."""
+        fell = [change for change in self._all_changes if change.is_drop]
+        return Regressions(len(fell), sum(change.query_id not in self.notes for change in fell))
+
+    @cached_property
+    def notes(self) -> dict[str, RegressionNote]:
+        return self.pairing.notes(self.measure)
+
+    @cached_property
+    def closed(self) -> ClosedComparison | None:
+        return evaluations.closed(self.baseline.evaluation, self.candidate.evaluation, self.measure)
+
+    @property
+    def closing_refusal(self) -> str | None:
+        """Why this person cannot close it now, said beside the button."""
+        return rules.closing_refusal(self.candidate.member, self.regressions, is_closed=self.closed is not None)
+
+    @property
+    def to_judge_again(self) -> int:
+        """Drops whose grades were called wrong and that no pool has taken up."""
+        wrong = RegressionNote.Decision.GRADES_WRONG
+        return sum(note.decision == wrong and note.pool is None for note in self.notes.values())
+
+    @property
+    def pools(self) -> list[Pool]:
+        """Where pairs of this comparison are judged again, oldest first."""
+        found = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
+        return [found[pk] for pk in sorted(found)]
+
+    @property
+    def left_open(self) -> list[str]:
+        """What is still to come of grades that were called wrong, said before a comparison is closed for good."""
+        pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
+        found = [f"{pool.name} has no round yet." for pool in pools]
+        if not (n := self.to_judge_again):
+            return found
+        drops = "One drop is" if n == 1 else f"{n:,} drops are"
+        return [f"{drops} put down to wrong grades, and no pair of {'it' if n == 1 else 'them'} is chosen yet.", *found]
+
+    @property
+    def unsettled(self) -> list[str]:
+        """The other measures that are not settled, each with the queries that its difference would need."""
+        open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]
+        return [f"{row.measure} ({_needed(self.pairing.beside[row.measure])})" for row in open_rows]
+
+    @property
+    def handful_words(self) -> str:
+        """What to know where the difference of a measure rests on a handful of queries; empty where none does."""
+        return comparison.HANDFUL_WORDS if comparison.handfuls(self.rows) else ""
+
+    @property
+    def power(self) -> str:
+        """What so many queries can show of the headline's measure; empty where it cannot be told."""
+        beside = self.pairing.beside[self.measure]
+        if beside.detectable is None:
+            return ""
+        n = beside.tests.n
+        said = f"These {n:,} queries show a true difference of {number(beside.detectable)} four times in five"
+        if self.headline is None or self.headline.difference.is_settled:
+            return f"{said}."
+        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(beside)}."
+
+    @property
+    def beside(self) -> list[tuple[Row, Beside]]:
+        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
+
+    @cached_property
+    def drawn(self) -> list[tuple[Row, str]]:
+        bounds = charts.difference_bounds(self.rows)
+        return [(row, charts.difference_cell(row.measure, row.difference, bounds)) for row in self.rows]
+
+    @property
+    def head(self) -> str:
+        return charts.head_cell(charts.difference_bounds(self.rows), signs=True)
+
+    @cached_property
+    def _all_changes(self) -> list[Change]:
+        return self.pairing.changes(self.measure)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The queries this person may see, worst first."""
+        return [change for change in self._all_changes if self.candidate.visible[change.place]]
+
+    @property
+    def deltas(self) -> str:
+        return charts.deltas(self.measure, self.changes)
+
+    @property
+    def delta_figures(self) -> str:
+        return charts.delta_figures(self.changes, self.names)
+
+    @cached_property
+    def drops(self) -> list[DropRow]:
+        return [
+            DropRow(change, self.candidate.queries[change.place], self.notes.get(change.query_id))
+            for change in self.changes
+            if change.is_drop
+        ]
+
+    @property
+    def explained(self) -> int:
+        return sum(drop.note is not None for drop in self.drops)
+
+    @property
+    def left(self) -> int:
+        return len(self.drops) - self.explained
+
+    def drop_of(self, query_id: str) -> DropRow | None:
+        return next((drop for drop in self.drops if drop.change.query_id == query_id), None)
+
+    def open_after(self, query_id: str) -> DropRow | None:
+        """The next drop that nobody has explained: below this query, else from the top; None when none is left."""
+        ids = [drop.change.query_id for drop in self.drops]
+        start = ids.index(query_id) + 1 if query_id in ids else 0
+        return next((drop for drop in [*self.drops[start:], *self.drops[:start]] if drop.note is None), None)
+
+    @property
+    def judged_curve(self) -> str:
+        return charts.judged_curve(self._judged_to)
+
+    @property
+    def judged_figures(self) -> str:
+        return charts.judged_figures(self._judged_to)
+
+    @property
+    def _judged_to(self) -> dict[str, list[float | None]]:
+        sheets = (self.baseline, self.candidate)
+        pairs = zip(self.names, sheets, strict=True)
+        return {name: sheet.evaluation.counts.get("judged_to", []) for name, sheet in pairs}
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(row.measure for row in self.rows)
+
+
+def _needed(beside: Beside) -> str:
+    if beside.needed is None:
+        return "no number of queries would do"
+    about = "" if beside.needed_words.startswith("over") else "about "
+    return f"{about}{beside.needed_words} queries would be needed"
+
+
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> Comparison:
+    """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
+    first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    if reason := rules.comparison_refusal(first, second):
+        raise ComparisonRefused(reason, code="comparison_refused")
+    found = Comparison(Sheet(first, member), Sheet(second, member), measure)
+    if found.headline is None:
+        raise ComparisonRefused(NO_MEASURE, code="no_measure")
+    return found

@@ -1,0 +1,74 @@
+"""Small multiples by stratum, for one run or two over the same queries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from apps.evaluation.core.charts import stratum_bounds
+from apps.evaluation.core.robustness import KIND, UNNAMED
+from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.enums import STRATA
+from apps.evaluation.selectors.rankings import JUDGED_NAME
+from apps.goldsets.core.splits import VARIANT_OF
+from apps.goldsets.models import VersionQuery
+from apps.metrics import comparison
+from apps.metrics.columns import Floats
+from apps.metrics.statistics.significance import mean_of
+
+SPLIT, WORDING = "split", "wording"
+CLEAN = "clean"
+MULTIPLES = 9
+
+
+def strata_context(asked: str, sheets: Sequence[Sheet], measure: str, names: Sequence[str]) -> dict[str, Any]:
+    """What `_strata.html` shows: the means of each run in every stratum of the field asked for, else of the first."""
+    queries, runs = sheets[0].queries, [sheet.values[measure] for sheet in sheets]
+    fields = fields_of(queries)
+    field = asked if asked in fields else next(iter(fields), "")
+    found, small = strata_of(queries, field, runs) if field else ([], 0)
+    judged = judged_inside(queries, field, found, [sheet.values[JUDGED_NAME] for sheet in sheets])
+    bounds = stratum_bounds(found)
+    return {
+        "strata_fields": fields,
+        "strata_field": field,
+        "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(found)],
+        "strata_figures": charts.strata_figures(found, names),
+        "small_strata": small,
+        "fewest": comparison.FEWEST_IN_STRATUM,
+    }
+
+
+def fields_of(queries: Sequence[VersionQuery]) -> dict[str, str]:
+    """The kinds of strata that tell these queries apart."""
+    words = {**STRATA, SPLIT: "Split", WORDING: "Wording"}
+    return {
+        field: word for field, word in words.items() if len({stratum_of(query, field) for query in queries} - {""}) > 1
+    }
+
+
+def stratum_of(query: VersionQuery, field: str) -> str:
+    """The stratum that a query is in, empty for none. A query is of clean wording unless it is a variant."""
+    if field == SPLIT:
+        return query.split
+    if field == WORDING:
+        facts = query.fields.get("metadata") or {}
+        return str(facts.get(KIND) or UNNAMED) if facts.get(VARIANT_OF) else CLEAN
+    return str(query.fields.get(field) or "")
+
+
+def strata_of(
+    queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
+) -> tuple[list[comparison.Stratum], int]:
+    """The largest strata with the mean of each run, and how many were too small to be shown."""
+    found, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
+    return found[:MULTIPLES], small
+
+
+def judged_inside(
+    queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.Stratum], judged: Sequence[Floats]
+) -> list[list[float | None]]:
+    """For each stratum the mean share of judged blocks of each run, over the queries that the run answers."""
+    labels = np.array([stratum_of(query, field) for query in queries], dtype=object)
+    return [[mean_of(run[(labels == one.name) & ~np.isnan(run)]) for run in judged] for one in found]

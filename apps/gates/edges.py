@@ -1,0 +1,27 @@
+"""What pages and the API of gates answer alike, and the part that gates add to the page of an evaluation."""
+
+from django.http import Http404, HttpResponse
+from django.utils.text import slugify
+
+from apps.evaluation.edges.panels import Panel
+from apps.evaluation.models import Evaluation
+from apps.gates.selectors import gates, rule_files
+from apps.goldsets.models import GoldSet
+from apps.retrieval.models import System
+
+
+def results_panel(evaluation: Evaluation) -> Panel:
+    """What gates said of one run."""
+    return Panel("gates/_results.html", gates.results_on(evaluation))
+
+
+def file_response(gold_set: GoldSet, system: System) -> HttpResponse:
+    """The gates of a system as a download; pages and the API give the same. Raises Http404 where there is none."""
+    text = rule_files.file_of(gold_set, system)
+    if not text:
+        raise Http404(f"{system.name} has no gate on {gold_set.name}.")
+    answer = HttpResponse(text, content_type=rule_files.CONTENT_TYPE)
+    name = slugify(f"gates {gold_set.slug} {system.name}")[:100]
+    answer["Content-Disposition"] = f'attachment; filename="{name}.toml"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

@@ -1,0 +1,88 @@
+"""Versions as machines read them."""
+
+from typing import ClassVar
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import cut_list, only_known
+from apps.goldsets.edges.exports import export_response
+from apps.goldsets.enums import Split
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import versions
+from apps.goldsets.serializers import LossPageSerializer, VersionSerializer
+
+
+class VersionAPIView(ProjectAPIView):
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    def version(self, gold_set: str, number: int) -> Version:
+        found = versions.version_in(self.project, gold_set, number)
+        if found.released_at is None and not self.member.is_lead:
+            raise Http404("No such version.")
+        return found
+
+
+class VersionList(VersionAPIView):
+    """Every version of every gold set, newest first; those not released yet are listed to leads only."""
+
+    @extend_schema(responses=VersionSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        found = versions.versions_in(self.project).order_by("gold_set__slug", "-number")
+        if not self.member.is_lead:
+            found = found.filter(released_at__isnull=False)
+        return Response(VersionSerializer(found, many=True).data)
+
+
+class VersionDetail(VersionAPIView):
+    """One version with its manifest."""
+
+    @extend_schema(responses=VersionSerializer)
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        return Response(VersionSerializer(self.version(gold_set, number)).data)
+
+
+class VersionLosses(VersionAPIView):
+    """What a version leaves out of what was judged, queries first, each with the reason. For leads.
+
+    Of a draft it is what would stay out now, of a frozen version what stayed out.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+    @extend_schema(
+        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)], responses=LossPageSerializer
+    )
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        cut = cut_list(versions.losses_of(self.version(gold_set, number)), request.query_params)
+        return Response(LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
+
+
+class VersionExport(VersionAPIView):
+    """The files of a version as a zip. Leads get dev and test unless they name a split, everybody else dev."""
+
+    content_negotiation_class = OneForm
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("format", enum=CHOICES, default="all"),
+            OpenApiParameter("split", enum=Split.values),
+        ],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, gold_set: str, number: int):
+        return export_response(
+            self.version(gold_set, number),
+            member=self.member,
+            form=request.query_params.get("format", "all"),
+            split=request.query_params.get("split", ""),
+        )

@@ -1,0 +1,39 @@
+from django.http import FileResponse
+from django.utils import timezone
+
+from apps.accounts.selectors import Member
+from apps.common.errors import Forbidden
+from apps.goldsets import actions, rules
+from apps.goldsets.enums import Split
+from apps.goldsets.execution import exporting
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import versions
+
+
+def export_response(version: Version, *, member: Member, form: str, split: str) -> FileResponse:
+    """The zip file of a version. Leads get both sides unless they ask for one; everybody else gets dev."""
+    if reason := rules.export_refusal(version):
+        raise exporting.ExportRefused(reason, code="export_refused")
+    if reason := rules.blind_refusal(member):
+        raise Forbidden(reason, code="still_judging")
+    if form not in CHOICES:
+        raise exporting.WrongChoice(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
+    if split not in {"", *Split.values}:
+        raise exporting.WrongChoice("A split is dev or test.", code="unknown_split")
+    splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
+    if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
+        raise Forbidden(reason, code="test_is_sealed")
+    at = timezone.now()
+    stream = exporting.zipped(
+        version,
+        formats=[form],
+        splits=splits,
+        revoked=list(versions.revoked_sources(version, at=at)),
+        names=member.is_lead,
+    )
+    actions.log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
+    name = exporting.file_name(version, [form], splits)
+    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

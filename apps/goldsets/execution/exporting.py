@@ -1,0 +1,103 @@
+"""A frozen version as a folder, and as the zip file of one."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Collection, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import IO, Any
+
+from apps.common.errors import Refusal
+from apps.goldsets.execution.integrity import fault_of
+from apps.goldsets.formats.content import Unwritable
+from apps.goldsets.formats.folder import chosen, write_folder, zip_folder
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent
+
+log = logging.getLogger(__name__)
+
+FORGED = (
+    "Nothing was written. Somebody has changed the database past Karat: run karat verify-audit, and restore a backup "
+    "from before."
+)
+
+
+class ExportRefused(Refusal):
+    """A version that cannot be written in the forms asked for."""
+
+
+class WrongChoice(Refusal):
+    """A form or a split that there is none of."""
+
+    status = 400
+
+
+def write(
+    version: Version,
+    folder: Path,
+    *,
+    formats: Sequence[str],
+    revoked: Collection[int] = (),
+    splits: Collection[str] = EVERY_SPLIT,
+    names: bool = True,
+) -> dict[str, Any]:
+    """Write the version below an empty folder and return its manifest.
+
+    Raises WrongChoice for an unknown form, and ExportRefused for an item that a form has no place for, or when the
+    version is not what was frozen: somebody has written past Karat.
+    """
+    _choice(formats)
+    if fault := fault_of(version):
+        log.error("An export of %s was refused. %s", version, fault)
+        raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
+    content = VersionContent(version, splits=splits, revoked=revoked, names=names)
+    try:
+        return write_folder(content, folder, formats=formats, facts=_facts(content, formats))
+    except Unwritable as error:
+        raise ExportRefused(str(error), code="unwritable") from error
+
+
+def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
+    """The manifest as it was frozen, when the version was released, and what this export holds of it."""
+    released_at = content.version.released_at
+    export = {
+        "formats": _choice(formats),
+        "splits": sorted(content.splits),
+        "people": "named" if content.names else "numbered",
+        "queries": content.query_rows().count(),
+        "grades": content.grade_rows().count(),
+        "triples": content.triple_rows().count(),
+        "left_out_as_revoked": bool(content.revoked),
+    }
+    released = released_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if released_at else None
+    return {**content.version.manifest, "released_at": released, "export": export}
+
+
+def _choice(formats: Sequence[str]) -> list[str]:
+    try:
+        return chosen(formats)
+    except ValueError as error:
+        raise WrongChoice(f"{error}.", code="unknown_form") from error
+
+
+def zipped(version: Version, **options: Any) -> IO[bytes]:
+    """The same as an open temporary file that holds a zip, at its beginning. The caller closes it."""
+    stream = tempfile.TemporaryFile()  # noqa: SIM115 - handed to the response, which closes it
+    with tempfile.TemporaryDirectory(prefix="karat-export-") as folder:
+        try:
+            write(version, Path(folder), **options)
+            zip_folder(Path(folder), stream)
+        except BaseException:
+            stream.close()
+            raise
+    stream.seek(0)
+    return stream
+
+
+def file_name(version: Version, formats: Sequence[str], splits: Collection[str]) -> str:
+    """Made of slugs and numbers only, so that it is safe in a header and on every file system."""
+    form = "-".join(formats)
+    side = "" if set(splits) == set(EVERY_SPLIT) else "-" + "-".join(sorted(splits))
+    return f"{version.gold_set.slug}-{version.label}{side}-{form}.zip"

@@ -1,0 +1,272 @@
+"""The copy of everything a version holds into its own rows, its digest and its manifest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+
+from apps.agreement.selectors import agreement
+from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
+from apps.goldsets.enums import Split
+from apps.goldsets.formats import jsonl
+from apps.goldsets.formats.content import ExpectedBlock, QueryRow, TripleRow
+from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
+from apps.goldsets.selectors.assembly import Gathered, wording_of
+from apps.goldsets.selectors.content import VersionContent, stored_triple
+from apps.goldsets.selectors.freeze_checks import reviewers_of
+from apps.goldsets.selectors.losses import losses_facts
+from apps.queries.models import Permission, Query, Source
+from apps.triples.models import Triple
+
+BATCH = 1_000
+FORMAT = "karat-gold-set/1"
+
+
+def copy_items(found: Gathered) -> None:
+    """Write the queries, grades and triples of a draft. The version must still be a draft: guards see to it."""
+    version = found.version
+    queries = VersionQuery.objects.bulk_create(
+        [_version_query(version, query, found.side_of_query(query)) for query in found.queries.values()],
+        batch_size=BATCH,
+    )
+    by_query = {row.query_id: row for row in queries}
+    grades = (
+        VersionGrade(
+            version=version,
+            query=by_query[pair.query.pk],
+            block_version_id=pair.place.version_id,
+            block_id=pair.place.outside_id,
+            position=pair.place.position,
+            grade=pair.grade,
+            resolution=pair.resolution,
+            judges=pair.judges,
+        )
+        for pair in found.pairs
+    )
+    VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
+    VersionTriple.objects.bulk_create(_version_triples(found), batch_size=BATCH)
+    losses = (VersionLoss(version=version, **loss._asdict()) for loss in found.losses)
+    VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
+
+
+def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
+    fields = QueryRow(
+        query_id=query.outside_id,
+        text=query.text,
+        label=query.label,
+        intent=query.intent,
+        description=query.description,
+        source=query.source.slug if query.source else "",
+        difficulty=query.difficulty,
+        domain=query.domain,
+        query_type=query.query_type,
+        group=query.group_key,
+        tags=tuple(query.tags),
+        metadata=query.metadata,
+    )._asdict()
+    for name in ("query_id", "text", "split"):
+        del fields[name]
+    return VersionQuery(
+        version=version, query=query, outside_id=query.outside_id, text=query.text, split=side, fields=fields
+    )
+
+
+def _version_triples(found: Gathered) -> Iterator[VersionTriple]:
+    reviewers = reviewers_of(found.triples)
+    for triple in found.triples:
+        names = tuple(name for _, name in reviewers[triple.pk])
+        yield VersionTriple(
+            version=found.version,
+            triple=triple,
+            revision=triple.current,
+            label=triple.label,
+            split=found.side_of_triple(triple),
+            content=stored_triple(_triple_row(triple, found, names)),
+        )
+
+
+def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
+    revision = wording_of(triple)
+    author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
+    return TripleRow(
+        triple_id=triple.label,
+        question=revision.question,
+        expected_answer=revision.answer,
+        blocks=tuple(_expected(expected) for expected in revision.expected_blocks.all()),
+        match="all" if revision.needs_all_blocks else "any",
+        query_id=triple.query.outside_id if triple.query and triple.query_id in found.queries else "",
+        domain=triple.domain,
+        difficulty=triple.difficulty,
+        added_by=author.name,
+        added_at=_iso(triple.created_at),
+        reviewed_by=reviewers,
+        resolution=triple.resolution,
+        is_machine_written=triple.is_machine_written,
+    )
+
+
+def _expected(expected: Any) -> ExpectedBlock:
+    text = expected.version.text
+    return ExpectedBlock(
+        block_id=expected.version.block.outside_id,
+        document_id=expected.version.block.document.outside_id,
+        page_start=expected.version.page_start,
+        page_end=expected.version.page_end,
+        evidence=tuple(text[start:end] for start, end in expected.spans),
+    )
+
+
+def items_digest(version: Version) -> str:
+    """SHA-256 over the frame of the version and the lines of its items, in bytewise order."""
+    return digest_of_lines(_lines(version))
+
+
+def manifest_digest(manifest: dict[str, Any]) -> str:
+    return digest_of(plain_numbers(manifest))
+
+
+def _lines(version: Version) -> Iterator[str]:
+    yield canonical_json(_frame(version)).decode()
+    content = VersionContent(version)
+    for path, chunks in jsonl.files(content):
+        if path != jsonl.CORPUS:
+            yield path
+            yield from (chunk.decode().removesuffix("\n") for chunk in chunks)
+
+
+def _frame(version: Version) -> dict[str, Any]:
+    """What the items mean nothing without. The texts of the corpus are covered by the snapshot's digest."""
+    guideline = version.guideline
+    return {
+        "snapshot": version.snapshot.digest,
+        "scale": version.gold_set.project.scale,
+        "guideline": _guideline_digest(version) if guideline else None,
+    }
+
+
+def _guideline_digest(version: Version) -> str:
+    guideline = version.guideline
+    assert guideline is not None
+    return digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
+
+
+def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]:
+    """The facts of a version that is being frozen. Nobody is named in it."""
+    version = found.version
+    project = version.gold_set.project
+    return {
+        "format": FORMAT,
+        "project": {"slug": project.slug, "name": project.name},
+        "gold_set": {"slug": version.gold_set.slug, "name": version.gold_set.name},
+        "version": version.label,
+        "note": version.note,
+        "digest": digest,
+        "frozen_at": _iso(at),
+        "snapshot": _snapshot_facts(version),
+        "scale": project.scale,
+        "guideline": _guideline_facts(version),
+        "counts": _counts(found),
+        "splits": split_facts(found),
+        "left_out": losses_facts(found.losses),
+        "agreement": _agreement_facts(found),
+        "sources": _source_facts(found),
+        "software": {"name": "karat", "version": settings.VERSION},
+    }
+
+
+def _snapshot_facts(version: Version) -> dict[str, Any]:
+    snapshot = version.snapshot
+    return {
+        "name": snapshot.name,
+        "corpus": snapshot.corpus.slug,
+        "digest": snapshot.digest,
+        "blocks": snapshot.block_count,
+        "documents": snapshot.document_count,
+    }
+
+
+def _guideline_facts(version: Version) -> dict[str, Any] | None:
+    if version.guideline is None:
+        return None
+    return {"number": version.guideline.number, "digest": _guideline_digest(version)}
+
+
+def _counts(found: Gathered) -> dict[str, Any]:
+    grades = Counter(pair.grade for pair in found.pairs)
+    return {
+        "queries": len(found.queries),
+        "grades": len(found.pairs),
+        "triples": len(found.triples),
+        "queries_without_source": sum(query.source_id is None for query in found.queries.values()),
+        "machine_written_triples": sum(triple.is_machine_written for triple in found.triples),
+        "by_grade": {str(grade): grades[grade] for grade in sorted(grades)},
+        "by_resolution": dict(sorted(Counter(pair.resolution for pair in found.pairs).items())),
+    }
+
+
+def split_facts(found: Gathered) -> dict[str, Any]:
+    """What lies on each side, by its name, and how the sides were made."""
+    version = found.version
+    sides: dict[str, Counter[str]] = {side: Counter() for side in Split.values}
+    for query in found.queries.values():
+        sides[found.side_of_query(query)]["queries"] += 1
+    for pair in found.pairs:
+        sides[found.side_of_query(pair.query)]["grades"] += 1
+    for triple in found.triples:
+        sides[found.side_of_triple(triple)]["triples"] += 1
+    kinds = ("queries", "grades", "triples")
+    counts = {side: {kind: counted[kind] for kind in kinds} for side, counted in sides.items()}
+    return {
+        **counts,
+        "seed": version.seed,
+        "test_share": version.test_share,
+        "group_by": sorted(version.group_by),
+        "leaks": len(found.leaks),
+    }
+
+
+def _agreement_facts(found: Gathered) -> dict[str, Any]:
+    """How far people agreed on what the version holds, and on nothing else."""
+    version = found.version
+    project = version.gold_set.project
+    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in found.pairs})
+    verdicts = agreement.verdicts_on(project, [triple.pk for triple in found.triples])
+    return {
+        "annotators": len(grades.ratings.people),
+        "pairs_judged_twice": grades.ratings.shared,
+        "grades": agreement.as_facts(grades.overall),
+        "by_pair_of_annotators": [agreement.as_facts(pair.kappa) for pair in grades.pairs],
+        "verdicts": agreement.as_facts(verdicts),
+    }
+
+
+def _source_facts(found: Gathered) -> list[dict[str, Any]]:
+    """Each source's share of the queries beside its target, and the terms it is used under."""
+    counts = Counter(query.source_id for query in found.queries.values())
+    total = sum(counts.values())
+    sources = Source.objects.filter(pk__in=[pk for pk in counts if pk]).order_by("slug")
+    terms = _terms(sources)
+    return [
+        {
+            "source": source.slug,
+            "kind": source.kind,
+            "queries": counts[source.pk],
+            "share": counts[source.pk] / total,
+            "target_share": source.target_share,
+            **terms.get(source.pk, {"scope": "", "licence": ""}),
+        }
+        for source in sources
+    ]
+
+
+def _terms(sources: Iterable[Source]) -> dict[int, dict[str, str]]:
+    rows = Permission.objects.filter(source__in=sources, revoked_at=None).order_by("granted_at", "pk")
+    return {row.source_id: {"scope": row.scope, "licence": row.licence} for row in rows}
+
+
+def _iso(when: datetime) -> str:
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,23 @@
+from django.urls import include, path
+
+from apps.goldsets.pages import versions
+
+VERSION = [
+    path("", versions.version_page, name="version"),
+    path("change/", versions.change_version, name="change"),
+    path("freeze/", versions.freeze, name="freeze"),
+    path("release/", versions.release, name="release"),
+    path("discard/", versions.discard, name="discard"),
+    path("difference/", versions.difference, name="difference"),
+    path("left-out/", versions.left_out, name="left-out"),
+    path("export/", versions.export, name="export"),
+    path("items/<slug:split>/<slug:kind>/", versions.items, name="items"),
+]
+
+app_name = "goldsets"
+urlpatterns = [
+    path("", versions.version_list, name="list"),
+    path("new/", versions.new_gold_set, name="new"),
+    path("<slug:gold_set>/new/", versions.new_version, name="new-version"),
+    path("<slug:gold_set>/v<int:number>/", include(VERSION)),
+]

@@ -1,0 +1,263 @@
+"""Pages of gold sets and versions."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Forbidden
+from apps.goldsets import actions, rules
+from apps.goldsets.edges.exports import export_response
+from apps.goldsets.enums import Split
+from apps.goldsets.forms import GoldSetForm, VersionForm
+from apps.goldsets.models import Version
+from apps.goldsets.pages.drafts import draft_facts
+from apps.goldsets.selectors import diffs, versions
+from apps.goldsets.selectors.assembly import former_of
+from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
+
+SECTION = "Versions"
+PER_PAGE = 100
+FORM_WORDS = (
+    ("all", "Everything", "All forms below, and the manifest"),
+    ("jsonl", "JSONL", "Triples, queries, judgements and corpus, one object a line"),
+    ("csv", "CSV", "One row a judged pair, for spreadsheets"),
+    ("trec", "TREC", "Qrels and topics, as trec_eval reads them"),
+    ("beir", "BEIR", "Corpus, queries and qrels by split"),
+)
+
+
+@require_safe
+@member_view()
+def version_list(request: HttpRequest, project: Project) -> HttpResponse:
+    is_lead = member_of(request).is_lead
+    sets = [
+        (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
+        for gold_set in versions.gold_sets_of(project)
+    ]
+    return render(request, "goldsets/list.html", {"section": SECTION, "sets": sets})
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
+    form = GoldSetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        gold_set = actions.create_gold_set(
+            project=project, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
+        )
+        return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
+    context = {"section": SECTION, "form": form}
+    return render(request, "goldsets/new_gold_set.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    found = versions.gold_set_in(project, gold_set)
+    form = VersionForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        version = actions.draft_version(
+            gold_set_id=found.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs
+        )
+        return redirect(page_of(version))
+    context = {"section": SECTION, "form": form, "gold_set": found, "version": None}
+    return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
+
+
+@member_view(Role.LEAD)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_version(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = versions.version_in(project, gold_set, number)
+    if reason := rules.change_refusal(version):
+        raise actions.VersionRefused(reason, code="change_refused")
+    form = VersionForm(request.POST or None, project=project, version=version)
+    if request.method == "POST" and form.is_valid():
+        actions.change_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
+        return redirect(page_of(version))
+    context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
+    return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view()
+def version_page(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    if version.is_draft:
+        return render(request, "goldsets/draft.html", {"section": SECTION, **draft_facts(version, at=timezone.now())})
+    context = {
+        "section": SECTION,
+        "version": version,
+        "manifest": version.manifest,
+        "former": former_of(version),
+        "revoked": versions.revoked_sources(version, at=timezone.now()),
+        "forms": FORM_WORDS,
+        "release_refusal": rules.release_refusal(version),
+        "blind_refusal": rules.blind_refusal(member_of(request)),
+        "released": version.gold_set.versions.filter(state="released").first(),
+        "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
+        "waiting": versions.triples_on_their_way(version),
+        "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
+        "agreement": versions.agreement_of(version),
+        "left_out": rules.counted_losses(version.manifest["left_out"]),
+    }
+    return render(request, "goldsets/version.html", context)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = versions.version_in(project, gold_set, number)
+    version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    stayed_out = rules.counted_losses(version.manifest["left_out"])
+    if stayed_out:
+        messages.warning(request, f"{version.label} is frozen. {stayed_out} stayed out; the list says why.")
+        return redirect("goldsets:left-out", project.slug, gold_set, number)
+    messages.success(request, f"{version.label} is frozen. Nothing in it changes any more.")
+    return redirect(page_of(version))
+
+
+@member_view(Role.LEAD)
+@require_POST
+def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = versions.version_in(project, gold_set, number)
+    version = actions.release_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{version.label} is released.")
+    return redirect(page_of(version))
+
+
+@member_view(Role.LEAD)
+@require_POST
+def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = versions.version_in(project, gold_set, number)
+    actions.discard_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"The draft of {version.label} is discarded.")
+    return redirect("goldsets:list", slug=project.slug)
+
+
+@require_safe
+@member_view()
+def items(request: HttpRequest, project: Project, gold_set: str, number: int, split: str, kind: str) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    if version.is_draft or split not in Split.values or kind not in ITEMS:
+        raise Http404("No such items.")
+    if split == Split.TEST:
+        _log_look(request, version, f"{kind} of test")
+    rows = ITEMS[kind](version, split)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "section": SECTION,
+        "version": version,
+        "split": split,
+        "splits": Split.values,
+        "kind": kind,
+        "kinds": list(ITEMS),
+        "page": page,
+    }
+    return render(request, "goldsets/items.html", context)
+
+
+ITEMS = {"queries": versions.queries_of, "triples": versions.triples_of}
+
+
+@require_safe
+@member_view(Role.LEAD)
+def left_out(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """What the version leaves out of what was judged, by name; `format=csv` is all of it as a file.
+
+    For leads: the list names queries of the test split.
+    """
+    version = versions.version_in(project, gold_set, number)
+    rows = versions.losses_of(version)
+    if request.GET.get("format") == "csv":
+        answer = HttpResponse(losses_as_csv(rows), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="{gold_set}-{version.label}-left-out.csv"'
+        return answer
+    context = {
+        "section": SECTION,
+        "version": version,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "counted": rules.counted_losses(losses_facts(rows)),
+    }
+    return render(request, "goldsets/left_out.html", context)
+
+
+@require_safe
+@member_view()
+def difference(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    version = _visible(request, project, gold_set, number)
+    former = None if version.is_draft else former_of(version)
+    if former is None:
+        raise Http404("There is nothing to compare with.")
+    if reason := rules.blind_refusal(member_of(request)):
+        raise Forbidden(reason, code="still_judging")
+    split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
+    if split == Split.TEST:
+        _log_look(request, version, "difference in test")
+    found = diffs.diff(former, version, splits=[split])
+    context = {
+        "section": SECTION,
+        "version": version,
+        "former": former,
+        "split": split,
+        "splits": Split.values,
+        "changes": _changes(found),
+        "repinned": diffs.told(found.repinned[:SHOWN_REPINNED]),
+        "repinned_total": len(found.repinned),
+    }
+    return render(request, "goldsets/difference.html", context)
+
+
+SHOWN_CHANGES = 200
+SHOWN_REPINNED = 50
+
+
+def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
+    """Kind in words, the changes shown, and how many there are."""
+    kinds = (
+        ("Added", found.added),
+        ("Removed", found.removed),
+        ("Re-graded", found.regraded),
+        ("Reworded", found.reworded),
+    )
+    return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    answer = export_response(
+        _visible(request, project, gold_set, number),
+        member=member_of(request),
+        form=request.GET.get("format", "all"),
+        split=request.GET.get("split", ""),
+    )
+    return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
+
+
+def page_of(version: Version) -> str:
+    gold_set = version.gold_set
+    ids = {"slug": gold_set.project.slug, "gold_set": gold_set.slug, "number": version.number}
+    return reverse("goldsets:version", kwargs=ids)
+
+
+def _visible(request: HttpRequest, project: Project, gold_set: str, number: int) -> Version:
+    """The version, or Http404 where the person is no lead and it is not released: a draft tells who disagrees."""
+    version = versions.version_in(project, gold_set, number)
+    if version.released_at is None and not member_of(request).is_lead:
+        raise Http404("No such version.")
+    return version
+
+
+def _log_look(request: HttpRequest, version: Version, what: str) -> None:
+    if reason := rules.sealed_refusal(member_of(request)):
+        raise Forbidden(reason, code="test_is_sealed")
+    actions.log_test_look(version=version, actor=member_of(request).user, what=what, at=timezone.now())

@@ -1,0 +1,196 @@
+"""What a version would hold if it were frozen now, read from the rooms below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import TextKey, block_names, texts_of
+from apps.goldsets.core.splits import VARIANT_OF, Item, Leak, leaks, split
+from apps.goldsets.enums import GroupBy, LossReason, VersionState
+from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.selectors.losses import Judged, Loss, Losses, Place, held_before, kept_elsewhere
+from apps.judging.models import Round
+from apps.judging.selectors import ResolvedPair, settled_pairs
+from apps.queries.models import Query
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import accepted_triples
+
+
+class JudgedPair(NamedTuple):
+    """A resolved grade of a text that the snapshot holds."""
+
+    query: Query
+    place: Place
+    grade: int
+    resolution: str
+    judges: int
+    text: TextKey
+
+    @property
+    def key(self) -> tuple[int, TextKey]:
+        """The query and the text that was judged for it."""
+        return self.query.pk, self.text
+
+
+class OpenPair(NamedTuple):
+    """A pair that people answered and that has no grade yet."""
+
+    query: Query
+    block: str
+    pair: ResolvedPair
+    text: TextKey
+
+
+@dataclass
+class Gathered:
+    """The items of a version, their sides, and what had to stay out."""
+
+    version: Version
+    places: dict[int, Place]
+    pairs: list[JudgedPair] = field(default_factory=list)
+    unresolved: list[OpenPair] = field(default_factory=list)
+    triples: list[Triple] = field(default_factory=list)
+    queries: dict[int, Query] = field(default_factory=dict)
+    sides: dict[str, str] = field(default_factory=dict)
+    leaks: list[Leak] = field(default_factory=list)
+    former: Version | None = None
+    losses: list[Loss] = field(default_factory=list)
+
+    def side_of_query(self, query: Query) -> str:
+        return self.sides[query_name(query.outside_id)]
+
+    def side_of_triple(self, triple: Triple) -> str:
+        return self.sides[triple_name(triple.label)]
+
+
+def wording_of(triple: Triple) -> Revision:
+    """The revision that was accepted: an accepted triple has one."""
+    assert triple.current is not None
+    return triple.current
+
+
+def query_name(outside_id: str) -> str:
+    return f"query {outside_id}"
+
+
+def triple_name(label: str) -> str:
+    return f"triple {label}"
+
+
+def gather(version: Version) -> Gathered:
+    """Read everything a freeze needs. Nothing is written."""
+    project = version.gold_set.project
+    found = Gathered(version=version, places=places_of(version.snapshot), former=former_of(version))
+    queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
+    losses = Losses(found.places, queries)
+    _gather_pairs(found, list(version.rounds.all()), queries, losses)
+    found.triples = list(accepted_triples(project, version.snapshot).select_related("source", "query__source"))
+    for triple in found.triples:
+        if triple.query_id and queries[triple.query_id].retired_at is None:
+            found.queries[triple.query_id] = queries[triple.query_id]
+    held = [(pair.query.pk, pair.text.block_id) for pair in found.pairs]
+    held += [(waiting.query.pk, waiting.text.block_id) for waiting in found.unresolved]
+    found.losses = losses.listed(held, found.queries, found.former)
+    items = _items(found)
+    found.sides = split(items, test_share=version.test_share, seed=version.seed)
+    found.leaks = leaks(items, found.sides)
+    return found
+
+
+def places_of(snapshot: Snapshot) -> dict[int, Place]:
+    """Every block of the snapshot by its key."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list(
+        "block_id", "position", "version_id", "version__text_digest", "block__outside_id"
+    )
+    return {
+        block: Place(position, version, digest, outside_id)
+        for block, position, version, digest, outside_id in rows.iterator(chunk_size=5_000)
+    }
+
+
+def former_of(version: Version) -> Version | None:
+    """The last version of the set that was frozen before this one."""
+    earlier = version.gold_set.versions.filter(number__lt=version.number).exclude(state=VersionState.DRAFT)
+    return earlier.order_by("-number").first()
+
+
+def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
+    pairs = settled_pairs(rounds)
+    versions = {pair.version_id for pair in pairs}
+    texts, names = texts_of(versions), block_names(versions)
+    seen = set()
+    for pair in pairs:
+        query, block = queries[pair.query_id], names[pair.version_id]
+        judged = Judged(query.pk, texts[pair.version_id], block, pair.grade)
+        seen.add(judged.key)
+        if pair.is_ruled_out:
+            continue
+        if not losses.is_held(judged):
+            continue
+        found.queries[query.pk] = query
+        if pair.grade is None:
+            found.unresolved.append(OpenPair(query, block, pair, judged.text))
+        else:
+            place = found.places[judged.text.block_id]
+            found.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
+    ruled_out = {(pair.query_id, texts[pair.version_id]) for pair in pairs if pair.is_ruled_out}
+    for judged in [*kept_elsewhere(rounds), *held_before(found.former)]:
+        if judged.key in ruled_out:
+            losses.miss(judged, LossReason.RULED_OUT)
+        elif judged.key not in seen and losses.is_held(judged):
+            losses.miss(judged, LossReason.NOT_CHOSEN)
+
+
+def _items(found: Gathered) -> list[Item]:
+    former_queries, former_triples = _former_sides(found.former)
+    group_by = set(found.version.group_by)
+    items = [
+        Item(
+            name=query_name(query.outside_id),
+            text=query.text,
+            keys=tuple(_query_keys(query, group_by)),
+            former=former_queries.get(query.pk, ""),
+        )
+        for query in found.queries.values()
+    ]
+    for triple in found.triples:
+        item = Item(
+            name=triple_name(triple.label),
+            text=wording_of(triple).question,
+            keys=tuple(_triple_keys(triple, group_by)),
+            former=former_triples.get(triple.pk, ""),
+        )
+        items.append(item)
+    return items
+
+
+def _former_sides(former: Version | None) -> tuple[dict[int, str], dict[int, str]]:
+    if former is None:
+        return {}, {}
+    queries = VersionQuery.objects.filter(version=former).values_list("query_id", "split")
+    triples = VersionTriple.objects.filter(version=former).values_list("triple_id", "split")
+    return dict(queries), dict(triples)
+
+
+def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
+    """What keeps a query on one side: a variant goes with the query that it words anew, whatever is grouped by."""
+    yield "query", query.outside_id
+    if original := query.metadata.get(VARIANT_OF):
+        yield "query", str(original)
+    if GroupBy.GROUP in group_by:
+        yield "group", query.group_key
+    if GroupBy.SOURCE in group_by and query.source:
+        yield "source", query.source.slug
+
+
+def _triple_keys(triple: Triple, group_by: set[str]) -> Iterable[tuple[str, str]]:
+    if triple.query:
+        yield from _query_keys(triple.query, group_by)
+    if GroupBy.SOURCE in group_by and triple.source:
+        yield "source", triple.source.slug
+    if GroupBy.DOCUMENT in group_by:
+        for expected in wording_of(triple).expected_blocks.all():
+            yield "document", expected.version.block.document.outside_id

@@ -1,0 +1,125 @@
+"""A frozen version as the writers read it: streamed from the database in the bytewise order of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Collate
+
+from apps.corpus.models import BlockVersion, SnapshotBlock
+from apps.corpus.selectors.integrity import with_titles
+from apps.goldsets.enums import Split
+from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
+from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
+
+CHUNK = 2_000
+EVERY_SPLIT = tuple(Split.values)
+AUTHOR, REVIEWER = "author", "reviewer"
+
+
+def bytewise(field: str) -> Collate:
+    """An ordering by UTF-8 bytes, whatever collation the database was made with."""
+    return Collate(F(field), "C" if connection.vendor == "postgresql" else "BINARY")
+
+
+class VersionContent:
+    """The rows of a version.
+
+    `splits` says which sides are written. What rests on `revoked` sources is left out. Without `names` people are
+    "author" and "reviewer 1": who may not see names beside single answers gets none.
+    """
+
+    def __init__(
+        self,
+        version: Version,
+        *,
+        splits: Collection[str] = EVERY_SPLIT,
+        revoked: Collection[int] = (),
+        names: bool = True,
+    ) -> None:
+        self.version = version
+        self.splits = tuple(splits)
+        self.revoked = tuple(revoked)
+        self.names = names
+
+    def query_rows(self) -> QuerySet[VersionQuery]:
+        rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits)
+        return rows.exclude(query__source__in=self.revoked) if self.revoked else rows
+
+    def grade_rows(self) -> QuerySet[VersionGrade]:
+        rows = VersionGrade.objects.filter(version=self.version, query__split__in=self.splits)
+        return rows.exclude(query__query__source__in=self.revoked) if self.revoked else rows
+
+    def triple_rows(self) -> QuerySet[VersionTriple]:
+        rows = VersionTriple.objects.filter(version=self.version, split__in=self.splits)
+        if not self.revoked:
+            return rows
+        return rows.exclude(Q(triple__source__in=self.revoked) | Q(triple__query__source__in=self.revoked))
+
+    def queries(self) -> Iterator[QueryRow]:
+        rows = self.query_rows().order_by(bytewise("outside_id"))
+        for row in rows.iterator(chunk_size=CHUNK):
+            fields = {**row.fields, "tags": tuple(row.fields.get("tags", ()))}
+            yield QueryRow(query_id=row.outside_id, text=row.text, split=row.split, **fields)
+
+    def blocks(self) -> Iterator[BlockRow]:
+        rows = with_titles(SnapshotBlock.objects.filter(snapshot=self.version.snapshot_id)).order_by("position")
+        for row in rows.select_related("block__document", "version").iterator(chunk_size=CHUNK):
+            yield BlockRow(
+                block_id=row.block.outside_id,
+                document_id=row.block.document.outside_id,
+                title=row.version.title,
+                text=row.version.text,
+                section=tuple(row.version.section_path),
+                page_start=row.version.page_start,
+                page_end=row.version.page_end,
+                document_title=row.document_title,  # type: ignore[attr-defined]
+                metadata=row.version.metadata,
+                redacted=_named(row.version) if row.version.redacted_at else None,
+            )
+
+    def grades(self) -> Iterator[GradeRow]:
+        rows = self.grade_rows().order_by(bytewise("query__outside_id"), "position")
+        for row in rows.select_related("query", "block_version").iterator(chunk_size=CHUNK):
+            yield GradeRow(
+                query_id=row.query.outside_id,
+                block_id=row.block_id,
+                grade=row.grade,
+                split=row.query.split,
+                resolution=row.resolution,
+                judges=row.judges,
+                query_text=row.query.text,
+                block_title=row.block_version.title,
+            )
+
+    def triples(self) -> Iterator[TripleRow]:
+        for row in self.triple_rows().order_by(bytewise("label")).iterator(chunk_size=CHUNK):
+            yield triple_row(row.content, split=row.split, names=self.names)
+
+
+def _named(version: BlockVersion) -> dict[str, str]:
+    """The digests that stay of an emptied text: by them an export can still be checked."""
+    return {"digest": version.digest, "metadata_digest": version.metadata_digest}
+
+
+def triple_row(content: dict[str, Any], *, split: str, names: bool = True) -> TripleRow:
+    """The row that was stored as plain values in `VersionTriple.content`."""
+    blocks = tuple(ExpectedBlock(**{**block, "evidence": tuple(block["evidence"])}) for block in content["blocks"])
+    reviewers = tuple(content["reviewed_by"])
+    row = TripleRow(**{**content, "blocks": blocks, "reviewed_by": reviewers, "split": split})
+    if names:
+        return row
+    numbered = tuple(f"{REVIEWER} {place}" for place in range(1, len(reviewers) + 1))
+    return row._replace(added_by=AUTHOR if row.added_by else "", reviewed_by=numbered)
+
+
+def stored_triple(row: TripleRow) -> dict[str, Any]:
+    """The inverse of `triple_row`, without the split, which has a column of its own."""
+    content = row._asdict()
+    del content["split"]
+    content["blocks"] = [{**block._asdict(), "evidence": list(block.evidence)} for block in row.blocks]
+    content["reviewed_by"] = list(row.reviewed_by)
+    return content

@@ -1,0 +1,196 @@
+"""What stops a freeze, each item by name."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from apps.common.text.wording import percent
+from apps.goldsets.core.splits import DEV, TEST, Leak
+from apps.goldsets.enums import StopKind
+from apps.goldsets.models import VersionTriple
+from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
+from apps.judging.core.resolution import PairState
+from apps.queries.models import Source
+from apps.queries.selectors import permission_reasons
+from apps.review.models import Verdict
+from apps.triples.enums import ENDED, State
+from apps.triples.models import Triple
+
+REVIEWERS_OF_MACHINE_WRITTEN = 2
+NAMES_SHOWN = 12
+OFF_TARGET = 0.05
+OFF_AIM = 0.15
+FEWEST_TO_SPLIT = 4
+TIE_WORDS = {
+    "group": "the group “{}”",
+    "document": "the document “{}”",
+    "source": "the source “{}”",
+    "query": "query {}",
+    "text": "the same words",
+}
+
+
+class Stop(NamedTuple):
+    """One thing that stops a freeze. `object_id` is the row to look at: entry, triple or source, by kind.
+
+    A pair that waits for its judges names its round only: there is nothing to decide yet.
+    """
+
+    kind: StopKind
+    sentence: str
+    object_id: int | None = None
+    round_id: int | None = None
+
+
+def find_stops(found: Gathered, *, at: datetime) -> list[Stop]:
+    """Everything that stops the freeze, in the order of kinds."""
+    return [
+        *_empty(found),
+        *(_unresolved(open_pair) for open_pair in found.unresolved),
+        *_not_accepted(found),
+        *_stale(found),
+        *_machine_written(found),
+        *_without_permission(found, at),
+        *(Stop(StopKind.LEAK, _leak(leak)) for leak in found.leaks),
+    ]
+
+
+def _empty(found: Gathered) -> Iterator[Stop]:
+    if not (found.pairs or found.unresolved or found.triples):
+        sentence = "Neither a grade from the chosen rounds nor an accepted triple lies on this snapshot."
+        yield Stop(StopKind.EMPTY, sentence)
+
+
+def _unresolved(open_pair: OpenPair) -> Stop:
+    pair = open_pair.pair
+    judges = "1 judge has" if pair.judges == 1 else f"{pair.judges} judges have"
+    if pair.state is PairState.PARTLY:
+        why = f"{judges} answered, more are to come"
+    elif pair.state is PairState.AGREED:
+        why = f"{judges} answered that it can't be judged"
+    else:
+        why = f"{judges} answered, and they differ"
+    sentence = f"{open_pair.query.outside_id} with {open_pair.block}: {why}."
+    entry = None if pair.state is PairState.PARTLY else pair.entry_id
+    return Stop(StopKind.UNRESOLVED, sentence, entry, pair.round_id)
+
+
+def _not_accepted(found: Gathered) -> Iterator[Stop]:
+    """Triples of the release before that are on their way: they would vanish without a word."""
+    if found.former is None:
+        return
+    gone = VersionTriple.objects.filter(version=found.former).exclude(triple__state__in=[State.ACCEPTED, *ENDED])
+    for item in gone.select_related("triple").order_by("label"):
+        state = State(item.triple.state).label.lower()
+        sentence = f"{item.label} was in {found.former.label} and is now {state}."
+        yield Stop(StopKind.NOT_ACCEPTED, sentence, item.triple_id)
+
+
+def _stale(found: Gathered) -> Iterator[Stop]:
+    for triple in found.triples:
+        if triple.is_stale:
+            yield Stop(StopKind.STALE, f"{triple.label} is stale: its block has another text now.", triple.pk)
+            continue
+        for expected in wording_of(triple).expected_blocks.all():
+            place = found.places.get(expected.version.block_id)
+            block = expected.version.block.outside_id
+            if place is None:
+                yield Stop(StopKind.STALE, f"{triple.label} rests on {block}, which is not in the snapshot.", triple.pk)
+            elif place.text_digest != expected.version.text_digest:
+                sentence = f"{triple.label} rests on another text of {block} than the snapshot's."
+                yield Stop(StopKind.STALE, sentence, triple.pk)
+
+
+def _machine_written(found: Gathered) -> Iterator[Stop]:
+    triples = [triple for triple in found.triples if triple.is_machine_written]
+    reviewers = reviewers_of(triples)
+    for triple in triples:
+        people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
+        if triple.adopted_by_id is None:
+            yield Stop(StopKind.MACHINE, f"{triple.label} was written by a model and nobody adopted it.", triple.pk)
+        elif len(people) < REVIEWERS_OF_MACHINE_WRITTEN:
+            sentence = f"{triple.label} was written by a model and needs two reviewers beside its author."
+            yield Stop(StopKind.MACHINE, sentence, triple.pk)
+
+
+def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]]]:
+    """Who answered the current revision of each triple: (id, name) by triple, in the order of names."""
+    rows = (
+        Verdict.objects.filter(revision__in=[triple.current_id for triple in triples], superseded_by=None)
+        .order_by("reviewer__name", "reviewer_id")
+        .values_list("revision__triple_id", "reviewer_id", "reviewer__name")
+    )
+    people: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    for triple, pk, name in rows:
+        people[triple].append((pk, name))
+    return people
+
+
+def _without_permission(found: Gathered, at: datetime) -> Iterator[Stop]:
+    resting: defaultdict[int, list[str]] = defaultdict(list)
+    sources: dict[int, Source] = {}
+    for name, source in _sourced_items(found):
+        resting[source.pk].append(name)
+        sources[source.pk] = source
+    for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
+        yield Stop(StopKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
+
+
+def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:
+    for query in found.queries.values():
+        if query.source is not None:
+            yield query.outside_id, query.source
+    for triple in found.triples:
+        source = triple.source or (triple.query.source if triple.query else None)
+        if source is not None:
+            yield triple.label, source
+
+
+def _leak(leak: Leak) -> str:
+    tie = TIE_WORDS[leak.tie.kind].format(leak.tie.value)
+    dev, test = ([name.partition(" ")[2] for name in side] for side in (leak.dev, leak.test))
+    return f"{_listed(dev)} in dev and {_listed(test)} in test share {tie}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names in order, the first dozen of them when they are many."""
+    names = sorted(names)
+    if len(names) <= NAMES_SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
+
+
+def find_warnings(found: Gathered) -> list[str]:
+    """What a lead should know before freezing and may decide to live with."""
+    warnings = []
+    sourceless = [query.outside_id for query in found.queries.values() if query.source is None]
+    if sourceless:
+        verb = "names" if len(sourceless) == 1 else "name"
+        warnings.append(f"{_listed(sourceless)} {verb} no source, so nobody said under which terms.")
+    return [*warnings, *_off_target(found), *_lopsided(found)]
+
+
+def _lopsided(found: Gathered) -> Iterator[str]:
+    """Sides far from what was aimed at: the hash of whole groups decides, and few groups fall as they fall."""
+    counts = Counter(found.sides.values())
+    total, aim = counts.total(), found.version.test_share
+    if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:
+        return
+    share = percent(counts[TEST] / total, 0)
+    yield (
+        f"The split is lopsided: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test, {share}, where"
+        f" {percent(aim, 0)} were aimed at. Change the draft: another seed falls otherwise, and keeping less whole"
+        " makes the sides more even."
+    )
+
+
+def _off_target(found: Gathered) -> Iterator[str]:
+    counts = Counter(query.source for query in found.queries.values() if query.source is not None)
+    for source, count in sorted(counts.items(), key=lambda item: item[0].slug):
+        share = count / len(found.queries)
+        if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
+            aim = percent(source.target_share, 0)
+            yield f"{source.name} makes {percent(share, 0)} of the queries; {aim} were aimed at."

@@ -1,0 +1,192 @@
+"""What a version leaves out of what was judged: each pair and each query, with the reason.
+
+Missed is what the chosen rounds judged, what they kept from other rounds, and what the version before held.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from apps.common.files.csvsafe import safe_cell
+from apps.corpus.selectors.corpora import TextKey
+from apps.goldsets.enums import LossKind, LossReason
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.judging.models import KeptPair, Round
+from apps.queries.models import Query
+
+ROWS = 5_000
+COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why")
+
+
+class Place(NamedTuple):
+    """A block in the version's snapshot."""
+
+    position: int
+    version_id: int
+    text_digest: str
+    outside_id: str
+
+
+class Judged(NamedTuple):
+    """A pair that may be missed: its grade, if it has one, and the round it was judged in, if it comes from one."""
+
+    query_id: int
+    text: TextKey
+    block_name: str
+    grade: int | None = None
+    round_name: str = ""
+
+    @property
+    def key(self) -> tuple[int, TextKey]:
+        return self.query_id, self.text
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.query_id, self.text.block_id
+
+
+class Loss(NamedTuple):
+    """A pair or a query that a version leaves out. A query has no block and no grade."""
+
+    kind: LossKind
+    query_name: str
+    block_name: str
+    grade: int | None
+    reason: LossReason
+    sentence: str
+
+
+Pair = tuple[int, int]
+"""A query and a block, whatever its text."""
+
+CHOICES = frozenset({LossReason.NOT_CHOSEN, LossReason.RULED_OUT})
+"""Reasons about the text that the snapshot holds: they say more than that an older text is gone."""
+
+
+class Losses:
+    """Collects the pairs that stay out, each query and block once.
+
+    Who judged a text anew after it had changed has lost nothing: see `listed`.
+    """
+
+    def __init__(self, places: Mapping[int, Place], queries: Mapping[int, Query]) -> None:
+        self._places = places
+        self._queries = queries
+        self._pairs: dict[Pair, tuple[Loss, str]] = {}
+
+    def is_held(self, pair: Judged) -> bool:
+        """Whether its query and its text are part of the version; noted as missed where not."""
+        reason = self._reason(pair)
+        if reason is not None:
+            self.miss(pair, reason)
+        return reason is None
+
+    def miss(self, pair: Judged, reason: LossReason) -> None:
+        name, sentence = self._queries[pair.query_id].outside_id, str(reason.label)
+        if reason == LossReason.NOT_CHOSEN and pair.round_name:
+            sentence = f"It was judged in {pair.round_name}, which is not chosen."
+        loss = Loss(LossKind.PAIR, name, pair.block_name, pair.grade, reason, sentence)
+        known = self._pairs.get(pair.pair)
+        if known is None or (reason in CHOICES and known[0].reason not in CHOICES):
+            self._pairs[pair.pair] = (loss, pair.text.digest)
+
+    def _reason(self, pair: Judged) -> LossReason | None:
+        place = self._places.get(pair.text.block_id)
+        if self._queries[pair.query_id].retired_at is not None:
+            return LossReason.QUERY_RETIRED
+        if place is None:
+            return LossReason.BLOCK_GONE
+        return None if place.text_digest == pair.text.digest else LossReason.TEXT_CHANGED
+
+    def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
+        """The queries first, then the pairs, each by name. `pairs` and `queries` are those that the version has."""
+        for pair in pairs:
+            self._pairs.pop(pair, None)
+        missed = [self._with_new_name(loss, digest) for loss, digest in self._pairs.values()]
+        missed.sort(key=lambda loss: (loss.query_name.encode(), loss.block_name.encode()))
+        return [*self._queries_missed(set(queries), former), *missed]
+
+    def _with_new_name(self, loss: Loss, digest: str) -> Loss:
+        """A loss whose block is gone while another has its text says which."""
+        if loss.reason != LossReason.BLOCK_GONE or digest not in self._blocks_of:
+            return loss
+        told = f"{loss.sentence} Its text is now that of {self._blocks_of[digest]}, which is judged anew."
+        return loss._replace(sentence=told)
+
+    @cached_property
+    def _blocks_of(self) -> dict[str, str]:
+        return {place.text_digest: place.outside_id for place in self._places.values()}
+
+    def _queries_missed(self, held: set[int], former: Version | None) -> list[Loss]:
+        counts = Counter(query for query, _ in self._pairs)
+        known = set(counts)
+        if former is not None:
+            known |= set(VersionQuery.objects.filter(version=former).values_list("query_id", flat=True))
+        found = []
+        for pk in known - held:
+            query = self._queries[pk]
+            reason = LossReason.NOTHING_LEFT if query.retired_at is None else LossReason.QUERY_RETIRED
+            sentence = str(reason.label)
+            if reason == LossReason.NOTHING_LEFT and counts[pk]:
+                pairs = "Its judged pair is not" if counts[pk] == 1 else f"None of its {counts[pk]:,} judged pairs is"
+                sentence = f"{pairs} in this version, and no triple of it."
+            found.append(Loss(LossKind.QUERY, query.outside_id, "", None, reason, sentence))
+        return sorted(found, key=lambda loss: loss.query_name.encode())
+
+
+def kept_elsewhere(rounds: Iterable[Round]) -> list[Judged]:
+    """The pairs that these rounds asked nobody for, as they were judged in rounds that are not among them."""
+    chosen = [round_.pk for round_ in rounds]
+    rows = KeptPair.objects.filter(round__in=chosen).exclude(kept_from__in=chosen)
+    named = rows.values_list(
+        "entry__query_id",
+        "entry__version__block_id",
+        "entry__version__text_digest",
+        "entry__version__block__outside_id",
+        "kept_from__name",
+    )
+    return [
+        Judged(query, TextKey(block, digest), name, round_name=origin)
+        for query, block, digest, name, origin in named.iterator(chunk_size=ROWS)
+    ]
+
+
+def held_before(former: Version | None) -> list[Judged]:
+    """The pairs of the version before."""
+    rows = VersionGrade.objects.filter(version=former).values_list(
+        "query__query_id", "block_version__block_id", "block_version__text_digest", "block_id", "grade"
+    )
+    if former is None:
+        return []
+    return [
+        Judged(query, TextKey(block, digest), name, grade)
+        for query, block, digest, name, grade in rows.iterator(chunk_size=ROWS)
+    ]
+
+
+def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:
+    """How many pairs and queries these are, and the pairs by reason."""
+    rows = list(losses)
+    reasons = Counter(str(loss.reason) for loss in rows if loss.kind == LossKind.PAIR)
+    return {
+        "pairs": reasons.total(),
+        "queries": len(rows) - reasons.total(),
+        "by_reason": dict(sorted(reasons.items())),
+    }
+
+
+def losses_as_csv(losses: Iterable[Any]) -> str:
+    """All of them as a file; cells that a spreadsheet would run are made safe."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for loss in losses:
+        grade = "" if loss.grade is None else loss.grade
+        row = [loss.kind, loss.query_name, loss.block_name, grade, loss.reason, loss.sentence]
+        writer.writerow([safe_cell(str(cell)) for cell in row])
+    return file.getvalue()

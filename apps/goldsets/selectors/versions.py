@@ -1,0 +1,157 @@
+"""Reads of gold sets and versions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.audit.models import Event
+from apps.corpus.models import Snapshot
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.losses import Loss
+from apps.judging.models import Round
+from apps.judging.selectors import rounds_in
+from apps.queries.models import Source
+from apps.queries.selectors import permission_reasons
+from apps.triples.enums import State
+from apps.triples.models import Triple
+
+TEST_SEEN = "version.test_seen"
+
+
+def gold_sets_of(project: Project) -> QuerySet[GoldSet]:
+    """The project's gold sets by name, each with its versions, newest first."""
+    versions = Version.objects.select_related("snapshot", "released_by", "frozen_by").order_by("-number")
+    return (
+        GoldSet.objects.filter(project=project)
+        .order_by("name", "pk")
+        .prefetch_related(Prefetch("versions", queryset=versions))
+    )
+
+
+def gold_set_in(project: Project, slug: str) -> GoldSet:
+    found = GoldSet.objects.filter(project=project, slug=slug).select_related("project").first()
+    if found is None:
+        raise Http404("No such gold set.")
+    return found
+
+
+def versions_in(project: Project) -> QuerySet[Version]:
+    return Version.objects.filter(gold_set__project=project).select_related(
+        "gold_set__project", "snapshot__corpus", "guideline", "created_by", "frozen_by", "released_by"
+    )
+
+
+def version_in(project: Project, gold_set: str, number: int) -> Version:
+    found = versions_in(project).filter(gold_set__slug=gold_set, number=number).first()
+    if found is None:
+        raise Http404("No such version.")
+    return found
+
+
+def frozen_in(project: Project, pk: int) -> Version:
+    """A version that can be scored against: frozen, released or superseded."""
+    found = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such version.")
+    return found
+
+
+class Looks(NamedTuple):
+    """How often sealed items or scores of a version's test split were looked at, and when last."""
+
+    number: int
+    last_at: datetime | None
+
+
+def triples_on_their_way(version: Version) -> dict[str, int]:
+    """How many triples of the project are disputed or in review now, apart from those that the version holds."""
+    held = VersionTriple.objects.filter(version=version).values("triple")
+    counted = (
+        Triple.objects.filter(project=version.gold_set.project)
+        .exclude(pk__in=held)
+        .aggregate(
+            disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
+        )
+    )
+    return {word: count for word, count in counted.items() if count}
+
+
+def looks_at_test(version: Version) -> Looks:
+    seen = Event.objects.filter(
+        action=TEST_SEEN, object_type=version._meta.label_lower, object_id=str(version.pk)
+    ).aggregate(number=Count("pk"), last_at=Max("at"))
+    return Looks(**seen)
+
+
+def scorable_versions(project: Project) -> QuerySet[Version]:
+    """Versions to score against, the newest of each gold set first."""
+    found = versions_in(project).exclude(state=VersionState.DRAFT)
+    return found.order_by("gold_set__name", "gold_set_id", "-number")
+
+
+def latest_version(project: Project) -> Version | None:
+    """The version released last, whatever its gold set."""
+    found = versions_in(project).filter(state=VersionState.RELEASED)
+    return found.order_by("-released_at", "-pk").first()
+
+
+def open_draft(project: Project) -> Version | None:
+    """The draft begun last, for the home page."""
+    return versions_in(project).filter(state=VersionState.DRAFT).order_by("-created_at", "-pk").first()
+
+
+def rounds_on(project: Project, snapshot: Snapshot | None = None) -> QuerySet[Round]:
+    """Rounds a version may draw on: those judged on the snapshot's corpus."""
+    found = rounds_in(project).select_related("pool__snapshot__corpus")
+    return found.filter(pool__snapshot__corpus=snapshot.corpus_id) if snapshot else found
+
+
+def snapshots_of(project: Project) -> QuerySet[Snapshot]:
+    found = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
+    return found.order_by("-frozen_at", "-pk")
+
+
+def queries_of(version: Version, split: str) -> QuerySet[VersionQuery]:
+    """The queries of one side with the number of their grades and of the relevant ones among them."""
+    return (
+        VersionQuery.objects.filter(version=version, split=split)
+        .annotate(grade_count=Count("grades"), relevant_count=Count("grades", filter=Q(grades__grade__gt=0)))
+        .order_by("outside_id")
+    )
+
+
+def triples_of(version: Version, split: str) -> QuerySet[VersionTriple]:
+    return VersionTriple.objects.filter(version=version, split=split).order_by("label")
+
+
+def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
+    """Sources of the version whose permission is gone since, with the reason. Their items leave every export."""
+    queries = VersionQuery.objects.filter(version=version).values("query__source")
+    triples = VersionTriple.objects.filter(version=version)
+    used = (
+        Q(pk__in=queries)
+        | Q(pk__in=triples.values("triple__source"))
+        | Q(pk__in=triples.values("triple__query__source"))
+    )
+    sources = list(Source.objects.filter(used))
+    reasons = permission_reasons(sources, at=at)
+    return {pk: reason for pk, reason in reasons.items() if "revoked" in reason}
+
+
+def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
+    """What the version leaves out, by name: what it left out when it was frozen, or would leave out now."""
+    if version.is_draft:
+        return gather(version).losses
+    return version.losses.order_by("pk")
+
+
+def agreement_of(version: Version) -> list[dict[str, Any]]:
+    """The figures of agreement that were true when the version was frozen."""
+    facts = version.manifest.get("agreement", {})
+    return [facts[name] for name in ("grades", "verdicts") if name in facts]

@@ -1,0 +1,198 @@
+"""Telling machines elsewhere what happened: signed, at least once, never an address inside this network.
+
+A delivery is a POST of JSON. Its header `Karat-Signature` is `t=SECONDS,v1=HEX`: HMAC-SHA256 under the project's secret
+over the seconds, a dot and the bytes of the body. `Karat-Delivery` is the same in every try of one message.
+"""
+
+import hashlib
+import hmac
+import time
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+
+from apps.accounts.actions.secrets import NoSecret, reveal
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import secrets_in
+from apps.audit.actions import record
+from apps.common.digests import canonical_json
+from apps.common.errors import Refusal
+from apps.common.web.addresses import BadAddress, parse_url
+from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
+from apps.jobs.enums import DeliveryKind, DeliveryState
+from apps.jobs.execution.outbox import Undeliverable, Undelivered, sender
+from apps.jobs.models import Outbox, Webhook
+
+MOST_WEBHOOKS = 20
+MOST_SHOWN = 20
+PATIENCE = Limits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
+PING = "ping"
+ENDED = "The webhook was ended before this went out."
+
+
+class WebhookRefused(Refusal):
+    """An address cannot be told, or not like that."""
+
+
+class NotTaken(Undelivered):
+    """The other side could not be reached, or did not take the message. It may take it later."""
+
+
+class NotSent(Undeliverable):
+    """The message may not go out at all: the address is closed to us, or no longer told. Somebody has to act first."""
+
+
+def webhooks_in(project: Project) -> QuerySet[Webhook]:
+    """Those in use, oldest first."""
+    return Webhook.objects.filter(project=project, ended_at=None).select_related("created_by").order_by("pk")
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    found = webhooks_in(project).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such webhook.")
+    return found
+
+
+def deliveries_in(project: Project) -> list[Outbox]:
+    """What was last sent, or is to be sent, to webhooks of the project; newest first."""
+    return list(Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")[:MOST_SHOWN])
+
+
+@transaction.atomic
+def add_webhook(*, project: Project, url: str, secret: str, actor: User, at: datetime) -> Webhook:
+    """Tell this address from now on of what happens in the project."""
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    url = url.strip()
+    try:
+        parse_url(url)
+    except BadAddress as wrong:
+        raise WebhookRefused(str(wrong), code="bad_address") from None
+    if not secrets_in(project).filter(name=secret).exists():
+        raise WebhookRefused(f"The project has no secret called {secret}. Keep one first.", code="no_secret")
+    there = webhooks_in(project)
+    if there.filter(url=url).exists():
+        raise WebhookRefused("That address is told already.", code="webhook_there")
+    if there.count() >= MOST_WEBHOOKS:
+        raise WebhookRefused(f"A project tells at most {MOST_WEBHOOKS} addresses. End one first.", code="webhooks_full")
+    webhook = Webhook.objects.create(project=project, url=url, secret=secret, created_by=actor, created_at=at)
+    record(
+        project=project, actor=actor, action="webhook.added", obj=webhook, after={"url": url, "secret": secret}, at=at
+    )
+    return webhook
+
+
+@transaction.atomic
+def end_webhook(*, webhook: Webhook, actor: User, at: datetime) -> Webhook:
+    """Stop telling an address; what waits for it is not sent any more."""
+    webhook = Webhook.objects.select_for_update().get(pk=webhook.pk)
+    if webhook.ended_at is None:
+        webhook.ended_by, webhook.ended_at = actor, at
+        webhook.save(update_fields=["ended_by", "ended_at"])
+        waiting = Outbox.objects.filter(kind=DeliveryKind.WEBHOOK, state=DeliveryState.WAITING)
+        waiting.filter(project=webhook.project, payload__webhook=webhook.pk).update(
+            state=DeliveryState.FAILED, error=ENDED
+        )
+        record(
+            project=webhook.project,
+            actor=actor,
+            action="webhook.ended",
+            obj=webhook,
+            before={"url": webhook.url},
+            at=at,
+        )
+    return webhook
+
+
+@transaction.atomic
+def try_webhook(*, webhook: Webhook, at: datetime) -> Outbox:
+    """Send an address something that means nothing, so that its owner sees whether it arrives."""
+    return _post(webhook, PING, {}, at)
+
+
+def delivery_in(project: Project, pk: int) -> Outbox:
+    found = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK, pk=pk).first()
+    if found is None:
+        raise Http404("No such message.")
+    return found
+
+
+@transaction.atomic
+def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
+    """Send at once what was given up or waits for its next try: the same message, told by the same delivery."""
+    row = Outbox.objects.select_for_update().get(pk=delivery.pk)
+    if row.state == DeliveryState.SENT:
+        raise WebhookRefused("That message was taken. There is nothing to send again.", code="was_taken")
+    webhook = Webhook.objects.get(pk=row.payload["webhook"])
+    if webhook.ended_at is not None:
+        raise WebhookRefused(f"{webhook} is told nothing more. Tell the address anew first.", code="webhook_ended")
+    before = {"state": row.state, "tries": row.attempts}
+    if row.state == DeliveryState.FAILED:
+        row.state, row.attempts = DeliveryState.WAITING, 0
+    row.next_at = at
+    row.save(update_fields=["state", "attempts", "next_at"])
+    record(project=webhook.project, actor=actor, action="webhook.sent_again", obj=webhook, before=before, at=at)
+    return row
+
+
+def post_to_webhooks(*, project: Project, event: str, facts: dict[str, Any], at: datetime) -> None:
+    """Tell every webhook of the project, in the transaction of what it is told. `facts` holds plain JSON values."""
+    for webhook in webhooks_in(project):
+        _post(webhook, event, facts, at)
+
+
+def _post(webhook: Webhook, event: str, facts: dict[str, Any], at: datetime) -> Outbox:
+    body = {"event": event, "project": webhook.project.slug, "at": at.isoformat(), **facts}
+    return Outbox.objects.create(
+        kind=DeliveryKind.WEBHOOK,
+        project=webhook.project,
+        payload={"webhook": webhook.pk, "url": webhook.url, "body": body},
+        created_at=at,
+        next_at=at,
+    )
+
+
+@sender(DeliveryKind.WEBHOOK)
+def send_webhook(delivery: Outbox) -> None:
+    """Send one message.
+
+    Raises NotTaken for any answer but 2xx, and where nobody answered; NotSent where the address must not be asked.
+    """
+    try:
+        status, host = _ask(delivery)
+    except (BadAddress, NoSecret, Blocked) as problem:
+        raise NotSent(str(problem)) from problem
+    except OutboundError as problem:
+        raise NotTaken(str(problem)) from problem
+    if not 200 <= status < 300:
+        raise NotTaken(f"{host} answered {status}.")
+
+
+def _ask(delivery: Outbox) -> tuple[int, str]:
+    """What was answered, and by which host."""
+    webhook = Webhook.objects.select_related("project").get(pk=delivery.payload["webhook"])
+    if webhook.ended_at is not None:
+        raise NotSent(ENDED)
+    target = parse_url(webhook.url)
+    body = canonical_json(delivery.payload["body"])
+    headers = {
+        "Content-Type": "application/json",
+        "Karat-Event": str(delivery.payload["body"]["event"]),
+        "Karat-Delivery": str(delivery.delivery_id),
+        "Karat-Signature": signature(reveal(webhook.project, webhook.secret), int(time.time()), body),
+    }
+    client = Client(target, openings=settings.OUTBOUND_ALLOW, limits=PATIENCE)
+    try:
+        return client.ask("POST", target.path, headers=headers, body=body).status, target.host
+    finally:
+        client.close()
+
+
+def signature(secret: str, seconds: int, body: bytes) -> str:
+    """What `Karat-Signature` holds. A receiver computes it again and refuses old seconds: nothing can be replayed."""
+    told = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={told}"

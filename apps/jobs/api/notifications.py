@@ -1,0 +1,68 @@
+from typing import ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Scope
+from apps.common.web.paging import cut, only_known, whole
+from apps.jobs.actions import notifications
+from apps.jobs.models import Notification
+from apps.jobs.selectors import jobs
+
+
+class NotificationSerializer(serializers.ModelSerializer[Notification]):
+    """What one person was told. `read_at` is null while it is unread."""
+
+    class Meta:
+        model = Notification
+        fields = ("id", "kind", "sentence", "path", "created_at", "read_at")
+        read_only_fields = fields
+
+
+class NotificationPageSerializer(serializers.Serializer[dict]):
+    results = NotificationSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+class NotificationList(ProjectAPIView):
+    """What this person was told, oldest first, so that a machine asks for what came since: `?after=<id>`."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.NOTIFICATIONS}
+
+    @extend_schema(
+        operation_id="notifications_list",
+        parameters=[
+            OpenApiParameter("unread", str, enum=["1"], description="What is unread only."),
+            OpenApiParameter("after", str, description="A cursor: `next` of the page before."),
+            OpenApiParameter("limit", int, description="1 to 1,000; 100 by default."),
+        ],
+        responses=NotificationPageSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"unread", "after", "limit"})
+        rows = jobs.notifications_of(self.member.user, self.project).order_by("pk")
+        if unread := request.query_params.get("unread"):
+            if unread != "1":
+                raise serializers.ValidationError({"unread": "1, or leave it out."})
+            rows = rows.filter(read_at=None)
+        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
+        return Response({"results": NotificationSerializer(page.rows, many=True).data, "next": page.next})
+
+
+class NotificationRead(ProjectAPIView):
+    """Mark one as read. A second time changes nothing."""
+
+    roles: ClassVar = {"POST": ()}
+    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS}
+
+    @extend_schema(operation_id="notifications_read", request=None, responses=NotificationSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        notification = jobs.notification_for(self.member.user, self.project, pk)
+        notifications.mark_read(notification=notification, at=timezone.now())
+        notification.refresh_from_db()
+        return Response(NotificationSerializer(notification).data)

@@ -1,0 +1,176 @@
+"""What a job's handler holds while it works."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from threading import Event as Flag
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from apps.accounts.models import Project, User
+from apps.jobs import workflow
+from apps.jobs.enums import JobState, JobStep
+from apps.jobs.models import Job, JobChunk
+from apps.jobs.selectors.database_clock import from_now
+
+PROGRESS_EVERY = 0.25
+TEXT_LENGTH = 200
+
+
+class LeaseLost(Exception):
+    """Raised in a worker that is no longer the holder: what it was about to write is rolled back."""
+
+
+class JobCancelled(Exception):
+    """Raised in a handler when somebody asked for the job to stop."""
+
+
+class JobFailed(Exception):
+    """Raised by a handler to fail at once, with a sentence for people: trying again would not help."""
+
+
+class JobContext:
+    """One attempt at one job.
+
+    Compute outside of transactions; write inside `chunk` or `finish`, which commit only while this attempt is
+    the current one. `progress` may be called as often as one likes.
+    """
+
+    def __init__(self, job: Job, *, clock: Callable[[], datetime]) -> None:
+        self.job_id: int = job.pk
+        self.attempt: int = job.attempt
+        self.params: dict[str, Any] = job.params
+        self.result: dict[str, Any] = {}
+        self.is_finished = False
+        self.lost = Flag()
+        self._job = job
+        self._clock = clock
+        self._depth = len(connection.atomic_blocks)
+        self._written_at = 0.0
+        self._progress: dict[str, Any] = {}
+
+    @property
+    def at(self) -> datetime:
+        """The time to hand to actions."""
+        return self._clock()
+
+    @cached_property
+    def project(self) -> Project | None:
+        return self._job.project
+
+    @cached_property
+    def actor(self) -> User | None:
+        """Who asked for the job."""
+        return self._job.created_by
+
+    @property
+    def held(self) -> Q:
+        """The condition under which this attempt may still write."""
+        return Q(attempt=self.attempt)
+
+    def progress(self, done: int, total: int | None = None, text: str = "") -> None:
+        """Tell how far the work is, at most four times a second and never inside a transaction of the work.
+
+        Raises JobCancelled when somebody asked to stop, LeaseLost when another worker has taken over.
+        """
+        self._progress = {"done": done, "total": total, "progress_text": text[:TEXT_LENGTH]}
+        now = time.monotonic()
+        if now - self._written_at < PROGRESS_EVERY or self._in_transaction:
+            return
+        self._written_at = now
+        self.check()
+        self._mine().update(**self._progress, progress_at=Now())
+
+    def check(self) -> None:
+        """Raise JobCancelled or LeaseLost when there is no point in going on. Reads one row."""
+        row = self._mine().values_list("cancel_requested_at", flat=True)[:1]
+        if self.lost.is_set() or not row:
+            raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} is no longer the current one.")
+        if row[0] is not None:
+            raise JobCancelled
+
+    @contextmanager
+    def chunk(self, key: str) -> Iterator[bool]:
+        """Do one part of the work exactly once: `with ctx.chunk("q:17") as fresh:` and write only if `fresh`.
+
+        The part's writes and its mark commit together, and only for the current attempt. False means that an
+        earlier attempt has done this part.
+        """
+        if key in self._chunks_done:
+            yield False
+            return
+        with transaction.atomic():
+            self._open()
+            yield True
+            self._lock()
+            JobChunk.objects.create(job_id=self.job_id, key=key, attempt=self.attempt)
+        self._chunks_done.add(key)
+
+    @contextmanager
+    def finish(self) -> Iterator[dict[str, Any]]:
+        """Do the last part and end the job in one commit. Yields the result, a dict to be filled."""
+        with transaction.atomic():
+            self._open()
+            yield self.result
+            moved = workflow.move(
+                self.job_id,
+                JobStep.FINISH,
+                where=self.held,
+                at=self.at,
+                result=self.result,
+                lease_expires_at=None,
+                finished_at=Now(),
+                error="",
+                **self._whole(),
+            )
+            if moved is None:
+                raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} came too late to finish.")
+        self.is_finished = True
+
+    def _whole(self) -> dict[str, Any]:
+        """The progress of finished work: all of it, whatever was said last, in this attempt or in one before."""
+        if not self._progress:
+            return {"done": Coalesce(F("total"), F("done"))}
+        total = self._progress["total"]
+        return {
+            **self._progress,
+            "done": self._progress["done"] if total is None else total,
+            "progress_at": Now(),
+        }
+
+    @property
+    def _in_transaction(self) -> bool:
+        return len(connection.atomic_blocks) > self._depth
+
+    @cached_property
+    def _chunks_done(self) -> set[str]:
+        return set(JobChunk.objects.filter(job_id=self.job_id).values_list("key", flat=True))
+
+    def _mine(self):
+        return Job.objects.filter(self.held, pk=self.job_id, state=JobState.RUNNING)
+
+    def _open(self) -> None:
+        """Begin an effect. On PostgreSQL a frozen worker's transaction is ended by the server, so that the
+        locks it sits on do not stop the one who takes over."""
+        if connection.vendor == "postgresql":
+            milliseconds = int(settings.JOB_LEASE_SECONDS * 2_000)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [str(milliseconds)]
+                )
+        self.check()
+
+    def _lock(self) -> None:
+        """Hold the job's row until the commit: nobody can take over between this look and the commit.
+
+        What commits is alive, so the lease is extended with it: on SQLite parts that follow each other closely may
+        keep the thread that extends it from ever writing.
+        """
+        if not self._mine().update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)):
+            raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} came too late to write.")

@@ -1,0 +1,116 @@
+"""Notifications by mail: what has not been read and not been mailed, in the hours and the way each person chose."""
+
+from datetime import UTC, datetime, tzinfo
+from itertools import groupby
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.urls import reverse
+
+from apps.accounts.models import Membership, User
+from apps.jobs.enums import MailHow
+from apps.jobs.execution.outbox import post_mail
+from apps.jobs.models import MailChoice, Notification
+from apps.jobs.selectors.hidden_objects import covered_for
+
+MOST_IN_A_MAIL = 100
+FRIDAY = 4
+MADE_UP = ".example"  # reserved: nobody has an address there, so the people of the demo do
+
+
+def mail_what_is_due(at: datetime) -> int:
+    """Put a mail into the outbox for everybody who is to be told now; returns how many."""
+    waits = _to_mail().filter(person=OuterRef("pk"))
+    people = User.objects.filter(Exists(waits), is_active=True).select_related("mail_choice").order_by("pk")
+    return sum(mail_to(person, at) for person in people if is_due(_choice(person), person, at))
+
+
+def _to_mail() -> QuerySet[Notification]:
+    """What is unread and was never mailed, in projects that its person still belongs to.
+
+    Apart from the people that the demo makes up. Who was asked into a demo project is mailed about it.
+    """
+    member = Membership.objects.live().filter(user=OuterRef("person"), project=OuterRef("project"))
+    found = Notification.objects.filter(Exists(member), read_at=None, mailed_at=None)
+    return found.exclude(project__is_demo=True, person__email__endswith=MADE_UP)
+
+
+def _choice(person: User) -> MailChoice:
+    return person.mail_choice if hasattr(person, "mail_choice") else MailChoice(person=person)
+
+
+@transaction.atomic
+def mail_to(person: User, at: datetime) -> bool:
+    """Write one mail. The person's choice is locked: of two workers the second finds that nothing is left to tell."""
+    MailChoice.objects.get_or_create(person=person)
+    choice = MailChoice.objects.select_for_update().get(person=person)
+    told = _to_mail().filter(person=person).exclude(covered_for(person))
+    found = told.aggregate(count=Count("pk"), newest=Max("pk"))
+    if not found["count"] or not is_due(choice, person, at):
+        return False
+    told = told.filter(pk__lte=found["newest"])
+    post_mail(
+        to=[person.email],
+        subject=f"Karat: {found['count']:,} notification{'' if found['count'] == 1 else 's'}",
+        body=body_of(told, found["count"], choice, person),
+        project=None,
+        at=at,
+    )
+    Notification.objects.filter(pk__in=told.values("pk")).update(mailed_at=at)
+    choice.digest_at = at
+    choice.save(update_fields=["digest_at"])
+    return True
+
+
+# When --------------------------------------------------------------------------------------------------------------
+
+
+def zone_of(person: User) -> tzinfo:
+    """The person's own zone; UTC for one that this machine does not know."""
+    try:
+        return ZoneInfo(person.time_zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def is_due(choice: MailChoice, person: User, at: datetime) -> bool:
+    """Whether a mail may go to the person at this moment. A digest goes once on a day of theirs."""
+    zone = zone_of(person)
+    here = at.astimezone(zone)
+    if choice.how == MailHow.NEVER or not choice.from_hour <= here.hour < choice.to_hour:
+        return False
+    if choice.weekdays_only and here.weekday() > FRIDAY:
+        return False
+    if choice.how != MailHow.DIGEST or choice.digest_at is None:
+        return True
+    return choice.digest_at.astimezone(zone).date() != here.date()
+
+
+# What --------------------------------------------------------------------------------------------------------------
+
+
+def body_of(told: QuerySet[Notification], count: int, choice: MailChoice, person: User) -> str:
+    """The sentences by project, each with its link, and how to change the choice. Of many, the first hundred."""
+    rows = told.select_related("project").order_by("project__name", "project", "pk")[:MOST_IN_A_MAIL]
+    parts = [_part(list(group)) for _, group in groupby(rows, key=lambda row: row.project_id)]
+    if count > MOST_IN_A_MAIL:
+        parts.append(f"{count - MOST_IN_A_MAIL:,} more are unread:\n{absolute(reverse('dashboard:projects'))}")
+    return "\n\n\n".join([*parts, _footer(choice, person)]) + "\n"
+
+
+def _part(rows: list[Notification]) -> str:
+    return "\n\n".join([rows[0].project.name, *(f"{row.sentence}\n{absolute(row.path)}" for row in rows)])
+
+
+def _footer(choice: MailChoice, person: User) -> str:
+    often = "once a day" if choice.how == MailHow.DIGEST else "at once"
+    days = "Monday to Friday" if choice.weekdays_only else "on every day"
+    hours = f"from {choice.from_hour}:00 to {choice.to_hour}:00 ({person.time_zone})"
+    page = absolute(reverse("mail:choice"))
+    return f"You are told {often}, {days}, {hours}. Change that, or stop it:\n{page}"
+
+
+def absolute(path: str) -> str:
+    return f"{settings.PUBLIC_URL}{path}"

@@ -1,0 +1,101 @@
+"""Messages to the world outside: written in the transaction that causes them, delivered afterwards, at least
+once.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+
+from django.core.mail import EmailMessage
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from apps.accounts.models import Project
+from apps.jobs.enums import DeliveryKind, DeliveryState
+from apps.jobs.models import Outbox
+from apps.jobs.selectors.database_clock import from_now
+
+log = logging.getLogger(__name__)
+
+MAX_TRIES = 12  # over some ten hours: who is down for a night is told in the morning
+BASE_WAIT_SECONDS = 30
+MAX_WAIT_SECONDS = 3 * 3_600
+BATCH = 50
+REASON_LENGTH = 500
+
+Sender = Callable[[Outbox], None]
+_senders: dict[str, Sender] = {}
+
+
+class Undelivered(Exception):
+    """A message did not go out. The text is a sentence for people, shown as it is."""
+
+
+class Undeliverable(Undelivered):
+    """A message that another try would not bring out either. It is given up at once."""
+
+
+def sender(kind: str) -> Callable[[Sender], Sender]:
+    """Register the function that delivers messages of this kind. It raises when the delivery has to be tried
+    again.
+    """
+
+    def register(function: Sender) -> Sender:
+        _senders[kind] = function
+        return function
+
+    return register
+
+
+def post_mail(*, to: list[str], subject: str, body: str, project: Project | None, at: datetime) -> Outbox:
+    """Put a mail into the outbox, in the transaction of what it tells about."""
+    return Outbox.objects.create(
+        kind=DeliveryKind.MAIL,
+        project=project,
+        payload={"to": to, "subject": subject, "body": body},
+        created_at=at,
+        next_at=at,
+    )
+
+
+@sender(DeliveryKind.MAIL)
+def send_mail(delivery: Outbox) -> None:
+    EmailMessage(
+        subject=delivery.payload["subject"],
+        body=delivery.payload["body"],
+        to=delivery.payload["to"],
+        headers={"Message-ID": f"<{delivery.delivery_id}@karat>"},
+    ).send()
+
+
+def deliver_due(*, at: datetime) -> int:
+    """Deliver what is due and return how many messages went out."""
+    due = Outbox.objects.filter(state=DeliveryState.WAITING, next_at__lte=Now()).order_by("next_at")
+    return sum(deliver(delivery_id, at=at) for delivery_id in due.values_list("pk", flat=True)[:BATCH])
+
+
+def deliver(outbox_id: int, *, at: datetime) -> bool:
+    """Take one message by a conditional update, then send it. A sender killed in between leaves it due again."""
+    rows = Outbox.objects.filter(pk=outbox_id, state=DeliveryState.WAITING, next_at__lte=Now())
+    row = rows.first()
+    if row is None or not rows.filter(attempts=row.attempts).update(
+        attempts=F("attempts") + 1, next_at=from_now(wait_after(row.attempts + 1))
+    ):
+        return False
+    mine = Outbox.objects.filter(Q(attempts=row.attempts + 1), pk=row.pk, state=DeliveryState.WAITING)
+    try:
+        _senders[row.kind](row)
+    except Exception as problem:
+        log.warning("Delivery %s failed: %s", row.delivery_id, problem)
+        is_over = isinstance(problem, Undeliverable) or row.attempts + 1 >= MAX_TRIES
+        state = DeliveryState.FAILED if is_over else DeliveryState.WAITING
+        said = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
+        mine.update(state=state, error=said[:REASON_LENGTH])
+        return False
+    mine.update(state=DeliveryState.SENT, sent_at=at, error="")
+    return True
+
+
+def wait_after(attempts: int) -> int:
+    """Seconds until the next try: 30, 60, 120 and so on, up to three hours."""
+    return min(BASE_WAIT_SECONDS * 2 ** (attempts - 1), MAX_WAIT_SECONDS)

@@ -1,0 +1,158 @@
+"""Claiming a job and doing it."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from apps.common.errors import InputErrors, Refusal
+from apps.common.web.requests import reset_request_id, set_request_id
+from apps.jobs import workflow
+from apps.jobs.enums import JobState, JobStep
+from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost
+from apps.jobs.models import Job
+from apps.jobs.selectors.database_clock import from_now
+from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
+
+log = logging.getLogger(__name__)
+
+REASON_LENGTH = 500
+WAIT_BASE_SECONDS = 5
+
+CAN_BE_CLAIMED = Q(attempt__lt=F("max_attempts"), cancel_requested_at=None) & (
+    Q(state=JobState.QUEUED) & (Q(next_at=None) | Q(next_at__lte=Now()))
+    | Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+)
+
+
+def claim(job_id: int, *, worker: str, at: datetime) -> Job | None:
+    """Take the job by one conditional update that raises the attempt, or return None when it is not to be
+    had.
+    """
+    state = Job.objects.filter(CAN_BE_CLAIMED, pk=job_id).values_list("state", flat=True).first()
+    if state is None:
+        return None
+    return workflow.move(
+        job_id,
+        JobStep.CLAIM if state == JobState.QUEUED else JobStep.RECLAIM,
+        where=CAN_BE_CLAIMED,
+        at=at,
+        attempt=F("attempt") + 1,
+        lease_expires_at=from_now(settings.JOB_LEASE_SECONDS),
+        worker=worker,
+        started_at=Now(),
+        next_at=None,
+    )
+
+
+def extend_lease(job_id: int, attempt: int) -> bool:
+    """Keep the job for another lease; False when this attempt no longer holds it."""
+    rows = Job.objects.filter(pk=job_id, attempt=attempt, state=JobState.RUNNING)
+    return rows.update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)) == 1
+
+
+def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True) -> Job | None:
+    """Claim the job and do it. Returns the job as it stands afterwards, None when it was not to be had."""
+    job = claim(job_id, worker=worker, at=clock())
+    if job is None:
+        return None
+    ctx = JobContext(job, clock=clock)
+    token = set_request_id(f"job-{job.pk}-{job.attempt}")
+    try:
+        with heartbeat(ctx) if with_heartbeat else _no_heartbeat():
+            _attempt(job, ctx)
+    finally:
+        reset_request_id(token)
+    return Job.objects.get(pk=job_id)
+
+
+def _attempt(job: Job, ctx: JobContext) -> None:
+    """Run the handler and settle how it ended."""
+    try:
+        answer = kind_named(job.kind).handler(ctx)
+        _end(ctx, answer or {})
+    except LeaseLost as lost:
+        log.warning("%s It was given up here.", lost)
+    except JobCancelled:
+        _close(ctx, JobStep.CANCEL, finished_at=Now())
+    except (JobFailed, UnknownKind, Refusal, InputErrors) as refusal:
+        _close(ctx, JobStep.GIVE_UP, finished_at=Now(), error=str(refusal))
+    except SoftTimeLimitExceeded:
+        log.error("Job %s (%s) ran into the time limit.", job.pk, job.kind)
+        _try_again(job, ctx, f"It took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT:,} s.")
+    except Exception as problem:
+        log.exception("Job %s (%s) failed in attempt %s.", job.pk, job.kind, job.attempt)
+        _try_again(job, ctx, _reason(problem))
+
+
+def _end(ctx: JobContext, answer: dict) -> None:
+    if not ctx.is_finished:
+        with ctx.finish() as result:
+            result.update(answer)
+    elif answer and answer != ctx.result:
+        done = Job.objects.filter(ctx.held, pk=ctx.job_id, state=JobState.DONE)
+        done.update(result={**ctx.result, **answer})
+
+
+def _try_again(job: Job, ctx: JobContext, reason: str) -> None:
+    if job.attempt >= job.max_attempts:
+        _close(ctx, JobStep.GIVE_UP, finished_at=Now(), error=reason)
+        return
+    wait = WAIT_BASE_SECONDS * 3 ** max(0, 3 - (job.max_attempts - job.attempt) - 1)
+    _close(ctx, JobStep.TRY_AGAIN, next_at=from_now(wait), error=reason)
+
+
+def _close(ctx: JobContext, step: JobStep, **changes: Any) -> None:
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
+    if ctx.is_finished:
+        return  # the effect and "done" are committed; what went wrong afterwards is in the log
+    workflow.move(ctx.job_id, step, where=ctx.held, at=ctx.at, lease_expires_at=None, **changes)
+
+
+def _reason(problem: Exception) -> str:
+    text = str(problem).strip()
+    name = type(problem).__name__
+    return (f"{name}: {text}" if text else name)[:REASON_LENGTH]
+
+
+@contextmanager
+def heartbeat(ctx: JobContext) -> Iterator[None]:
+    """Keep extending the lease from a thread with a connection of its own, until the block ends."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_beat, args=(ctx, stop), name=f"lease-of-job-{ctx.job_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _beat(ctx: JobContext, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            try:
+                held = extend_lease(ctx.job_id, ctx.attempt)
+            except DatabaseError as problem:  # a busy or restarting database; the lease may outlast it
+                log.warning("The lease of job %s could not be extended: %s", ctx.job_id, problem)
+                connection.close()
+                continue
+            if not held:
+                ctx.lost.set()
+                return
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _no_heartbeat() -> Iterator[None]:
+    yield

@@ -1,0 +1,87 @@
+"""What is done again and again without anybody asking: each chore once in its time, however many workers there are."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from apps.common.discovery import load_layers
+from apps.jobs.models import Chore
+from apps.jobs.selectors.database_clock import from_now
+
+log = logging.getLogger(__name__)
+
+Work = Callable[[datetime], None]
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+STEP_BACK_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class ChoreKind:
+    name: str
+    every: timedelta
+    work: Work
+
+    @property
+    def is_due(self) -> Q:
+        """Its time has come; or it was taken in the future, since the database's clock has been set back."""
+        last = -self.every.total_seconds()
+        return Q(name=self.name) & (Q(taken_at__lte=from_now(last)) | Q(taken_at__gt=from_now(STEP_BACK_SECONDS)))
+
+
+_chores: dict[str, ChoreKind] = {}
+
+
+def chore(name: str, *, every: timedelta) -> Callable[[Work], Work]:
+    """Register `work(at)` to be done once in every `every`, by one worker.
+
+    Chores are found in the layers `execution` and `actions` of the apps. One that raises is logged and done again at
+    its next time, and so is one whose worker was killed in the middle: it must be able to go on from where it stopped.
+    """
+
+    def register(work: Work) -> Work:
+        _chores[name] = ChoreKind(name, every, work)
+        return work
+
+    return register
+
+
+@cache
+def _load_all() -> None:
+    load_layers("execution", "actions")
+
+
+def due() -> list[str]:
+    """The chores whose time has come, by name. A chore that was never done is due."""
+    _load_all()
+    is_due = Q(pk__in=[])
+    for kind in _chores.values():
+        is_due |= kind.is_due
+    resting = Chore.objects.filter(name__in=_chores).exclude(is_due).values_list("name", flat=True)
+    return sorted(set(_chores).difference(resting))
+
+
+def do(name: str, *, at: datetime) -> bool:
+    """Take the chore by one conditional update and do it. False when it was not due or another worker has it."""
+    _load_all()
+    kind = _chores.get(name)
+    if kind is None or not _take(kind):
+        return False
+    try:
+        kind.work(at)
+    except Exception:
+        log.exception("The chore %s failed. It is done again in %s.", name, kind.every)
+    return True
+
+
+def _take(kind: ChoreKind) -> bool:
+    rows = Chore.objects.filter(kind.is_due)
+    if rows.update(taken_at=Now()):
+        return True
+    Chore.objects.bulk_create([Chore(name=kind.name, taken_at=NEVER)], ignore_conflicts=True)
+    return rows.update(taken_at=Now()) == 1

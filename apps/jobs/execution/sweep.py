@@ -1,0 +1,69 @@
+"""What every worker does every few seconds, beat or no beat: show its life and find forgotten work."""
+
+import logging
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from apps.jobs import workflow
+from apps.jobs.enums import DeliveryState, JobState, JobStep
+from apps.jobs.execution.performing import CAN_BE_CLAIMED
+from apps.jobs.models import Job, Outbox, WorkerBeat
+from apps.jobs.selectors.database_clock import from_now
+
+log = logging.getLogger(__name__)
+
+NUDGE_AGAIN_SWEEPS = 5
+NUDGES_A_SWEEP = 20
+FORGET_WORKER_SECONDS = 86_400
+
+LAPSED = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+
+
+def beat(worker: str) -> None:
+    """Write down, by the database's clock, that this worker lives."""
+    if WorkerBeat.objects.filter(worker=worker).update(seen_at=Now()):
+        return
+    WorkerBeat.objects.filter(seen_at__lt=from_now(-FORGET_WORKER_SECONDS)).delete()
+    WorkerBeat.objects.create(worker=worker, started_at=Now(), seen_at=Now())
+
+
+def close_abandoned(*, at: datetime) -> None:
+    """End running jobs whose worker is gone and which are not to be taken over: cancelled ones, and those out
+    of attempts (a job that kills its worker each time would otherwise go round for ever)."""
+    for job in Job.objects.filter(LAPSED):
+        try:
+            _close(job, at=at)
+        except Exception:
+            log.exception("Job %s is abandoned and could not be closed.", job.pk)
+
+
+def _close(job: Job, *, at: datetime) -> None:
+    ended: dict[str, Any] = {"lease_expires_at": None, "finished_at": Now()}
+    where = LAPSED & Q(attempt=job.attempt)
+    if job.cancel_requested_at is not None:
+        workflow.move(job.pk, JobStep.CANCEL, where=where, at=at, **ended)
+    elif job.attempt >= job.max_attempts:
+        workflow.move(job.pk, JobStep.GIVE_UP, where=where, at=at, error=_died(job), **ended)
+
+
+def jobs_to_nudge() -> list[int]:
+    """Jobs that could be claimed and that no message is known to be on its way for; marks them as nudged now."""
+    quiet = Q(nudged_at=None) | Q(nudged_at__lt=from_now(-NUDGE_AGAIN_SWEEPS * settings.JOB_SWEEP_SECONDS))
+    due = Job.objects.filter(CAN_BE_CLAIMED & quiet, attempt__lt=F("max_attempts")).order_by("pk")
+    ids = list(due.values_list("pk", flat=True)[:NUDGES_A_SWEEP])
+    if ids:
+        Job.objects.filter(pk__in=ids).update(nudged_at=Now())
+    return ids
+
+
+def has_due_mail() -> bool:
+    return Outbox.objects.filter(state=DeliveryState.WAITING, next_at__lte=Now()).exists()
+
+
+def _died(job: Job) -> str:
+    reason = f"The worker stopped in the middle of this job, in attempt {job.attempt} of {job.max_attempts}."
+    return f"{reason} Before that: {job.error}" if job.error else reason

@@ -1,0 +1,121 @@
+"""The sweep loop that runs inside every Celery worker, as a part (bootstep) of it."""
+
+import logging
+import os
+import threading
+import time
+
+from celery import bootsteps
+from celery.signals import worker_process_init
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from apps.audit.execution.sealing import has_unsealed
+from apps.audit.execution.tasks import seal
+from apps.jobs.execution import periodic
+from apps.jobs.execution.processes import die_with_parent
+from apps.jobs.execution.sweep import beat, close_abandoned, has_due_mail, jobs_to_nudge
+from apps.jobs.execution.tasks import deliver_outbox, do_chore, nudge, worker_name
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 5.0
+TASK_EVERY_SECONDS = 5.0
+
+# A fork in the middle of a query would give the child a copy of an open connection. Forks wait for the
+# sweep's end, and the sweep closes its connection each time.
+_no_fork = threading.Lock()
+
+
+def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
+    """One prefork worker without chatter between workers: the database tells all they need to know."""
+    return [
+        "worker",
+        "--pool=prefork",
+        f"--concurrency={concurrency}",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+        f"--loglevel={loglevel}",
+    ]
+
+
+@worker_process_init.connect
+def _end_with_worker(**kwargs: object) -> None:
+    """A worker that is killed outright leaves no process behind that goes on with a job."""
+    die_with_parent()
+
+
+class SweepStep(bootsteps.StartStopStep):
+    """Sweeps from a thread for as long as the worker lives, also while all its processes are busy."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, parent, **options) -> None:
+        self.stopped = threading.Event()
+        self.thread: threading.Thread | None = None
+        super().__init__(parent, **options)
+
+    def start(self, parent) -> None:
+        os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
+        self.thread = threading.Thread(target=Sweeper(self.stopped).run, name="sweep", daemon=True)
+        self.thread.start()
+
+    def stop(self, parent) -> None:
+        self.stopped.set()
+        if self.thread is not None:
+            self.thread.join(timeout=5)
+
+    terminate = stop
+
+
+class Sweeper:
+    def __init__(self, stopped: threading.Event) -> None:
+        self.stopped = stopped
+        self.worker = worker_name()
+        self.next_beat = 0.0
+        self.next_task = 0.0
+        self.is_first = True
+
+    def run(self) -> None:
+        while not self.stopped.is_set():
+            try:
+                self.sweep()
+            except DatabaseError as problem:
+                log.warning("This sweep could not reach the database: %s", problem)
+            except Exception:
+                log.exception("This sweep failed. The next one follows.")
+            self.stopped.wait(settings.JOB_SWEEP_SECONDS)
+
+    def sweep(self) -> None:
+        with _no_fork:
+            try:
+                ids, tasks = self._look()
+            finally:
+                connection.close()
+        for job_id in ids:
+            nudge(job_id)
+        for task, options in tasks:
+            task.apply_async(kwargs=options, retry=False, expires=2 * TASK_EVERY_SECONDS)
+
+    def _look(self) -> tuple[list[int], list[tuple]]:
+        now = time.monotonic()
+        if now >= self.next_beat:
+            beat(self.worker)
+            self.next_beat = now + BEAT_SECONDS
+        close_abandoned(at=timezone.now())
+        return jobs_to_nudge(), self._tasks(now)
+
+    def _tasks(self, now: float) -> list[tuple]:
+        if now < self.next_task:
+            return []
+        self.next_task = now + TASK_EVERY_SECONDS
+        tasks: list[tuple] = []
+        if self.is_first or has_unsealed():
+            tasks.append((seal, {"from_the_start": self.is_first}))
+        if has_due_mail():
+            tasks.append((deliver_outbox, {}))
+        tasks += [(do_chore, {"name": name}) for name in periodic.due()]
+        self.is_first = False
+        return tasks

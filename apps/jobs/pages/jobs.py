@@ -1,0 +1,95 @@
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.jobs import rules
+from apps.jobs.actions.jobs import cancel_job, retry_job
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
+from apps.jobs.selectors.jobs import job_in, jobs_in
+
+PAGE_SIZE = 50
+STOP_POLLING = 286
+
+
+@require_safe
+@member_view()
+def job_list(request: HttpRequest, project: Project) -> HttpResponse:
+    state = request.GET.get("state", "")
+    jobs = jobs_in(project)
+    if state in JobState.values:
+        jobs = jobs.filter(state=state)
+    page, older = _page(jobs, request.GET.get("before", ""))
+    context = {"jobs": page, "older": older, "state": state, "states": JobState.choices, "section": "Jobs"}
+    return render(request, "jobs/list.html", context)
+
+
+@require_safe
+@member_view()
+def job_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return render(request, "jobs/job.html", _context(request, job_in(project, pk)))
+
+
+@require_safe
+@member_view()
+def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The fragment that a page asks for each second, until the job has ended.
+
+    With `?refresh=1` the end of the job reloads the page around it.
+    """
+    job = job_in(project, pk)
+    answer = render(request, "jobs/_progress.html", _context(request, job))
+    if job.is_ended:
+        answer.status_code = STOP_POLLING
+        if request.GET.get("refresh"):
+            answer["HX-Refresh"] = "true"
+    return answer
+
+
+@require_POST
+@member_view()
+def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    job = job_in(project, pk)
+    cancel_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
+    return redirect("jobs:job", slug=project.slug, pk=job.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def retry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    job = job_in(project, pk)
+    retry_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
+    return redirect("jobs:job", slug=project.slug, pk=job.pk)
+
+
+def _context(request: HttpRequest, job: Job) -> dict:
+    member = member_of(request)
+    return {
+        "job": job,
+        "section": "Jobs",
+        "refresh": bool(request.GET.get("refresh")),
+        "bare": bool(request.GET.get("bare")),
+        "cancel_refusal": rules.cancel_refusal(job, actor=member.user, roles=member.roles),
+        "retry_refusal": rules.retry_refusal(job, roles=member.roles),
+        "shows_details": member.is_lead or job.created_by_id == member.user.pk,
+        "results": _plain_results(job),
+    }
+
+
+def _plain_results(job: Job) -> list[tuple[str, object]]:
+    """The counts and words of the result, named as people read them."""
+    plain = [(name, value) for name, value in (job.result or {}).items() if isinstance(value, (str, int, float))]
+    return [(name.replace("_", " ").capitalize(), value) for name, value in plain]
+
+
+def _page(jobs: QuerySet[Job], before: str) -> tuple[list[Job], int | None]:
+    """One page of jobs, newest first, and where the next one begins."""
+    if before.isdecimal():
+        jobs = jobs.filter(pk__lt=int(before[:18]))
+    rows = list(jobs[: PAGE_SIZE + 1])
+    return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None

@@ -1,0 +1,69 @@
+"""The kinds of jobs there are, and the function that does each."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from apps.common.discovery import load_layers
+
+Handler = Callable[[Any], dict | None]
+Follower = Callable[[Any, datetime], None]
+
+
+def _nobody_follows(job: Any, at: datetime) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class JobKind:
+    name: str
+    title: str
+    handler: Handler
+    follower: Follower = _nobody_follows
+
+
+class UnknownKind(Exception):
+    """Raised for a kind that no app has registered."""
+
+
+_kinds: dict[str, JobKind] = {}
+
+
+def job_kind(name: str, *, title: str, follower: Follower = _nobody_follows) -> Callable[[Handler], Handler]:
+    """Register `handler(ctx: apps.jobs.execution.context.JobContext) -> dict | None` as the work of jobs of this kind.
+
+    The dict is kept as the job's result. What the handler writes must happen inside `ctx.chunk(...)` or
+    `ctx.finish()`: only there is an effect exactly once, whoever is killed and whenever.
+
+    `follower(job, at)` is called in the transaction of every step the job takes, with the job as it now
+    stands: rows that wait for the job learn there that it failed, was cancelled, or runs again.
+    """
+
+    def register(handler: Handler) -> Handler:
+        _kinds[name] = JobKind(name, title, handler, follower)
+        return handler
+
+    return register
+
+
+def kind_named(name: str) -> JobKind:
+    if name not in _kinds:
+        _load_all()
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise UnknownKind(f"There is no job of the kind “{name}”.") from None
+
+
+@cache
+def _load_all() -> None:
+    load_layers("execution")
+
+
+def follow(job: Any, at: datetime) -> None:
+    """Tell the rows that wait for this job. A job of an unknown kind has none."""
+    with suppress(UnknownKind):
+        kind_named(job.kind).follower(job, at)

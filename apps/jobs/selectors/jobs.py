@@ -1,0 +1,112 @@
+"""Reading jobs, found through their project, and notifications, found through their person as well."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.http import Http404
+
+from apps.accounts.models import Project, User
+from apps.jobs.core.progress import spoken
+from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
+from apps.jobs.selectors.hidden_objects import covered_for
+
+MISSING_AFTER_SECONDS = 60
+MOST_COUNTED = 9
+BIGGEST_ID = 2**63 - 1
+PAGE_SIZE = 50
+
+
+def jobs_in(project: Project) -> QuerySet[Job]:
+    return Job.objects.filter(project=project).select_related("created_by").order_by("-pk")
+
+
+def job_in(project: Project, pk: int) -> Job:
+    """The job, when it belongs to this project; Http404 otherwise."""
+    try:
+        return jobs_in(project).get(pk=pk)
+    except Job.DoesNotExist:
+        raise Http404("No such job.") from None
+
+
+def worker_last_seen() -> int | None:
+    """Whole seconds since any worker showed itself, by the database's clock; None when none ever did."""
+    row = WorkerBeat.objects.order_by("-seen_at").annotate(clock=Now()).values_list("seen_at", "clock").first()
+    return None if row is None else max(0, int((row[1] - row[0]).total_seconds()))
+
+
+def worker_notice(now: datetime | None = None) -> str:
+    """The sentence of the banner when no worker is at work, else "".
+
+    `now` stands in for the database's clock where the caller has a reason to ask about another moment.
+    """
+    if now is None:
+        seconds = worker_last_seen()
+    else:
+        seen_at = WorkerBeat.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
+        seconds = None if seen_at is None else max(0, int((now - seen_at).total_seconds()))
+    if seconds is None:
+        return "No worker has been seen yet. Imports, pools and scores wait until one runs."
+    if seconds > MISSING_AFTER_SECONDS:
+        return f"No worker has been seen for {spoken(seconds)}. Imports, pools and scores wait until one runs."
+    return ""
+
+
+def notifications_of(person: User, project: Project) -> QuerySet[Notification]:
+    """Theirs in this project, apart from what must not be told to them for now."""
+    return Notification.objects.filter(person=person, project=project).exclude(covered_for(person))
+
+
+def notification_for(person: User, project: Project, pk: int) -> Notification:
+    """The person's own notification in this project; Http404 otherwise."""
+    found = notifications_of(person, project).filter(pk=pk).first() if pk <= BIGGEST_ID else None
+    if found is None:
+        raise Http404("No such notification.")
+    return found
+
+
+def unread_words(person: User, project: Project) -> str:
+    """ "3", or "9+" however many there are more, or "": one query that reads ten rows at most."""
+    found = notifications_of(person, project).filter(read_at=None).order_by().values_list("pk", flat=True)
+    count = len(found[: MOST_COUNTED + 1])
+    return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
+
+
+class NotificationPage(NamedTuple):
+    """One page of a list that has what is unread first, and newest first in both parts.
+
+    `older` is where the next page begins, "" on the last one.
+    """
+
+    unread: list[Notification]
+    read: list[Notification]
+    older: str
+
+
+def notification_page(person: User, project: Project, before: str = "") -> NotificationPage:
+    """The page that begins behind `before`, the `older` of the page above it. Anything else begins at the top."""
+    part, _, last = before.partition("-")
+    below = int(last[:18]) if last.isascii() and last.isdigit() else None
+    rows = notifications_of(person, project).order_by("-pk")
+    unread: list[Notification] = []
+    if part != "read":
+        unread = list(_below(rows.filter(read_at=None), below)[: PAGE_SIZE + 1])
+        below = None
+    if len(unread) > PAGE_SIZE:
+        return NotificationPage(unread[:PAGE_SIZE], [], f"unread-{unread[PAGE_SIZE - 1].pk}")
+    room = PAGE_SIZE - len(unread)
+    read = list(_below(rows.exclude(read_at=None), below)[: room + 1])
+    if len(read) <= room:
+        return NotificationPage(unread, read, "")
+    last_shown = read[room - 1].pk if room else read[0].pk + 1
+    return NotificationPage(unread, read[:room], f"read-{last_shown}")
+
+
+def _below(rows: QuerySet[Notification], pk: int | None) -> QuerySet[Notification]:
+    return rows if pk is None else rows.filter(pk__lt=pk)
+
+
+def mail_choice_of(person: User) -> MailChoice:
+    """What the person chose, or what holds for somebody who has not chosen (not saved then)."""
+    return MailChoice.objects.filter(person=person).first() or MailChoice(person=person)

@@ -1,0 +1,79 @@
+"""Judging over HTTP: own rounds, the next pairs, and grades."""
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.idempotency import body_with_key
+from apps.judging import selectors
+from apps.judging.actions import claim_seats, give_judgement
+from apps.judging.actions.seats import MOST_SEATS
+from apps.judging.rules import USUAL_PAIRS
+from apps.judging.serializers import JudgementInput, JudgementOut, PairsOut, RoundsOut
+
+N = OpenApiParameter("n", int, description=f"How many pairs to hold, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="Instead of the field in the body.")
+
+
+class RoundsView(ProjectAPIView):
+    """The rounds in which you were asked to judge."""
+
+    roles = {"GET": (Role.ANNOTATOR,)}
+    scopes = {"GET": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_rounds", responses=RoundsOut)
+    def get(self, request: Request, slug: str) -> Response:
+        rounds = selectors.rounds_of(self.member.user, self.project)
+        return Response(RoundsOut({"rounds": rounds}).data)
+
+
+class PairsView(ProjectAPIView):
+    """The next pairs for you to grade, leased for a while. Asking again returns those you hold and renews them."""
+
+    roles = {"GET": (Role.ANNOTATOR,)}
+    scopes = {"GET": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_pairs", parameters=[N], responses=PairsOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        person = self.member.user
+        round_ = selectors.own_round(person, self.project, pk)
+        seats = claim_seats(round_=round_, annotator=person, n=wanted(request.query_params.get("n")), at=timezone.now())
+        pairs = selectors.readings(seats, annotator_id=person.pk)
+        return Response(PairsOut({"round": round_, "pairs": pairs}).data)
+
+
+class JudgementsView(ProjectAPIView):
+    """Send one grade. The idempotency key, in the body or as a header, makes sending it again harmless."""
+
+    roles = {"POST": (Role.ANNOTATOR,)}
+    scopes = {"POST": Scope.JUDGING_WRITE}
+
+    @extend_schema(
+        operation_id="judging_grade", parameters=[KEY], request=JudgementInput, responses={201: JudgementOut}
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        person = self.member.user
+        round_ = selectors.own_round(person, self.project, pk)
+        given = JudgementInput(data=body_with_key(request))
+        given.is_valid(raise_exception=True)
+        judgement = give_judgement(
+            seat=selectors.seat_in(round_, given.validated_data["seat"]),
+            annotator=person,
+            answer=given.answer(),
+            idempotency_key=given.validated_data["idempotency_key"],
+            at=timezone.now(),
+        )
+        return Response(JudgementOut(judgement).data, status=201)
+
+
+def wanted(text: str | None) -> int:
+    """How many pairs were asked for, 1 to 20. Raises ValidationError for anything that is no such number."""
+    if text is None:
+        return USUAL_PAIRS
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MOST_SEATS:
+        raise ValidationError({"n": [f"n is a whole number from 1 to {MOST_SEATS}."]})
+    return int(text)

@@ -1,0 +1,18 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says of a pair: a grade, or a reason why it can't be judged.
+
+    Without `is_again` it is meant as their first word on the pair, and refused when they have graded it already.
+    """
+
+    grade: int | None = None
+    cant_judge: str = ""
+    note: str = ""
+    spans: Any = field(default_factory=list)
+    active_ms: int | None = None
+    away_ms: int | None = None
+    is_again: bool = True

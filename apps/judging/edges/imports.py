@@ -1,0 +1,168 @@
+"""Importing judgements, as pages and the command line offer it."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.common.web.forms import offer
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.forms import ImportForm
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
+from apps.corpus.selectors.import_kinds import ImportKind, Progress, register
+from apps.judging.actions import import_judgements
+from apps.judging.execution.judgement_import import Draft, read_draft
+from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
+from apps.judging.models import Round
+
+NEW, HERE = "new", "unchanged"
+
+
+class JudgementImportForm(ImportForm):
+    """The file, what its columns are, and what its grades mean here: none of that can be seen in it."""
+
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    snapshot = forms.ChoiceField(help_text="The texts that were judged.")
+    columns = forms.CharField(
+        label="Columns",
+        required=False,
+        max_length=2_000,
+        help_text=(
+            f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}; name one skip to pass it over. Of"
+            " ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id, first=rater,"
+            " second=rater, agreed=final."
+        ),
+    )
+    grades = forms.CharField(
+        label="Grade map",
+        required=False,
+        max_length=500,
+        help_text="When the file’s grades are not ours: 1=3,2=2,3=1,-1=skip. It must name every grade of the file.",
+    )
+    name = forms.CharField(max_length=100, required=False, help_text="What the round is called.")
+    skip_unknown = forms.BooleanField(
+        label="Leave out rows whose query or block is not here",
+        required=False,
+        help_text="Otherwise such rows stop the import, and each is named.",
+    )
+    field_order = ["file", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
+        offer(self, "snapshot", known)
+
+    def clean_grades(self) -> str:
+        written = self.cleaned_data["grades"]
+        return _parsed(written, parse_grade_map) if written else ""
+
+    def clean_columns(self) -> str:
+        written, form = self.cleaned_data["columns"], self.cleaned_data.get("format", "")
+        return _parsed(written, lambda text: columns_of(form, text)) if written else ""
+
+
+def _parsed(written: str, parse: Any) -> str:
+    try:
+        parse(written)
+    except ValueError as fault:
+        said = str(fault)
+        raise forms.ValidationError(f"{said[:1].upper()}{said[1:]}.") from fault
+    return written
+
+
+@register
+class JudgementImport(ImportKind):
+    name = "judgements"
+    title = "Import judgements"
+    one = "judgement"
+    many = "judgements"
+    section = "Judging"
+    hint = (
+        "Judgements made elsewhere become a closed round of their own, with you on record as the importer."
+        " Queries and blocks must be here already."
+    )
+    form_class = JudgementImportForm
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        draft = _draft(project, source, options)
+        here = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
+        progress(len(draft.rows))
+        return _plan(project, draft, options, HERE if here else NEW)
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        draft = _draft(project, source, options)
+        plan = _plan(project, draft, options, NEW)
+        if plan.errors:
+            raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
+        imported = import_judgements(
+            project=project,
+            snapshot=_snapshot(project, options),
+            draft=draft,
+            name=options.get("name", ""),
+            origin=source.name,
+            skip_unknown=bool(options.get("skip_unknown")),
+            actor=actor,
+            at=at,
+        )
+        return plan if imported.is_new else _plan(project, draft, options, HERE)
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return f"a round on {_snapshot(project, options)}"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("judging:index", args=[project.slug])
+
+
+def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
+    return snapshot_in(project, int(options["snapshot"]))
+
+
+def _draft(project: Project, source: Source, options: dict[str, Any]) -> Draft:
+    written = options.get("grades", "")
+    return read_draft(
+        source,
+        project=project,
+        snapshot=_snapshot(project, options),
+        format=options["format"],
+        columns=columns_of(options["format"], options.get("columns", "")),
+        grades=parse_grade_map(written) if written else None,
+    )
+
+
+def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) -> Plan:
+    """The draft as a plan; rows left out on request are warnings there, not mistakes."""
+    plan = Plan([NEW, HERE])
+    plan.rows = len(draft.rows)
+    plan.counts[word] = len(draft.rows)
+    if word == NEW and draft.by_grade:
+        grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in draft.by_grade.items())
+        plan.notes.append(f"{draft.queries:,} queries; {grades}.")
+    if word == NEW and draft.raters:
+        plan.notes += _raters_notes(draft)
+    if draft.skipped:
+        plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
+    errors = ErrorList()
+    for error in draft.errors:
+        is_mistake = draft.is_spoilt or not options.get("skip_unknown")
+        (errors.add if is_mistake else errors.warn)(error)
+    if errors:
+        errors.total = draft.errors.total
+    plan.take_errors(errors)
+    return plan
+
+
+def _raters_notes(draft: Draft) -> list[str]:
+    shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
+    notes = [f"{len(draft.raters)} raters, kept under the names of the file: {shown}."]
+    if draft.rulings:
+        said = "final grades are not what more than half of the raters gave; they come in as decisions."
+        notes.append(f"{len(draft.rulings):,} {said}")
+    if draft.unsettled:
+        notes.append(f"{draft.unsettled:,} pairs have neither a majority nor a final grade; they will wait for a lead.")
+    return notes

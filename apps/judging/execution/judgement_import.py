@@ -1,0 +1,196 @@
+"""Reading somebody else's judgements: from rows to pairs of a snapshot, with everything that does not fit named."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
+from apps.common.digests import digest_of_lines
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.judging.core.resolution import resolve
+from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
+from apps.judging.formats.ratings import RatingColumns
+from apps.queries.models import Query
+
+AT_ONCE = 500
+
+
+class Graded(NamedTuple):
+    """One imported judgement, by our keys. `rater` is who gave it, in a file that holds several."""
+
+    line: int
+    query_id: int
+    version_id: int
+    grade: int
+    note: str
+    rater: str = ""
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Query and block version."""
+        return self.query_id, self.version_id
+
+
+class Draft(NamedTuple):
+    """A file of judgements as read, before anything is stored.
+
+    `skipped` counts rows that the grade map leaves out, `unknown` rows that name a query or block that is not
+    here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
+    `rulings` are the final grades that more than half of a pair's raters do not stand behind.
+    """
+
+    rows: list[Graded]
+    skipped: int
+    unknown: int
+    by_grade: dict[int, int]
+    errors: ErrorList
+    is_spoilt: bool
+    digest: str
+    rulings: dict[tuple[int, int], int] = {}
+    unsettled: int = 0
+
+    @property
+    def raters(self) -> list[str]:
+        """The raters of the file, by name; none where the importer stands for all."""
+        return sorted({row.rater for row in self.rows if row.rater})
+
+    @property
+    def mark(self) -> str:
+        """What the origin of a round made of these judgements ends with."""
+        return f"judgements sha256:{self.digest}"
+
+    @property
+    def queries(self) -> int:
+        """Count the queries that are judged."""
+        return len({row.query_id for row in self.rows})
+
+
+class _Reader:
+    """Matches rows to the project's queries and the snapshot's blocks, a chunk at a time."""
+
+    def __init__(self, project: Project, snapshot: Snapshot, source: Source, columns: Columns) -> None:
+        self.project = project
+        self.query_column = "query_id"
+        self.by_text = False
+        if isinstance(columns, RatingColumns):
+            self.query_column, self.by_text = columns.query, columns.by_text
+        self.snapshot = snapshot
+        self.source = source
+        self.errors = ErrorList()
+        self.rows: list[Graded] = []
+        self.lines: list[str] = []
+        self.skipped = 0
+        self.unknown = 0
+        self.is_spoilt = False
+        self.queries: dict[str, int | None] = {}
+        self.doubtful: set[str] = set()
+        self.finals: dict[tuple[int, int], int] = {}
+        self.told: set[tuple[int, str]] = set()
+
+    def take(self, chunk: Sequence[JudgementRow]) -> None:
+        blocks = self._blocks({row.doc_id for row in chunk})
+        self._learn_queries({row.query_id for row in chunk})
+        for row in chunk:
+            if row.grade is None:
+                self.skipped += 1
+                continue
+            query, version = self.queries[row.query_id], blocks.get(row.doc_id)
+            if query is None or version is None:
+                self._unknown(row, query, version)
+            elif off := [grade for grade in (row.grade, row.final) if grade not in (None, *self.project.grades)]:
+                self._fault(row, "grade", str(off[0]), "is not on the scale of this project; map it")
+            else:
+                self._keep(row, query, version, row.grade)
+
+    def _keep(self, row: JudgementRow, query: int, version: int, grade: int) -> None:
+        self.rows.append(Graded(row.line, query, version, grade, row.notes, row.rater))
+        parts = [row.query_id, row.doc_id, *([row.rater] if row.rater else []), str(grade)]
+        self.lines.append("\t".join(parts))
+        if row.final is not None and (query, version) not in self.finals:
+            self.finals[(query, version)] = row.final
+            self.lines.append(f"{row.query_id}\t{row.doc_id}\t\t{row.final}")
+
+    def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
+        self.unknown += 1
+        if query is None:
+            which = "is what two queries ask; name the queries by id" if row.query_id in self.doubtful else ""
+            self._fault(row, self.query_column, row.query_id, which or "is no query of this project", spoils=False)
+        if version is None:
+            self._fault(row, row.doc_column, row.doc_id, "is no block of this snapshot", spoils=False)
+
+    def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
+        """Name a mistake once for its line, however many raters the line holds."""
+        self.is_spoilt = self.is_spoilt or spoils
+        if (row.line, f"{field}{value}") in self.told:
+            return
+        self.told.add((row.line, f"{field}{value}"))
+        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {said}"))
+
+    def _learn_queries(self, ids: set[str]) -> None:
+        new = [outside_id for outside_id in ids if outside_id not in self.queries]
+        if not new:
+            return
+        name = "text" if self.by_text else "outside_id"
+        known: dict[str, int] = {}
+        for written, pk in Query.objects.filter(project=self.project, **{f"{name}__in": new}).values_list(name, "pk"):
+            if written in known:
+                self.doubtful.add(written)
+            known[written] = pk
+        self.queries.update({each: None if each in self.doubtful else known.get(each) for each in new})
+
+    def _blocks(self, ids: set[str]) -> dict[str, int]:
+        found = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
+        return dict(found.values_list("block__outside_id", "version_id"))
+
+
+def read_draft(
+    source: Source,
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    format: str,
+    columns: Columns = QRELS_COLUMNS,
+    grades: GradeMap | None = None,
+) -> Draft:
+    """Read a file of judgements against a snapshot. Nothing is raised: what is wrong is in the draft's errors."""
+    reader = _Reader(project, snapshot, source, columns)
+    row_errors = ErrorList()
+    try:
+        rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
+        for chunk in chunks(rows, AT_ONCE):
+            reader.take(chunk)
+    except InputError as error:
+        row_errors.add(error)
+    errors = ErrorList()
+    for found in (*row_errors, *reader.errors):
+        errors.add(found)
+    errors.total = row_errors.total + reader.errors.total
+    if not (reader.rows or reader.skipped or errors):
+        errors.add(source.error(None, "", "", "the file holds no judgement"))
+        reader.is_spoilt = True
+    rulings, unsettled = _rulings(reader.rows, reader.finals)
+    return Draft(
+        rows=reader.rows,
+        skipped=reader.skipped,
+        unknown=reader.unknown,
+        by_grade=dict(sorted(Counter(row.grade for row in reader.rows).items())),
+        errors=errors,
+        is_spoilt=reader.is_spoilt or bool(row_errors),
+        digest=digest_of_lines([snapshot.digest, *sorted(reader.lines)]),
+        rulings=rulings,
+        unsettled=unsettled,
+    )
+
+
+def _rulings(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
+    """The final grades that the ratings do not already add up to, and how many pairs nothing settles."""
+    answers: dict[tuple[int, int], list[int | None]] = {}
+    for row in rows:
+        answers.setdefault(row.pair, []).append(row.grade)
+    settled = {pair: resolve(given, planned=len(given)).grade for pair, given in answers.items()}
+    unsettled = sum(grade is None and pair not in finals for pair, grade in settled.items())
+    return {pair: final for pair, final in finals.items() if settled[pair] != final}, unsettled

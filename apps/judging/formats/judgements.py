@@ -1,0 +1,181 @@
+"""Reading judgement files: TREC qrels, other blank-divided columns, the flat CSV layout, and ratings of several.
+
+Two things about such a file cannot be seen in it and are never guessed: which column is which, and what its
+grades mean here. Some scales run downwards, some hold codes for "do not count this row"; a wrong guess runs
+without an error and scores nonsense. So columns are named, and a grade map must cover every grade met.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_csv, read_lines
+from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
+
+RATINGS = "ratings"
+FORMATS = {
+    "qrels": "TREC qrels, or other columns divided by blanks",
+    "csv": "CSV (query_id, query_text, block_id, doc_title, grade, split, notes)",
+    RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
+}
+QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
+COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
+NEEDED = ("query_id", "doc_id", "grade")
+FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "split", "notes")
+SKIP = "skip"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
+ASCII_BLANKS = " \t\v\f"
+"""What divides the columns: no-break spaces and their like do not, as in every other reader of qrels."""
+_BLANKS = re.compile(f"[{ASCII_BLANKS}]+")
+
+GradeMap = Mapping[str, int | None]
+
+
+class JudgementRow(NamedTuple):
+    """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out.
+
+    `query_id` is the query's text where the columns say so. `rater` and `final` are of files with several raters.
+    `doc_column` is what the file calls the column of the block.
+    """
+
+    line: int
+    query_id: str
+    doc_id: str
+    grade: int | None
+    query_text: str = ""
+    doc_title: str = ""
+    split: str = ""
+    notes: str = ""
+    rater: str = ""
+    final: int | None = None
+    doc_column: str = "doc_id"
+
+
+Columns = Sequence[str] | RatingColumns
+
+
+def columns_of(format: str, written: str) -> Columns:
+    """What was written of a file's columns, for this form of file. Raises ValueError with a sentence."""
+    if format == RATINGS:
+        return parse_rating_columns(written)
+    return parse_columns(written) if written else QRELS_COLUMNS
+
+
+def parse_grade_map(text: str) -> dict[str, int | None]:
+    """`1=4,2=3,-1=skip` as a map from the grade as the file writes it to ours, None for skip.
+
+    Raises ValueError with a sentence when it is not of that form or names a grade twice.
+    """
+    grades: dict[str, int | None] = {}
+    for part in text.split(","):
+        old, equals, new = (piece.strip() for piece in part.partition("="))
+        if not equals or not old or not (new == SKIP or _WHOLE.match(new)):
+            raise ValueError(f"'{part.strip()}' is not of the form 2=3 or -1=skip")
+        if old in grades:
+            raise ValueError(f"the grade {old} is mapped twice")
+        grades[old] = None if new == SKIP else int(new)
+    return grades
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """`query_id block_id grade` as column names, the block's by any of its names. Raises ValueError with a sentence."""
+    names = tuple("doc_id" if name in BLOCK_NAMES else name for name in text.replace(",", " ").split())
+    unknown = [name for name in names if name not in COLUMN_NAMES]
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is no column; known are {', '.join(sorted(COLUMN_NAMES))}")
+    for name in NEEDED:
+        if names.count(name) != 1:
+            raise ValueError(f"the columns must name {name} once")
+    return names
+
+
+def read_judgements(
+    source: Source,
+    errors: ErrorList,
+    *,
+    format: str,
+    columns: Columns = QRELS_COLUMNS,
+    grades: GradeMap | None = None,
+) -> Iterator[JudgementRow]:
+    """The judged pairs in file order; a pair may stand in the file only once, and once for each of several raters.
+
+    Without a grade map, grades are whole numbers and taken as they stand. `columns` is for the form that is
+    divided by blanks, and for ratings.
+    """
+    if isinstance(columns, RatingColumns):
+        found = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
+        yield from map(_rated, found)
+        return
+    rows = _read_columns(source, errors, columns) if format == "qrels" else _read_flat(source, errors)
+    first_lines: dict[tuple[str, str], int] = {}
+    for line, values in rows:
+        fields = Fields(source, line, values)
+        try:
+            row = _row(fields, grades)
+            first = first_lines.setdefault((row.query_id, row.doc_id), line)
+            if first != line:
+                raise fields.wrong(
+                    row.doc_column, f"the pair stands twice for query {row.query_id}, first in line {first}"
+                )
+        except InputError as error:
+            errors.add(error)
+            continue
+        yield row
+
+
+def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
+    for number, line in read_lines(source):
+        cells = _BLANKS.split(line.strip(ASCII_BLANKS))
+        if not cells[0] or cells[0].startswith("#"):
+            continue
+        if len(cells) != len(columns):
+            said = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"
+            errors.add(source.error(number, "", line, said))
+            continue
+        yield number, dict(zip(columns, cells, strict=True))
+
+
+def _read_flat(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    return read_csv(source, errors, required=("query_id", BLOCK_NAMES, "grade"), known=FLAT_KNOWN)
+
+
+def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
+    column = next(name for name in BLOCK_NAMES if name in fields.values)
+    return JudgementRow(
+        line=fields.line,
+        query_id=fields.outside_id("query_id"),
+        doc_id=fields.outside_id(column),
+        grade=_grade(fields, grades),
+        query_text=fields.text("query_text"),
+        doc_title=fields.text("doc_title"),
+        split=fields.word("split"),
+        notes=fields.text("notes"),
+        doc_column=column,
+    )
+
+
+def _rated(rating: Rating) -> JudgementRow:
+    return JudgementRow(
+        line=rating.line,
+        query_id=rating.query,
+        doc_id=rating.doc_id,
+        grade=rating.grade,
+        notes=rating.notes,
+        rater=rating.rater,
+        final=rating.final,
+        doc_column=rating.doc_column,
+    )
+
+
+def _grade(fields: Fields, grades: GradeMap | None, column: str = "grade") -> int | None:
+    written = fields.text(column, required=True).strip()
+    if grades is not None:
+        if written not in grades:
+            raise fields.wrong(column, f"the grade map says nothing about {written}")
+        return grades[written]
+    if not _WHOLE.match(written):
+        raise fields.wrong(column, f"{written} is not a whole number; map it to one of our grades")
+    return int(written)

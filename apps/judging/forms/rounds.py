@@ -1,0 +1,261 @@
+"""The form of a new round: a plan, the people, and who of them may judge what."""
+
+import csv
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
+from apps.common.web.forms import KaratForm, offer_rows
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.judging.core.plan import USUAL_BAR, Plan
+from apps.judging.core.remits import Remit, remit_from
+from apps.judging.core.resolution import Rule
+from apps.judging.selectors.known import Known
+from apps.judging.selectors.plans import properties_in
+from apps.queries.models import Query
+from apps.retrieval.enums import PoolKind, PoolState
+from apps.retrieval.models import Pool
+
+MOST_CHECKS = 200
+SHARE = {
+    "min_value": "Overlap is a share of the pairs: 0 to 100 %%.",
+    "max_value": "Overlap is a share of the pairs: 0 to 100 %%.",
+}
+HEADER = ["query_id", "block_id", "grade"]
+
+
+class PoolField(forms.ModelChoiceField):
+    def label_from_instance(self, pool: Pool) -> str:
+        return f"{pool.name}: {pool.entry_count:,} pairs on {pool.snapshot}"
+
+
+class RoundForm(KaratForm):
+    """A plan: which pool, who, how often a pair is judged, and what else is asked."""
+
+    pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
+    only_new = forms.BooleanField(
+        required=False,
+        label="Only pairs that no earlier round of this pool planned",
+        help_text="For a pool that has grown: what is judged stays as it is.",
+    )
+    judge_again = forms.BooleanField(
+        required=False,
+        label="Judge again what has a grade",
+        help_text="Otherwise nobody is asked for a pair that was judged already, or is being judged, on the same text.",
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Annotators"
+    )
+    overlap = forms.FloatField(
+        label="Overlap",
+        min_value=0,
+        max_value=100,
+        initial=20,
+        help_text="Percent of the pairs that several people judge; agreement is read from these. 100 is all of them.",
+        error_messages=SHARE,
+    )
+    judges = forms.IntegerField(
+        label="Judges on an overlapping pair", min_value=2, max_value=9, initial=2, help_text="The others get one."
+    )
+    again = forms.FloatField(
+        label="Pairs that come back",
+        required=False,
+        min_value=0,
+        max_value=50,
+        initial=0,
+        help_text="Of what a person judges; they meet it again later without being told. 5 to 10 shows how steady "
+        "each one is.",
+    )
+    checks = forms.IntegerField(
+        label="Checks from earlier rounds",
+        required=False,
+        min_value=0,
+        max_value=MOST_CHECKS,
+        initial=0,
+        help_text="Pairs that a closed round has decided or judged alike. Everybody meets them; no answer is exported.",
+    )
+    known = forms.CharField(
+        label="Checks of your own",
+        required=False,
+        max_length=50_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
+        help_text="One a line: query_id,block_id,grade.",
+    )
+    pilot = forms.IntegerField(
+        label="Queries in the pilot",
+        required=False,
+        min_value=0,
+        max_value=100,
+        initial=0,
+        help_text="Judged by everybody before anything else. Ten is usual, 0 is no pilot.",
+    )
+    pilot_bar = forms.FloatField(
+        label="α that opens the rest",
+        required=False,
+        min_value=0,
+        max_value=1,
+        initial=USUAL_BAR,
+        help_text="Ordinal, over the pilot. Below it, you decide.",
+    )
+    extra_bar = forms.FloatField(
+        label="One more judge under α of",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Ordinal, of one query, over its overlapping pairs. Empty adds nobody.",
+    )
+    most_judges = forms.IntegerField(
+        label="Up to so many judges", required=False, min_value=2, max_value=9, initial=3, help_text="On one pair."
+    )
+    rule = forms.ChoiceField(
+        label="Near grades",
+        required=False,
+        choices=[
+            (Rule.MAJORITY, "a lead decides, or chooses a rule later"),
+            (Rule.NEAR_MEDIAN, "the middle of an odd number may settle them"),
+            (Rule.LOWER, "the lower of neighbours may settle them"),
+        ],
+        help_text="A majority always settles a pair. A rule chosen now is the only one; a lead applies it in one go.",
+    )
+    name = forms.CharField(max_length=120, required=False, help_text="“Round” and its number when left open.")
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**62,
+        help_text="The choice of pairs follows from their ids and this number, so it can be repeated.",
+    )
+    lease_minutes = forms.IntegerField(
+        label="Minutes a pair is held", min_value=5, max_value=24 * 60, initial=30, help_text="Then others may get it."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        self.project = project
+        self.people = members_of(project, Role.ANNOTATOR)
+        super().__init__(*args, **kwargs)
+        self.fields.update(_remit_fields(project, self.people))
+        pools = Pool.objects.filter(project=project, state=PoolState.COMPLETE, entry_count__gt=0)
+        self.pools = pools.exclude(kind=PoolKind.IMPORTED).select_related("snapshot").order_by("-pk")
+        offer_rows(self, "pool", self.pools)
+        offer_rows(self, "annotators", self.people)
+        self.fields["annotators"].initial = list(self.people)
+        self.fields["pool"].initial = self.pools.first()
+
+    @property
+    def remit_fields(self) -> list[forms.BoundField]:
+        """For each annotator what they may judge; none where queries have no property to tell them apart."""
+        return [self[name] for name in self.fields if name.startswith("remit_")]
+
+    @property
+    def open_parts(self) -> set[str]:
+        """The parts of the form that something was said in, which are shown open."""
+        return {part for part, names in PARTS.items() if any(self._says(name) for name in names)} | (
+            {"remits"} if any(field.value() or field.errors for field in self.remit_fields) else set()
+        )
+
+    def _says(self, name: str) -> bool:
+        return bool(self[name].errors) or self[name].value() not in (None, "", 0, "0", 0.0)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        most = data.get("most_judges")
+        if data.get("extra_bar") is not None and most is not None and most <= (data.get("judges") or 0):
+            self.add_error("most_judges", "More judges than an overlapping pair has anyhow.")
+        grows = data.get("extra_bar") is not None or data.get("pilot")
+        if data.get("rule") == Rule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
+            self.add_error("rule", "Two judges have no middle grade. Choose the lower of neighbours, or three judges.")
+        if data.get("known") and (pool := data.get("pool")):
+            try:
+                data["known"] = _known(data["known"], self.project, pool.snapshot)
+            except ValidationError as faults:
+                self.add_error("known", faults)
+        return data
+
+    def plan(self) -> Plan:
+        """The plan that was asked for; call on a valid form."""
+        data = self.cleaned_data
+        return Plan(
+            overlap=data["overlap"] / 100,
+            judges=data["judges"],
+            seed=data["seed"],
+            again=(data["again"] or 0) / 100,
+            pilot=data["pilot"] or 0,
+            pilot_bar=USUAL_BAR if data["pilot_bar"] is None else data["pilot_bar"],
+            extra_bar=data["extra_bar"],
+            most_judges=data["most_judges"] or max(3, data["judges"] + 1),
+            checks=data["checks"] or 0,
+            only_new=data["only_new"],
+            judge_again=data["judge_again"],
+            rule=data["rule"] or Rule.MAJORITY,
+        )
+
+    def known_pairs(self) -> list[Known]:
+        """The checks that the lead named; call on a valid form."""
+        return self.cleaned_data["known"] or []
+
+    def remits(self) -> dict[int, Remit]:
+        """What those annotators may judge who may not judge everything; call on a valid form."""
+        chosen = {person.pk: self.cleaned_data.get(f"remit_{person.pk}") for person in self.people}
+        return {pk: remit for pk, values in chosen.items() if (remit := remit_from(values or []))}
+
+
+PARTS = {
+    "checks": ("again", "checks", "known"),
+    "pilot": ("pilot",),
+    "extra": ("extra_bar",),
+}
+
+
+def _remit_fields(project: Project, people: Any) -> dict[str, forms.Field]:
+    choices = properties_in(project)
+    if not choices:
+        return {}
+    return {
+        f"remit_{person.pk}": forms.MultipleChoiceField(
+            label=str(person),
+            required=False,
+            choices=choices,
+            widget=forms.SelectMultiple(attrs={"class": "input", "size": min(6, max(3, len(choices)))}),
+        )
+        for person in people
+    }
+
+
+def _known(text: str, project: Project, snapshot: Snapshot) -> list[Known]:
+    """Read a lead's list of checks. Raises ValidationError with every line that does not fit."""
+    rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if any(row)]
+    if rows and [cell.strip().lower() for cell in rows[0][1]] == HEADER:
+        rows = rows[1:]
+    cells = {line: [cell.strip() for cell in row] for line, row in rows}
+    asked = {row[0] for row in cells.values()}, {row[1] for row in cells.values() if len(row) > 1}
+    queries = dict(Query.objects.filter(project=project, outside_id__in=asked[0]).values_list("outside_id", "pk"))
+    blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=asked[1])
+    versions = dict(blocks.values_list("block__outside_id", "version_id"))
+    faults: list[str] = []
+    found: dict[tuple[int, int], Known] = {}
+    for line, row in cells.items():
+        if fault := _fault(row, queries, versions, project.grades):
+            faults.append(f"Line {line}: {fault}")
+            continue
+        known = Known(queries[row[0]], versions[row[1]], int(row[2]), f"named by a lead, line {line}")
+        if found.setdefault((known.query_id, known.version_id), known).grade != known.grade:
+            faults.append(f"Line {line}: this pair has another grade further up.")
+    if len(found) > MOST_CHECKS:
+        faults.append(f"{len(found)} checks are named; at most {MOST_CHECKS} fit a round.")
+    if faults:
+        raise ValidationError(faults[:10])
+    return list(found.values())
+
+
+def _fault(row: list[str], queries: dict[str, int], versions: dict[str, int], grades: list[int]) -> str | None:
+    if len(row) != len(HEADER):
+        return "a check is a query id, a block id and a grade, with commas between."
+    if row[0] not in queries:
+        return f"there is no query {row[0]}."
+    if row[1] not in versions:
+        return f"there is no block {row[1]} in the snapshot of this pool."
+    if row[2] not in {str(grade) for grade in grades}:
+        return f"{row[2]} is not on the scale of this project."
+    return None

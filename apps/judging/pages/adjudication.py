@@ -1,0 +1,139 @@
+"""Adjudication: pairs their judges did not settle, lowest agreement first, judges as A and B."""
+
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.text.markdown import to_html
+from apps.judging import rules, selectors
+from apps.judging.actions import AdjudicationRefused, adjudicate
+from apps.judging.core.guidelines import highest_first
+from apps.judging.core.resolution import Rule, settled_by
+from apps.judging.core.seeded_order import shuffled
+from apps.judging.enums import ErrorType, RoundState
+from apps.judging.forms.judging import AdjudicationForm
+from apps.judging.models import Judgement, Round
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors import Pair, board
+from apps.retrieval.models import PoolEntry
+
+LETTERS = "ABCDEFGHI"
+ERROR_KEYS = "qwert"
+SHOWN = 200
+
+
+class Voice(NamedTuple):
+    """One judge's answer, under a letter instead of a name."""
+
+    letter: str
+    judgement: Judgement
+    spans: list[list[int]]
+
+
+class Row(NamedTuple):
+    """A pair that waits, for the list."""
+
+    pair: Pair
+    entry: PoolEntry
+    voices: list[Voice]
+
+
+@require_safe
+@member_view(Role.LEAD)
+def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What waits in this round for this lead, and what was decided."""
+    round_ = selectors.round_in(project, pk)
+    pairs = selectors.adjudicable(round_, user_of(request))
+    entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
+    rows = [Row(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
+    context = {
+        "section": "Judging",
+        "round": round_,
+        "rows": rows,
+        "waiting": len(pairs),
+        "decisions": selectors.adjudicated(round_)[:SHOWN],
+        "decided": selectors.adjudicated(round_).count(),
+        "trivial": _trivial(pairs),
+        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
+    }
+    return render(request, "judging/queue.html", context)
+
+
+def _trivial(pairs: list[Pair]) -> int:
+    """Count the pairs that one rule or another would settle."""
+    return sum(any(settled_by(rule, pair.answers) is not None for rule in Rule) for pair in pairs)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpResponse:
+    """One pair: what its judges said side by side, the text, the guideline they saw, and the decision."""
+    round_ = selectors.round_in(project, pk)
+    row = selectors.entry_in(round_, entry)
+    found = selectors.pair_of(round_, row)
+    person = user_of(request)
+    has_judged = any(judgement.annotator_id == person.pk for judgement in found.judgements)
+    if reason := rules.adjudication_refusal(found.resolved, planned=found.planned, has_judged=has_judged):
+        raise AdjudicationRefused(reason, code="not_adjudicable")
+    form = AdjudicationForm(request.POST or None, scale=project.grades)
+    if request.method == "POST" and form.is_valid():
+        adjudicate(
+            round_=round_,
+            entry=row,
+            adjudicator=person,
+            grade=form.decided,
+            reason=form.cleaned_data["reason"],
+            error_type=form.cleaned_data["error_type"],
+            at=timezone.now(),
+        )
+        return _next(request, project, round_, person)
+    status = 400 if form.errors else 200
+    return render(request, "judging/adjudicate.html", _context(round_, row, found, form, person), status=status)
+
+
+def _next(request: HttpRequest, project: Project, round_: Round, person: User) -> HttpResponse:
+    waiting = selectors.adjudicable(round_, person)
+    if waiting:
+        return redirect("judging:adjudicate_pair", slug=project.slug, pk=round_.pk, entry=waiting[0].entry_id)
+    messages.success(request, "Every pair of this round is settled, as far as you may decide it.")
+    return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
+
+
+def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm, person: User) -> dict[str, object]:
+    guideline = round_.guideline
+    marked = sorted(tuple(span) for judgement in found.judgements for span in judgement.spans)
+    waiting = selectors.adjudicable(round_, person)
+    return {
+        "section": "Judging",
+        "round": round_,
+        "entry": row,
+        "pair": found,
+        "voices": voices(round_, found),
+        "spans": marked,
+        "form": form,
+        "waiting": len(waiting),
+        "after": next((p.entry_id for p in waiting if p.entry_id != found.entry_id), None),
+        "scale": round_.project.scale,
+        "error_types": list(zip(ERROR_KEYS, ErrorType.told(), strict=True)),
+        "guideline": guideline,
+        "grades": highest_first(guideline.grades) if guideline else [],
+        "guideline_html": mark_safe(to_html(guideline.markdown)) if guideline else "",
+        "limit": ":10",
+        "chosen_grade": form["grade"].value(),
+        "chosen_error": form["error_type"].value(),
+    }
+
+
+def voices(round_: Round, found: Pair) -> list[Voice]:
+    """The answers under letters; which judge is A changes from pair to pair."""
+    mixed = shuffled(found.judgements, seed=round_.seed, who=f"voices {found.entry_id}", key=lambda j: j.annotator_id)
+    return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

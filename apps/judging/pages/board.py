@@ -1,0 +1,149 @@
+"""A lead's board of a round: how far it is, where people differ, what is stuck, and when it will be done."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.drawing import charts
+from apps.common.errors import Refusal
+from apps.judging import rules, selectors
+from apps.judging.actions.returning import return_seats_of
+from apps.judging.core.eta import Lately, estimate
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Round
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors import PersonProgress, QueryProgress, board
+from apps.judging.selectors.board import Overlap
+from apps.judging.selectors.consistency import Steadiness, steadiness
+from apps.judging.selectors.pilots import pilot_progress
+from apps.judging.selectors.plans import kept_in
+
+SHOWN_QUERIES = 500
+COUNTED_AT_ONCE = 50_000
+
+
+class PersonRow(NamedTuple):
+    """A person on the board. `overlap` and `steadiness` are None where the reader grades in the open round."""
+
+    progress: PersonProgress
+    overlap: Overlap | None
+    lately: int
+    steadiness: Steadiness | None = None
+
+
+class QueryRow(NamedTuple):
+    """A query on the board."""
+
+    progress: QueryProgress
+    overlap: Overlap | None
+
+
+@require_safe
+@member_view(Role.LEAD)
+def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One round for its leads: by person and by query, and what waits. No grade is shown here."""
+    round_ = selectors.round_in(project, pk)
+    totals = selectors.totals(round_)
+    is_imported = round_.kind in (RoundKind.IMPORTED, RoundKind.PROPAGATED)
+    now = timezone.now()
+    lately, of_person = board.lately(round_, at=now)
+    is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
+    is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
+    stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
+    context = {
+        "is_full": round_.state == RoundState.OPEN and totals.planned > 0 and not totals.to_go,
+        "section": "Judging",
+        "round": round_,
+        "totals": totals,
+        "meter": charts.meter("Judgements given", totals.done, totals.planned),
+        "stuck": stuck,
+        "waiting": _waiting(round_, user_of(request)),
+        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "is_asked": board.is_asked(round_, user_of(request)),
+        "pilot": pilot_progress(round_),
+        "close_refusal": rules.close_refusal(round_),
+        "is_imported": is_imported,
+        "is_carried": round_.kind == RoundKind.PROPAGATED,
+        "lately": lately,
+        "kept": kept_in(round_),
+        "is_several": is_imported and round_.judges > 1,
+        **_rows(round_, is_untold=is_blind or is_put_off, of_person=of_person),
+        "is_blind": is_blind,
+        "is_put_off": is_put_off,
+        **_outlook(round_, totals.to_go - stuck, lately, at=now),
+    }
+    return render(request, "judging/round.html", context)
+
+
+def _waiting(round_: Round, user: User) -> int:
+    if round_.state == RoundState.OPENING or (round_.kind != RoundKind.JUDGING and round_.judges == 1):
+        return 0
+    return len(selectors.adjudicable(round_, user))
+
+
+def _rows(round_: Round, *, is_untold: bool, of_person: dict[int, int]) -> dict[str, object]:
+    """People and queries. Where people differ is untold to a reader who still grades here.
+
+    In a large round it is counted only when it is asked for: that reads every grade.
+    """
+    queries = selectors.by_query(round_)
+    by_query = {} if is_untold else board.overlap_by_query(round_)
+    by_person = {} if is_untold else board.overlap_by_person(round_)
+    steady = {} if is_untold else steadiness(round_)
+    shown = queries[:SHOWN_QUERIES]
+    return {
+        "is_untold": is_untold,
+        "is_steadiness_told": bool(steady),
+        "overlap": None if is_untold else board.overlap_of(by_query),
+        "people": [
+            PersonRow(
+                each,
+                None if is_untold else by_person.get(each.person.pk, Overlap()),
+                of_person.get(each.person.pk, 0),
+                steady.get(each.person.pk),
+            )
+            for each in selectors.by_person(round_)
+        ],
+        "queries": [QueryRow(each, None if is_untold else by_query.get(each.outside_id, Overlap())) for each in shown],
+        "unshown": max(0, len(queries) - SHOWN_QUERIES),
+        "query_count": len(queries),
+    }
+
+
+def _outlook(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dict[str, object]:
+    """When it ends, what comes on top, and who holds what does not move; of an open round."""
+    if round_.state != RoundState.OPEN:
+        return {"eta": None, "on_top": None, "holders": []}
+    mean = lately.timed_ms / lately.timed if lately.timed else None
+    return {
+        "eta": estimate(to_go, lately, mean_ms=mean, today=timezone.localdate(at)) if to_go > 0 else None,
+        "on_top": board.on_top(round_),
+        "holders": board.stuck_holders(round_, at=at),
+    }
+
+
+@require_POST
+@member_view(Role.LEAD)
+def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Give back what somebody else holds."""
+    round_ = selectors.round_in(project, pk)
+    asked = request.POST.get("person", "")
+    row = next((p for p in selectors.by_person(round_) if str(p.person.pk) == asked), None)
+    if row is None:
+        messages.error(request, "Nobody of this round was chosen, so nothing was given back.")
+        return redirect("judging:round", slug=project.slug, pk=pk)
+    try:
+        n = return_seats_of(round_=round_, holder=row.person, actor=user_of(request), at=timezone.now())
+        word = "pair is" if n == 1 else "pairs are"
+        messages.success(request, f"{n} {word} free for others again.")
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    return redirect("judging:round", slug=project.slug, pk=pk)

@@ -1,0 +1,177 @@
+"""Guidelines: what each grade means. Every member reads them, leads publish the next version."""
+
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.text.markdown import to_html
+from apps.common.text.worddiff import Piece, word_diff
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshot_in
+from apps.judging import selectors
+from apps.judging.actions import GuidelineRefused, publish_guideline
+from apps.judging.actions.rejudging import RejudgingRefused, choose_again, keep_grades
+from apps.judging.core.guidelines import GradeChange, changes, few_examples, highest_first
+from apps.judging.forms.guidelines import AgainForm, GuidelineForm
+from apps.judging.models import Guideline
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors import rejudging
+from apps.retrieval.actions import ChoiceRefused
+
+
+@require_safe
+@member_view()
+def latest(request: HttpRequest, project: Project) -> HttpResponse:
+    """The version that new rounds are judged by."""
+    return _page(request, project, selectors.latest_guideline(project))
+
+
+@require_safe
+@member_view()
+def version(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """One version as it was published."""
+    return _page(request, project, selectors.guideline_in(project, number))
+
+
+def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -> HttpResponse:
+    context = {
+        "section": "Judging",
+        "guideline": guideline,
+        "versions": selectors.guidelines_in(project),
+        "grades": highest_first(guideline.grades) if guideline else [],
+        "few": few_examples(guideline.grades) if guideline else [],
+        "limit": ":50",
+        "undecided": _undecided(request, guideline),
+        "html": mark_safe(to_html(guideline.markdown)) if guideline else "",
+    }
+    return render(request, "judging/guideline.html", context)
+
+
+def _undecided(request: HttpRequest, guideline: Guideline | None) -> int:
+    """Count the earlier grades of which a lead has not said whether they stand."""
+    if guideline is None or guideline.number == 1 or not member_of(request).is_lead:
+        return 0
+    if rejudging.kept(guideline) or rejudging.pools_again(guideline):
+        return 0
+    return sum(row.judgements for row in rejudging.touched(guideline))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Write the next version, starting from the latest."""
+    before = selectors.latest_guideline(project)
+    form = GuidelineForm(request.POST or None, scale=project.scale, latest=before)
+    if request.method == "POST" and form.is_valid():
+        try:
+            guideline = publish_guideline(
+                project=project,
+                actor=user_of(request),
+                grades=form.grade_texts(),
+                markdown=form.cleaned_data["markdown"],
+                at=timezone.now(),
+            )
+            page = "judging:guideline_changes" if before else "judging:guideline"
+            return redirect(page, slug=project.slug, number=guideline.number)
+        except GuidelineRefused as refusal:
+            form.add_error(None, refusal.sentence)
+    context = {"section": "Judging", "form": form, "latest": before}
+    return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)
+
+
+class GradeAgain(NamedTuple):
+    """A grade, how many earlier judgements gave it, and whether the new version says something else of it."""
+
+    grade: int
+    judgements: int
+    is_touched: bool
+
+
+class SnapshotAgain(NamedTuple):
+    """The earlier grades of one snapshot."""
+
+    snapshot: Snapshot
+    grades: list[GradeAgain]
+    judgements: int
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def differences(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """What a version says differently, which earlier grades that touches, and the choice to judge them again."""
+    guideline = selectors.guideline_in(project, number)
+    again = _again(project, guideline)
+    snapshots = [(each.snapshot.pk, each.snapshot.name) for each in again]
+    form = AgainForm(request.POST or None, grades=project.grades, snapshots=snapshots)
+    if request.method == "POST" and form.is_valid():
+        try:
+            pool = choose_again(
+                guideline=guideline,
+                snapshot=snapshot_in(project, form.cleaned_data["snapshot"]),
+                grades=form.cleaned_data["grades"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+            return redirect(f"{reverse('judging:new_round', args=[project.slug])}?pool={pool.pk}")
+        except (RejudgingRefused, ChoiceRefused) as refusal:
+            form.add_error(None, refusal.sentence)
+    status = 400 if form.errors else 200
+    return render(request, "judging/differences.html", _differences(guideline, again, form), status=status)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """Let the earlier grades stand."""
+    keep_grades(guideline=selectors.guideline_in(project, number), actor=user_of(request), at=timezone.now())
+    messages.success(request, "The earlier grades stand. That you decided so is on record.")
+    return redirect("judging:guideline", slug=project.slug, number=number)
+
+
+def _differences(guideline: Guideline, again: list[SnapshotAgain], form: AgainForm) -> dict[str, object]:
+    before = rejudging.version_before(guideline)
+    return {
+        "section": "Judging",
+        "guideline": guideline,
+        "before": before,
+        "changes": [change for change in _changes(before, guideline) if change.is_touched],
+        "general": _general(before, guideline),
+        "again": again,
+        "form": form,
+        "pools": rejudging.pools_again(guideline),
+        "kept": rejudging.kept(guideline),
+        "open_rounds": rejudging.open_under_earlier(guideline),
+        "is_latest": selectors.latest_guideline(guideline.project) == guideline,
+    }
+
+
+def _changes(before: Guideline | None, guideline: Guideline) -> list[GradeChange]:
+    return changes(before.grades if before else [], guideline.grades)
+
+
+def _general(before: Guideline | None, guideline: Guideline) -> list[Piece]:
+    """What is said differently of every grade; nothing where that is the same."""
+    if before is None or before.markdown == guideline.markdown:
+        return []
+    return word_diff(before.markdown, guideline.markdown)
+
+
+def _again(project: Project, guideline: Guideline) -> list[SnapshotAgain]:
+    """Earlier grades by snapshot. What holds for every grade touches every grade."""
+    before = rejudging.version_before(guideline)
+    new = {change.grade for change in _changes(before, guideline) if change.is_touched}
+    new |= set(project.grades) if _general(before, guideline) else set()
+    rows: dict[int, list[GradeAgain]] = {}
+    for row in rejudging.touched(guideline):
+        rows.setdefault(row.snapshot_id, []).append(GradeAgain(row.grade, row.judgements, row.grade in new))
+    snapshots = Snapshot.objects.select_related("corpus").in_bulk(rows)
+    return [SnapshotAgain(snapshots[pk], found, sum(row.judgements for row in found)) for pk, found in rows.items()]

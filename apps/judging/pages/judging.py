@@ -1,0 +1,181 @@
+"""The judging screen: one pair or all of a query, as a page that works by itself and as the ground for the script."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Refusal
+from apps.common.text.markdown import to_html
+from apps.judging import rules, selectors
+from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
+from apps.judging.core.guidelines import highest_first
+from apps.judging.core.progress_strip import ticks
+from apps.judging.enums import CantJudgeReason, SeatState
+from apps.judging.forms.judging import GradeForm
+from apps.judging.models import Round, Seat
+from apps.judging.pages.audience import user_of
+from apps.judging.rules import USUAL_PAIRS
+from apps.judging.selectors import Reading
+from apps.judging.selectors.round_plan import gate
+
+SHOWN_EXAMPLES = 1
+EARLIER = 5
+MOST_KNOWN = 200
+BY_PAIR, BY_QUERY = "pair", "query"
+VIEW = "judging_view"
+
+
+@require_safe
+@member_view(Role.ANNOTATOR)
+def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The next pair, or the one named by `seat` that this person graded before.
+
+    `view` chooses between one pair at a time and all pairs of a query, until it is chosen again.
+    """
+    round_ = selectors.own_round(user_of(request), project, pk)
+    if rules.grading_refusal(round_):
+        return render(request, "judging/ended.html", {"round": round_, "section": "Judging"})
+    view = _view_of(request)
+    readings = _readings(request, round_, _claim(request, round_, view, USUAL_PAIRS), view)
+    again = _own_reading(request, round_)
+    if again is None and all(reading.judgement for reading in readings):
+        return render(request, "judging/done.html", _done_context(request, round_))
+    return render(request, "judging/judge.html", _context(request, round_, readings, again) | {"view": view})
+
+
+def _view_of(request: HttpRequest) -> str:
+    asked = request.GET.get("view")
+    if asked in (BY_PAIR, BY_QUERY) and request.session.get(VIEW, BY_PAIR) != asked:
+        request.session[VIEW] = asked
+    return BY_QUERY if request.session.get(VIEW) == BY_QUERY else BY_PAIR
+
+
+def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]:
+    now = timezone.now()
+    if view == BY_QUERY:
+        return claim_query_seats(round_=round_, annotator=user_of(request), at=now)
+    return claim_seats(round_=round_, annotator=user_of(request), n=n, at=now)
+
+
+def _readings(request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str) -> list[Reading]:
+    seed = round_.seed if view == BY_QUERY else None
+    return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed)
+
+
+def _own_reading(request: HttpRequest, round_: Round) -> Reading | None:
+    seat = request.GET.get("seat", "")
+    if not (seat.isascii() and seat.isdigit()):
+        return None
+    row = selectors.seat_in(round_, int(seat[:12]))
+    if row.annotator_id != user_of(request).pk or row.state != SeatState.DONE:
+        return None
+    return _readings(request, round_, [row], BY_QUERY)[0]
+
+
+def _context(request: HttpRequest, round_: Round, readings: list[Reading], again: Reading | None) -> dict[str, object]:
+    progress = selectors.own_progress(round_, user_of(request))
+    reading = again or next(reading for reading in readings if reading.judgement is None)
+    before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)
+    last = selectors.readings(before, annotator_id=user_of(request).pk)
+    grades = round_.guideline.grades if round_.guideline else []
+    keys = selectors.keys_for(user_of(request))
+    return {
+        "round": round_,
+        "section": "Judging",
+        "reading": reading,
+        "next": [other for other in readings if other.seat_id != reading.seat_id],
+        "progress": progress,
+        "place": progress.done + (0 if again else 1),
+        "ticks": ticks(progress.done, progress.total),
+        "last": last[0] if last else None,
+        "scale": [{**entry, "key": keys.get(f"grade_{entry['grade']}", "")} for entry in round_.project.scale],
+        "grades": highest_first(grades),
+        "guideline_html": mark_safe(to_html(round_.guideline.markdown)) if round_.guideline else "",
+        "limit": f":{SHOWN_EXAMPLES}",
+        "more": sum(max(0, len(entry["examples"]) - SHOWN_EXAMPLES) for entry in grades),
+        "keys": keys,
+        "reasons": [(keys[value], value, label) for value, label in CantJudgeReason.choices],
+        "key": uuid4().hex,
+    }
+
+
+def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
+    recent = selectors.earlier_seats(round_, user_of(request), before=None, n=1)
+    return {
+        "round": round_,
+        "section": "Judging",
+        "progress": selectors.own_progress(round_, user_of(request)),
+        "last": recent[0] if recent else None,
+        "undo_key": selectors.keys_for(user_of(request))["undo"],
+        "is_in_pilot": gate(round_) is not None,
+        "held_by_others": selectors.held_now(round_),
+    }
+
+
+@require_safe
+@member_view(Role.ANNOTATOR)
+def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The next pairs as fragments that lie ready in the page. Those in `has` are held on, not sent again."""
+    round_ = selectors.own_round(user_of(request), project, pk)
+    view = BY_QUERY if request.GET.get("view") == BY_QUERY else BY_PAIR
+    asked = request.GET.get("n", "")
+    n = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 3 else USUAL_PAIRS
+    known = set(request.GET.get("has", "").split(",", MOST_KNOWN))
+    readings = _readings(request, round_, _claim(request, round_, view, n), view)
+    fresh = [reading for reading in readings if str(reading.seat_id) not in known]
+    return render(request, "judging/_pairs.html", {"readings": fresh})
+
+
+@require_safe
+@member_view(Role.ANNOTATOR)
+def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What this person graded before the grade of `seat`, latest first, for undo to go back to."""
+    round_ = selectors.own_round(user_of(request), project, pk)
+    asked = request.GET.get("seat", "")
+    before = int(asked[:12]) if asked.isascii() and asked.isdigit() else None
+    seats = selectors.earlier_seats(round_, user_of(request), before=before, n=EARLIER)
+    return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY)})
+
+
+@require_POST
+@member_view(Role.ANNOTATOR)
+def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take a grade from the plain form and show the next pair."""
+    round_ = selectors.own_round(user_of(request), project, pk)
+    screen = reverse("judging:judge", args=[project.slug, pk])
+    form = GradeForm(request.POST, scale=project.grades)
+    if not form.is_valid():
+        messages.error(request, "Choose a grade, or a reason why the pair can’t be judged.")
+        return redirect(screen)
+    try:
+        give_judgement(
+            seat=selectors.seat_in(round_, form.cleaned_data["seat"]),
+            annotator=user_of(request),
+            answer=form.answer(),
+            idempotency_key=form.cleaned_data["key"],
+            at=timezone.now(),
+        )
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    return redirect(screen)
+
+
+@require_POST
+@member_view(Role.ANNOTATOR)
+def release(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Give back the pairs this person holds."""
+    round_ = selectors.own_round(user_of(request), project, pk)
+    n = release_seats(round_=round_, annotator=user_of(request))
+    word = "pair is" if n == 1 else "pairs are"
+    messages.success(request, f"{n} {word} free for others again.")
+    return redirect("judging:index", project.slug)

@@ -1,0 +1,58 @@
+"""What there is to judge, and how far it is."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.judging import selectors
+from apps.judging.actions import close_round
+from apps.judging.enums import RoundState
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors import own_work
+
+
+@require_safe
+@member_view()
+def index(request: HttpRequest, project: Project) -> HttpResponse:
+    """The rounds: an annotator finds their own work, a lead all of it."""
+    member = member_of(request)
+    own = []
+    if member.holds(Role.ANNOTATOR):
+        rounds = selectors.open_rounds_of(user_of(request), project)
+        own = [(round_, selectors.own_progress(round_, user_of(request))) for round_ in rounds]
+    context = {
+        "section": "Judging",
+        "own": own,
+        "guideline": selectors.latest_guideline(project),
+        "rounds": selectors.round_summaries(project) if member.is_lead else [],
+        "closed": selectors.rounds_of(user_of(request), project).filter(state=RoundState.CLOSED),
+        "is_annotator": member.holds(Role.ANNOTATOR),
+    }
+    return render(request, "judging/index.html", context)
+
+
+@require_safe
+@member_view(Role.ANNOTATOR)
+def mine(request: HttpRequest, project: Project) -> HttpResponse:
+    """A person's own work: how fast, how steady, and how their grades held. Nobody else's is on it."""
+    user = user_of(request)
+    context = {
+        "section": "Judging",
+        "weeks": own_work.own_weeks(user, project),
+        "rounds": own_work.own_rounds(user, project),
+        "decisions": own_work.own_decisions(user, project),
+    }
+    return render(request, "judging/mine.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """End a round."""
+    round_ = selectors.round_in(project, pk)
+    close_round(round_id=round_.pk, actor=user_of(request), at=timezone.now())
+    return redirect("judging:round", slug=project.slug, pk=pk)

@@ -1,0 +1,116 @@
+"""Planning a round: who judges how much of a pool, and what that comes to."""
+
+import secrets
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.accounts.selectors import members_of
+from apps.judging import rules, selectors
+from apps.judging.actions import RoundRefused, open_round
+from apps.judging.forms.rounds import RoundForm
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors.plans import Pace, pace_of, preview_of
+
+LARGEST_SEED = 2**31
+HOUR_MS = 3_600_000
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_round(request: HttpRequest, project: Project) -> HttpResponse:
+    """The form of a new round. Nothing exists before it is sent."""
+    if request.method != "POST":
+        start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
+        form = RoundForm(project=project, initial=start)
+        return render(request, "judging/new_round.html", _context(project, form))
+    form = RoundForm(request.POST, project=project)
+    if form.is_valid():
+        try:
+            round_ = open_round(
+                project=project,
+                actor=user_of(request),
+                pool=form.cleaned_data["pool"],
+                guideline=selectors.latest_guideline(project),
+                annotators=list(form.cleaned_data["annotators"]),
+                plan=form.plan(),
+                name=form.cleaned_data["name"],
+                lease_minutes=form.cleaned_data["lease_minutes"],
+                remits=form.remits(),
+                known=form.known_pairs(),
+                at=timezone.now(),
+            )
+            return redirect("judging:round", slug=project.slug, pk=round_.pk)
+        except RoundRefused as refusal:
+            form.add_error(None, refusal.sentence)
+    return render(request, "judging/new_round.html", _context(project, form), status=400)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def preview(request: HttpRequest, project: Project) -> HttpResponse:
+    """What the plan in the form would come to, as a fragment."""
+    form = RoundForm(request.GET, project=project)
+    return render(request, "judging/_plan.html", _preview(form))
+
+
+def _context(project: Project, form: RoundForm) -> dict[str, object]:
+    bound = form if form.is_bound else RoundForm(_as_data(form), project=project)
+    return {
+        "section": "Judging",
+        "form": form,
+        "guideline": selectors.latest_guideline(project),
+        "has_pools": form.pools.exists(),
+        **_preview(bound),
+    }
+
+
+def _as_data(form: RoundForm) -> dict[str, object]:
+    return {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+
+
+def _preview(form: RoundForm) -> dict[str, object]:
+    plan = form.plan() if form.is_valid() else None
+    if plan is None:
+        return {"preview": None, "plan_refusal": None}
+    data = form.cleaned_data
+    remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
+    people = len(remits)
+    found = preview_of(data["pool"], plan, remits, form.known_pairs())
+    most = plan.judges if found.repeated else 1
+    refusal = rules.pairs_refusal(found.pairs, found.checks, found.kept)
+    if refusal is None and people:
+        refusal = rules.plan_refusal(people, most)
+    return {
+        "preview": found,
+        "people": people,
+        "share": -(-found.judgements // people) if people else None,
+        "hours": hours(found.judgements, pace_of(form.project)),
+        "plan_refusal": refusal,
+        "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
+        "plan": plan,
+    }
+
+
+def _leads(project: Project) -> list[int]:
+    return list(members_of(project, Role.LEAD).values_list("pk", flat=True))
+
+
+def hours(judgements: int, pace: Pace) -> str:
+    """Say how long so many judgements take all people together: at the measured pace, or from the usual one."""
+    low, high = (_hours(judgements * each / HOUR_MS) for each in (pace.low, pace.high))
+    if pace.is_measured:
+        return f"about {low} at the pace measured here"
+    return f"{low} to {high} at the usual 2 to 3 minutes a pair"
+
+
+def _hours(number: float) -> str:
+    if number < 1:
+        minutes = max(1, round(number * 60))
+        return "1 minute" if minutes == 1 else f"{minutes} minutes"
+    return f"{number:,.1f} hours" if number < 10 else f"{round(number):,} hours"

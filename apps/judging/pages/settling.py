@@ -1,0 +1,101 @@
+"""Settling trivial disagreements by a rule: first exactly what it would do, then one press."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.judging import selectors
+from apps.judging.actions.settling import SettlingRefused, settle_bulk
+from apps.judging.core.resolution import Rule
+from apps.judging.forms.settling import SettleForm
+from apps.judging.models import Round
+from apps.judging.pages.adjudication import Voice, voices
+from apps.judging.pages.audience import user_of
+from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, trivial_among
+from apps.retrieval.models import PoolEntry
+
+SHOWN = 200
+RULES = {
+    Rule.NEAR_MEDIAN: (
+        "Middle of near grades",
+        "An odd number of grades, none more than one away from the middle one.",
+    ),
+    Rule.LOWER: ("Lower of neighbours", "Grades that all lie within one of each other: the lower one stands."),
+}
+
+
+class Row(NamedTuple):
+    """One pair as the preview shows it."""
+
+    entry: PoolEntry
+    voices: list[Voice]
+    grade: int
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The pairs that a rule settles, each with what it becomes; and the one decision on all of them."""
+    round_ = selectors.round_in(project, pk)
+    waiting = selectors.adjudicable(round_, user_of(request))
+    under = {rule: trivial_among(waiting, rule)[:MOST_AT_ONCE] for rule in _rules(round_)}
+    rule = _chosen(request, under)
+    found = under[rule]
+    form = SettleForm(request.POST or None, initial={"rule": rule, "seen": mark_of(found)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            decided = settle_bulk(
+                round_=round_,
+                rule=rule,
+                error_type=form.cleaned_data["error_type"],
+                words=form.cleaned_data["words"],
+                seen=form.cleaned_data["seen"],
+                adjudicator=user_of(request),
+                at=timezone.now(),
+            )
+        except SettlingRefused as refusal:
+            messages.error(request, refusal.sentence)
+            return redirect(f"{request.path}?rule={rule}")
+        word = "pair is" if len(decided) == 1 else "pairs are"
+        messages.success(request, f"{len(decided):,} {word} settled by the rule, each on the record.")
+        return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
+    return render(
+        request, "judging/settle.html", _context(round_, rule, under, form), status=400 if form.errors else 200
+    )
+
+
+def _chosen(request: HttpRequest, under: Mapping[Rule, list[Trivial]]) -> Rule:
+    """The rule that was asked for; else the first that settles a pair, for two judges have no middle grade."""
+    asked = request.POST.get("rule") or request.GET.get("rule")
+    usual = next((rule for rule, pairs in under.items() if pairs), next(iter(under)))
+    return next((rule for rule in under if rule == asked), usual)
+
+
+def _rules(round_: Round) -> list[Rule]:
+    """The rule that the round was planned with, or all there are."""
+    planned = rule_of(round_)
+    return [planned] if planned in RULES else list(RULES)
+
+
+def _context(round_: Round, rule: Rule, under: Mapping[Rule, list[Trivial]], form: SettleForm) -> dict[str, object]:
+    found = under[rule]
+    shown = found[:SHOWN]
+    entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
+    return {
+        "section": "Judging",
+        "round": round_,
+        "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
+        "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
+        "rows": [Row(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
+        "settled": len(found),
+        "unshown": len(found) - len(shown),
+        "form": form,
+    }

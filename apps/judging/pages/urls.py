@@ -1,0 +1,42 @@
+from django.urls import path
+
+from apps.judging.pages import (
+    adjudication,
+    board,
+    carrying,
+    guidelines,
+    judging,
+    keys,
+    overview,
+    pilots,
+    planning,
+    settling,
+)
+
+app_name = "judging"
+urlpatterns = [
+    path("", overview.index, name="index"),
+    path("mine/", overview.mine, name="mine"),
+    path("guideline/", guidelines.latest, name="guideline_latest"),
+    path("guideline/new/", guidelines.new, name="guideline_new"),
+    path("guideline/<int:number>/", guidelines.version, name="guideline"),
+    path("guideline/<int:number>/changes/", guidelines.differences, name="guideline_changes"),
+    path("guideline/<int:number>/keep/", guidelines.keep, name="guideline_keep"),
+    path("keys/", keys.keys, name="keys"),
+    path("keys/reset/", keys.keys_reset, name="keys_reset"),
+    path("rounds/new/", planning.new_round, name="new_round"),
+    path("rounds/new/preview/", planning.preview, name="preview"),
+    path("rounds/<int:pk>/", board.round_page, name="round"),
+    path("rounds/<int:pk>/open-the-rest/", pilots.open_the_rest, name="open_the_rest"),
+    path("rounds/<int:pk>/give-back/", board.give_back, name="give_back"),
+    path("rounds/<int:pk>/close/", overview.close, name="close"),
+    path("rounds/<int:pk>/judge/", judging.judge, name="judge"),
+    path("rounds/<int:pk>/grade/", judging.grade, name="grade"),
+    path("rounds/<int:pk>/pairs/", judging.pairs, name="pairs"),
+    path("rounds/<int:pk>/earlier/", judging.earlier, name="earlier"),
+    path("rounds/<int:pk>/release/", judging.release, name="release"),
+    path("rounds/<int:pk>/adjudicate/", adjudication.queue, name="adjudicate"),
+    path("pools/<int:pk>/carry/", carrying.carry, name="carry"),
+    path("rounds/<int:pk>/settle/", settling.settle, name="settle"),
+    path("rounds/<int:pk>/adjudicate/<int:entry>/", adjudication.pair, name="adjudicate_pair"),
+]

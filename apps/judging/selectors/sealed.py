@@ -1,0 +1,48 @@
+"""What of a judgement and of an adjudication goes into the hash chain."""
+
+from typing import Any
+
+from apps.audit.selectors.sealed_kinds import sealed_kind
+from apps.common.digests import utc_text
+from apps.judging.models import Adjudication, Judgement
+
+
+def register() -> None:
+    """Seal judgements and adjudications: they are append-only and are their own record."""
+    sealed_kind("judgement", Judgement, project_path="round__project", payload=judgement_payload)
+    sealed_kind("adjudication", Adjudication, project_path="round__project", payload=adjudication_payload)
+
+
+def judgement_payload(judgement: Judgement) -> dict[str, Any]:
+    """Everything about a judgement; its note too, for a note quotes nobody's text but the judge's."""
+    return {
+        "round": judgement.round_id,
+        "seat": judgement.seat_id,
+        "entry": judgement.entry_id,
+        "annotator": judgement.annotator_id,
+        "pass": judgement.pass_number,
+        "grade": judgement.grade,
+        "cant_judge": judgement.cant_judge,
+        "note": judgement.note,
+        "spans": judgement.spans,
+        "guideline": judgement.guideline_id,
+        "active_ms": judgement.active_ms,
+        "away_ms": judgement.away_ms,
+        "key": judgement.idempotency_key,
+        "supersedes": judgement.supersedes_id,
+        "given_at": utc_text(judgement.given_at),
+    }
+
+
+def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
+    """Everything about a decision."""
+    return {
+        "round": decision.round_id,
+        "entry": decision.entry_id,
+        "adjudicator": decision.adjudicator_id,
+        "grade": decision.grade,
+        "reason": decision.reason,
+        "error_type": decision.error_type,
+        "supersedes": decision.supersedes_id,
+        "given_at": utc_text(decision.given_at),
+    }

@@ -1,0 +1,220 @@
+"""Every coefficient that a matrix of ratings has, under the names that `karat agree` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.metrics.agreement import stacks
+from apps.metrics.agreement.alpha import alpha
+from apps.metrics.agreement.alpha_values import LEVELS
+from apps.metrics.agreement.conger import conger
+from apps.metrics.agreement.counting import MISSING, Counts, category_counts, pair_table
+from apps.metrics.agreement.many import Found, fleiss, gwet, pairwise, uniform_chance
+from apps.metrics.agreement.pairs import OF_MAXIMUM, kappa, kappa_name, percent_agreement, share_of_maximum
+from apps.metrics.agreement.results import Coefficient, undefined
+from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
+from apps.metrics.agreement.uncertainty import DEFAULTS, Settings, estimate, estimate_each
+from apps.metrics.agreement.weights import agreement_weights
+
+COEFFICIENTS = (
+    "percent_agreement",
+    "cohen_kappa",
+    "weighted_kappa_linear",
+    "weighted_kappa_quadratic",
+    "fleiss_kappa",
+    "conger_kappa",
+    *(f"krippendorff_alpha_{level}" for level in LEVELS),
+    "gwet_ac1",
+    "gwet_ac2_quadratic",
+)
+FURTHER = ("gwet_ac2_linear", "brennan_prediger", "cohen_kappa_of_maximum")
+KAPPAS = {"cohen_kappa": "nominal", "weighted_kappa_linear": "linear", "weighted_kappa_quadratic": "quadratic"}
+
+MOST_RESAMPLED = 500
+
+NO_ORDER = "The labels are words without an order."
+NO_NUMBERS = "The labels are no numbers."
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the categories are: how many, their values, and whether those are an order only or numbers too.
+
+    `values` is None for names without an order, and their places where they are words in an order.
+    """
+
+    size: int
+    values: tuple[float, ...] | None = None
+    is_numeric: bool = False
+
+    def reason(self, level: str) -> str | None:
+        """Why a coefficient that takes labels at this level has no value here, in words; None where it can."""
+        if level == "nominal":
+            return None
+        if self.values is None:
+            return NO_ORDER
+        return None if level == "ordinal" or self.is_numeric else NO_NUMBERS
+
+
+@dataclass(frozen=True)
+class PairFigures:
+    """Two raters by their columns, the number of items that both rated, and what can be said of those."""
+
+    first: int
+    second: int
+    n: int
+    figures: dict[str, Coefficient]
+
+
+def all_coefficients(
+    rated: Counts, scale: Scale, settings: Settings = DEFAULTS, *, strata: Counts | None = None
+) -> dict[str, Coefficient]:
+    """Each of COEFFICIENTS and FURTHER from items by raters, in that order.
+
+    With `strata`, the number of each item's stratum from 0, items are resampled within theirs; figures that rest on
+    the table of two raters do not know strata.
+    """
+    counts = category_counts(rated, scale.size)
+    found: dict[str, Coefficient] = {}
+    everything = sample_of_counts(counts, strata=strata)
+    shared = sample_of_counts(counts, least=2, strata=strata)
+    of_all, of_shared = _from_all(everything, scale), _from_shared(shared, scale)
+    if shared.n == everything.n:
+        found |= _estimated(everything, of_all | of_shared, settings)
+    else:
+        found |= _estimated(everything, of_all, settings) | _estimated(shared, of_shared, settings)
+    by_rater = sample_of_codes(rated, scale.size, strata=strata)
+    own = conger(by_rater, agreement_weights("nominal", range(scale.size)), "nominal")
+    found["conger_kappa"] = estimate(by_rater, own, settings)
+    found |= _of_two(rated, scale, settings)
+    return {key: found[key] for key in (*COEFFICIENTS, *FURTHER)}
+
+
+def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> list[PairFigures]:
+    """Every two raters who share an item, most items first, then by column. Equal tables are worked out once.
+
+    Of more than MOST_RESAMPLED pairs nobody reads each one: their intervals come from the standard error.
+    """
+    known: dict[bytes, dict[str, Coefficient]] = {}
+    is_resampled = _pairs_sharing(rated) <= MOST_RESAMPLED
+    found = []
+    for first, others, tables in _tables(rated, scale.size):
+        keys = [table.tobytes() for table in tables]
+        new = {key: place for place, key in enumerate(keys) if key not in known}
+        figures = _figures_of(tables[list(new.values())], scale, settings, is_resampled=is_resampled)
+        known.update(zip(new, figures, strict=True))
+        sums = tables.sum(axis=(1, 2)).tolist()
+        rows = zip(others, sums, keys, strict=True)
+        found += [PairFigures(first, other, n, known[key]) for other, n, key in rows]
+    return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
+
+
+def _pairs_sharing(rated: Counts) -> int:
+    """How many pairs of raters share an item."""
+    present = (rated != MISSING).astype(np.float32)
+    shared = present.T @ present > 0
+    return int((shared.sum() - np.trace(shared)) // 2)
+
+
+def _tables(rated: Counts, size: int) -> Iterator[tuple[int, list[int], Counts]]:
+    """One rater at a time: their column, those of the later ones who share an item with them, and the tables."""
+    raters = rated.shape[1]
+    for first in range(raters - 1):
+        own = rated[rated[:, first] != MISSING, first:]
+        items, others = np.nonzero(own[:, 1:] != MISSING)
+        cells = (others * size + own[items, 0]) * size + own[items, others + 1]
+        tables = np.bincount(cells, minlength=(raters - first - 1) * size * size).reshape(-1, size, size)
+        others = np.flatnonzero(tables.any(axis=(1, 2)))
+        yield first, (first + 1 + others).tolist(), tables[others]
+
+
+def _figures_of(
+    tables: Counts, scale: Scale, settings: Settings, *, is_resampled: bool
+) -> list[dict[str, Coefficient]]:
+    """What `table_figures` tells of each table; from standard errors alone unless they are resampled."""
+    if is_resampled and settings.resamples:
+        return [table_figures(table, scale, settings) for table in tables]
+    sums = tables.sum(axis=(1, 2)).tolist()
+    found = {"percent_agreement": stacks.percents(tables, settings.confidence)}
+    for key, kind in KAPPAS.items():
+        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        if reason:
+            found[key] = [undefined(name, reason, n) for n in sums]
+        else:
+            found[key] = stacks.kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
+    found["cohen_kappa_of_maximum"] = stacks.shares_of_maximum(tables, settings.confidence)
+    return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+
+
+def table_figures(table: Counts, scale: Scale, settings: Settings = DEFAULTS) -> dict[str, Coefficient]:
+    """Percent agreement, the three kappas, and kappa against its maximum, from the table of two raters."""
+    n = int(table.sum())
+    found: dict[str, Found] = {}
+    for key, kind in KAPPAS.items():
+        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        found[key] = undefined(name, reason, n) if reason else kappa(table, _kappa_weights(kind, scale), name)
+    found["cohen_kappa_of_maximum"] = share_of_maximum(table)
+    percent = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
+    return percent | _estimated(sample_of_table(table), found, settings)
+
+
+def _reason_against(kind: str, scale: Scale) -> str | None:
+    """Why there is no kappa with this kind of weights, in words; None where there is."""
+    return scale.reason("nominal" if kind == "nominal" else "ordinal")
+
+
+def _kappa_weights(kind: str, scale: Scale) -> Floats:
+    return agreement_weights(kind, scale.values or range(scale.size))
+
+
+def _from_all(sample: Sample, scale: Scale) -> dict[str, Found]:
+    nominal = agreement_weights("nominal", range(scale.size))
+    found: dict[str, Found] = {
+        "fleiss_kappa": fleiss(sample, nominal, "nominal"),
+        "gwet_ac1": gwet(sample, nominal, "nominal"),
+        "brennan_prediger": uniform_chance(sample, nominal, "nominal"),
+    }
+    for kind in ("linear", "quadratic"):
+        reason = scale.reason("ordinal")
+        name = f"Gwet's AC2, {kind}"
+        weights = agreement_weights(kind, scale.values or range(scale.size))
+        found[f"gwet_ac2_{kind}"] = undefined(name, reason, sample.n) if reason else gwet(sample, weights, kind)
+    return found
+
+
+def _from_shared(sample: Sample, scale: Scale) -> dict[str, Found]:
+    found: dict[str, Found] = {"percent_agreement": pairwise(sample)}
+    for level in LEVELS:
+        reason = scale.reason(level)
+        name = f"Krippendorff's α, {level}"
+        values = scale.values or tuple(float(place) for place in range(scale.size))
+        found[f"krippendorff_alpha_{level}"] = (
+            undefined(name, reason, sample.n) if reason else alpha(sample, level, values)
+        )
+    return found
+
+
+def _estimated(sample: Sample, found: dict[str, Found], settings: Settings) -> dict[str, Coefficient]:
+    """All of one sample, from one set of resampled items."""
+    return dict(zip(found, estimate_each(sample, list(found.values()), settings), strict=True))
+
+
+def _of_two(rated: Counts, scale: Scale, settings: Settings) -> dict[str, Coefficient]:
+    """The figures of Cohen's family, which two raters have; for them percent agreement has Wilson's interval."""
+    raters = np.flatnonzero((rated >= 0).any(axis=0)).tolist()
+    if len(raters) == 2:
+        first, second = raters
+        return table_figures(pair_table(rated[:, first], rated[:, second], scale.size), scale, settings)
+    reason = _not_two(len(raters))
+    names = {key: kappa_name(kind) for key, kind in KAPPAS.items()}
+    names["cohen_kappa_of_maximum"] = OF_MAXIMUM
+    return {key: undefined(name, reason) for key, name in names.items()}
+
+
+def _not_two(raters: int) -> str:
+    if raters < 2:
+        return "It takes two annotators." if raters else "There is no label."
+    return f"Cohen's κ is for two annotators and here are {raters}: see each pair, or Conger's κ for all together."

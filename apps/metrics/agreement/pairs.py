@@ -1,0 +1,258 @@
+"""Two raters, from their table of counts: rows are the first one's categories, columns the second's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from apps.metrics.agreement.alpha_values import Parts
+from apps.metrics.agreement.counting import Counts, table_counts
+from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.results import CERTAIN, Coefficient, undefined
+from apps.metrics.agreement.samples import Floats, sample_of_table
+from apps.metrics.agreement.uncertainty import (
+    CONFIDENCE,
+    DEFAULTS,
+    RESAMPLES,
+    Estimator,
+    Settings,
+    estimate,
+    estimate_each,
+)
+from apps.metrics.agreement.weights import agreement_weights
+from apps.metrics.statistics.proportions import wilson
+from apps.metrics.statistics.seeds import DEFAULT_SEED
+
+OF_MAXIMUM = "Cohen's κ / its maximum"
+NO_ITEM = "They share no item."
+ONE_ITEM = "They share one item only; agreement by chance cannot be told apart from it."
+ONE_CATEGORY = "Both used one category only; chance explains all of their agreement."
+
+
+def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coefficient:
+    """Share of items that two raters labelled alike, with Wilson's interval."""
+    n = int(table.sum())
+    if n == 0:
+        return undefined("percent agreement", NO_ITEM)
+    alike = int(np.trace(table))
+    error = float(np.sqrt(alike * (n - alike) / n**3))
+    return Coefficient(
+        "percent agreement", alike / n, n, wilson(alike, n, confidence), method="Wilson", standard_error=error
+    )
+
+
+def cohen_kappa(
+    table: Counts,
+    *,
+    kind: str = "nominal",
+    values: Sequence[float] | None = None,
+    weights: Floats | None = None,
+    seed: int = DEFAULT_SEED,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> Coefficient:
+    """Cohen's kappa of two raters (Cohen 1960; weighted: Cohen 1968), error by Fleiss, Cohen and Everitt 1969.
+
+    `values` are the categories' values for linear and quadratic weights; their positions when not given.
+    `weights`, categories by categories with 1 on the diagonal, stand in for those of the kind.
+    """
+    own = _weights(table, kind, values) if weights is None else weights
+    found = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
+    return estimate(sample_of_table(table), found, Settings(seed, resamples, confidence))
+
+
+def cohen_kappas(
+    table: Counts,
+    *,
+    values: Sequence[float] | None = None,
+    kinds: Sequence[str] = ("nominal", "linear", "quadratic"),
+    settings: Settings = DEFAULTS,
+) -> list[Coefficient]:
+    """Kappa with each kind of weights over one set of resampled items; the same figures as one by one."""
+    found = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
+    return estimate_each(sample_of_table(table), found, settings)
+
+
+def kappa_name(kind: str) -> str:
+    return "Cohen's κ" if kind == "nominal" else f"Cohen's κ, {kind}"
+
+
+def kappa_of_maximum(
+    table: Counts, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
+) -> Coefficient:
+    """Cohen's kappa as a share of the highest that the two raters' totals allow (Cohen 1960, p. 42).
+
+    Undefined where the totals allow no agreement beyond chance.
+    """
+    return estimate(sample_of_table(table), share_of_maximum(table), Settings(seed, resamples, confidence))
+
+
+def share_of_maximum(table: Counts) -> Estimator | Coefficient:
+    """Cohen's kappa over its maximum, of the table's sample."""
+    name = OF_MAXIMUM
+    n = int(table.sum())
+    if reason := pair_reason(table) or maximum_reasons(table[None])[0]:
+        return undefined(name, reason, n)
+    parts = maximum_parts(len(table))
+    influence = numeric_influences(parts, table[None])[0]
+    return Estimator(name, parts, influence, n, n, is_of_table=True, is_agreement=False)
+
+
+def maximum_reasons(tables: Counts) -> list[str]:
+    """Why kappa of these tables cannot be held against its maximum, though kappa has a value; "" where it can."""
+    no_room = highest_kappas(tables / tables.sum(axis=(1, 2), keepdims=True)) < CERTAIN
+    return ["The two raters' totals allow no agreement beyond chance." if none else "" for none in no_room.tolist()]
+
+
+def maximum_parts(size: int) -> Parts:
+    """Kappa over its maximum from draws of the cells of a table."""
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        """Agreement beyond chance over the most there could be, as observed and expected of a ratio."""
+        shares = _shares(draws, size)
+        rows, columns = shares.sum(axis=2), shares.sum(axis=1)
+        expected = (rows * columns).sum(axis=1)
+        most = np.minimum(rows, columns).sum(axis=1) - expected
+        beyond = np.trace(shares, axis1=1, axis2=2) - expected
+        possible = most > CERTAIN
+        return np.where(possible, beyond / np.where(possible, most, 1.0), np.nan), np.zeros(len(draws))
+
+    return parts
+
+
+def highest_kappa(table: Counts) -> float | None:
+    """The highest Cohen's kappa that the two raters' totals allow; None where kappa is undefined."""
+    return None if pair_reason(table) else float(highest_kappas(table[None] / table.sum())[0])
+
+
+def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> float | None:
+    """Standard error of kappa if there were no agreement beyond chance, for testing that: Fleiss, Cohen, Everitt 1969.
+
+    None where kappa is undefined.
+    """
+    if pair_reason(table):
+        return None
+    weights = _weights(table, kind, values)
+    shares = table / table.sum()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    expected = _met(rows[None, :], columns[None, :], weights)[0]
+    met = _products(weights, columns[None])[0][:, None] + _products(weights.T, rows[None])[0][None, :]
+    spread = weights - met
+    variance = (rows[:, None] * columns[None, :] * spread**2).sum() - expected**2
+    return float(np.sqrt(max(variance, 0.0) / table.sum()) / (1 - expected))
+
+
+def scott_pi(table: Counts, **options: float) -> Coefficient:
+    """Scott's pi (1955): chance by the totals of both raters together. Error as the Handbook's for tables, over n."""
+    return _as_of_table(fleiss_kappa(table_counts(table), **options), "Scott's π")  # type: ignore[arg-type]
+
+
+def pair_gwet_ac(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> Coefficient:
+    """Gwet's AC1, AC2 with weights, of two raters. Error as the Handbook's for tables, over n."""
+    return _as_of_table(gwet_ac(table_counts(table), kind=kind, values=values))
+
+
+def pair_brennan_prediger(table: Counts) -> Coefficient:
+    """Brennan and Prediger's coefficient of two raters. Error as the Handbook's for tables, over n."""
+    return _as_of_table(brennan_prediger(table_counts(table)))
+
+
+def pair_reason(table: Counts) -> str | None:
+    """Why kappa of this table has no value, in words; None where it has one."""
+    return pair_reasons(table[None])[0] or None
+
+
+def pair_reasons(tables: Counts) -> list[str]:
+    """The same of each table; "" where kappa has a value."""
+    sums = tables.sum(axis=(1, 2))
+    used = np.count_nonzero(tables.sum(axis=1) + tables.sum(axis=2), axis=1)
+    found = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "")
+    reasons: list[str] = found.tolist()
+    return reasons
+
+
+def _as_of_table(found: Coefficient, name: str = "") -> Coefficient:
+    """The same with n where the formula for any number of raters has n - 1 (Gwet 2014, chapters 2 and 5)."""
+    if found.standard_error is None:
+        return replace(found, name=name or found.name)
+    error = found.standard_error * float(np.sqrt((found.n - 1) / found.n))
+    return replace(found, name=name or found.name, standard_error=error)
+
+
+def _weights(table: Counts, kind: str, values: Sequence[float] | None) -> Floats:
+    return agreement_weights(kind, range(len(table)) if values is None else values)
+
+
+def kappa(table: Counts, weights: Floats, name: str) -> Estimator | Coefficient:
+    """Cohen's kappa of the table's sample."""
+    n = int(table.sum())
+    if reason := pair_reason(table):
+        return undefined(name, reason, n)
+    influence = kappa_influences(table[None], weights)[0]
+    return Estimator(name, kappa_parts(weights), influence, n, n, is_of_table=True)
+
+
+def kappa_parts(weights: Floats) -> Parts:
+    """Observed agreement and agreement by chance from draws of the cells of a table."""
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        shares = _shares(draws, len(weights))
+        return (shares * weights).sum(axis=(1, 2)), _met(shares.sum(axis=2), shares.sum(axis=1), weights)
+
+    return parts
+
+
+def kappa_influences(tables: Counts, weights: Floats) -> Floats:
+    """Linearised kappa of each cell less kappa, tables by cells.
+
+    Formula 13 of Fleiss, Cohen and Everitt 1969 is its spread.
+    """
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    rows, columns = shares.sum(axis=2), shares.sum(axis=1)
+    row_means, column_means = _products(weights, columns), _products(weights.T, rows)
+    observed = (shares * weights).reshape(-1, weights.size).sum(axis=1)[:, None, None]
+    expected = _met(rows, columns, weights)[:, None, None]
+    kappa = (observed - expected) / (1 - expected)
+    terms = weights - (row_means[:, :, None] + column_means[:, None, :]) * (1 - kappa)
+    influences: Floats = ((terms - (kappa - expected * (1 - kappa))) / (1 - expected)).reshape(-1, weights.size)
+    return influences
+
+
+def numeric_influences(parts: Parts, tables: Counts, step: float = 1e-5) -> Floats:
+    """The derivative of a ratio by the share of each cell, tables by cells, where a minimum makes a formula piecewise.
+
+    As many shares are held at once as tables have cells, squared.
+    """
+    shares = (tables / tables.sum(axis=(1, 2), keepdims=True)).reshape(-1, tables.shape[1] ** 2)
+    cells = shares.shape[1]
+    moved = (1 - step) * shares[:, None, :] + step * np.eye(cells)
+    before, after = parts(shares)[0], parts(moved.reshape(-1, cells))[0].reshape(-1, cells)
+    slopes: Floats = (after - before[:, None]) / step
+    return slopes
+
+
+def highest_kappas(shares: Floats) -> Floats:
+    """The highest kappa that each table's totals allow, from its shares."""
+    rows, columns = shares.sum(axis=2), shares.sum(axis=1)
+    expected = (rows * columns).sum(axis=1)
+    highest: Floats = (np.minimum(rows, columns).sum(axis=1) - expected) / (1 - expected)
+    return highest
+
+
+def _shares(draws: Floats, size: int) -> Floats:
+    shares: Floats = (draws / draws.sum(axis=1, keepdims=True)).reshape(-1, size, size)
+    return shares
+
+
+def _met(rows: Floats, columns: Floats, weights: Floats) -> Floats:
+    """Agreement by chance of each draw: the weights under both raters' shares."""
+    met: Floats = (np.einsum("bi,ij->bj", rows, weights) * columns).sum(axis=1)
+    return met
+
+
+def _products(weights: Floats, shares: Floats) -> Floats:
+    """The mean weight of each category under each row of shares."""
+    products: Floats = (weights * shares[:, None, :]).sum(axis=2)
+    return products

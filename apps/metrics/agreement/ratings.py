@@ -1,0 +1,206 @@
+"""Who gave which grade to what: a matrix of items by people, and what it says about agreement. No database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.agreement import (
+    MISSING,
+    Coefficient,
+    Scale,
+    all_coefficients,
+    category_counts,
+    cohen_kappas,
+    every_pair,
+    krippendorff_alpha,
+    pair_table,
+    percent_agreement,
+    table_counts,
+)
+from apps.metrics.agreement.counting import distinct_rows
+from apps.metrics.agreement.uncertainty import DEFAULTS
+from apps.metrics.statistics.proportions import wilson
+
+Row = tuple[int, int, int, int | None]
+ITEMS_AT_ONCE = 1_024
+MOST_CELLS = 500_000
+OF_EVERYBODY = (
+    "percent_agreement",
+    "fleiss_kappa",
+    "conger_kappa",
+    "gwet_ac1",
+    "gwet_ac2_quadratic",
+    *(f"krippendorff_alpha_{level}" for level in ("nominal", "ordinal", "interval")),
+)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """`codes` holds items by people as positions in `grades`, MISSING where a person gave none.
+
+    `items` holds query and text of each item, in the order of `codes`.
+    """
+
+    people: tuple[int, ...]
+    grades: tuple[int, ...]
+    codes: NDArray[np.int64]
+    items: NDArray[np.int64]
+
+    @property
+    def shared(self) -> int:
+        """Items that two people or more graded."""
+        return int(((self.codes != MISSING).sum(axis=1) >= 2).sum())
+
+    def table(self, first: int, second: int) -> NDArray[np.int64]:
+        """Counts of grade pairs: rows are the grades of `first`, columns those of `second`."""
+        places = {person: place for place, person in enumerate(self.people)}
+        return pair_table(self.codes[:, places[first]], self.codes[:, places[second]], len(self.grades))
+
+
+@dataclass(frozen=True)
+class Dated:
+    """Ratings, and items by people the day of each grade, counted from 1970-01-01; what it says of no grade is void."""
+
+    ratings: Ratings
+    days: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two people, by id, and how far their grades of the same items agree."""
+
+    first: int
+    second: int
+    n: int
+    percent: Coefficient
+    kappa: Coefficient
+    quadratic: Coefficient
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`hits` of `n` with Wilson's interval; None while nothing was counted."""
+
+    hits: int
+    n: int
+
+    @property
+    def value(self) -> float | None:
+        return self.hits / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return wilson(self.hits, self.n)
+
+
+def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
+    """Ratings from (query, text, person, grade) rows, oldest first: the last grade of a person for a pair counts.
+
+    Grades outside the scale, left from before it was changed, become categories of their own.
+    """
+    table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
+    return dated_ratings(table, np.zeros(len(table), dtype=np.int32), scale).ratings
+
+
+def dated_ratings(table: NDArray[np.int64], days: NDArray[np.int32], scale: Sequence[int]) -> Dated:
+    """The same from a table with those four columns, and the day of each row."""
+    grades = np.array(sorted({*scale, *np.unique(table[:, 3]).tolist()}), dtype=np.int64)
+    people, person = np.unique(table[:, 2], return_inverse=True)
+    items, item = distinct_rows(table[:, :2])
+    codes = np.full((len(items), len(people)), MISSING, dtype=np.int64)
+    codes[item, person] = np.searchsorted(grades, table[:, 3])
+    given = np.zeros(codes.shape, dtype=np.int32)
+    given[item, person] = days
+    return Dated(Ratings(tuple(people.tolist()), tuple(grades.tolist()), codes, items), given)
+
+
+def shared_items(ratings: Ratings) -> NDArray[np.int64]:
+    """People by people: how many items both graded; in the diagonal how many each graded."""
+    size = len(ratings.people)
+    found = np.zeros((size, size))
+    for start in range(0, len(ratings.codes), ITEMS_AT_ONCE):
+        graded = (ratings.codes[start : start + ITEMS_AT_ONCE] != MISSING).astype(float)
+        found += graded.T @ graded
+    return found.astype(np.int64)
+
+
+def pairs_sharing(ratings: Ratings) -> list[tuple[int, int]]:
+    """Every two people who share an item, by id, most items first."""
+    shared = np.triu(shared_items(ratings), k=1)
+    first, second = np.nonzero(shared)
+    order = np.lexsort((second, first, -shared[first, second]))
+    people = ratings.people
+    return [(people[one], people[other]) for one, other in zip(first[order], second[order], strict=True)]
+
+
+def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -> list[PairAgreement]:
+    """How far these two and two agree; every two who share an item, most items first, when none are named."""
+    if pairs is None:
+        return _every_two(ratings)
+    return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in pairs]
+
+
+def _every_two(ratings: Ratings) -> list[PairAgreement]:
+    """All pairs in one pass: of a crowd there are too many to draw a bootstrap for each."""
+    people = ratings.people
+    return [
+        PairAgreement(
+            first=people[pair.first],
+            second=people[pair.second],
+            n=pair.n,
+            percent=pair.figures["percent_agreement"],
+            kappa=pair.figures["cohen_kappa"],
+            quadratic=pair.figures["weighted_kappa_quadratic"],
+        )
+        for pair in every_pair(ratings.codes, _scale_of(ratings))
+    ]
+
+
+def _scale_of(ratings: Ratings) -> Scale:
+    values = tuple(float(grade) for grade in ratings.grades)
+    return Scale(len(values), values, is_numeric=True)
+
+
+def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
+    kappa, quadratic = cohen_kappas(table, values=grades, kinds=("nominal", "quadratic"))
+    return PairAgreement(first, second, int(table.sum()), percent_agreement(table), kappa, quadratic)
+
+
+def alphas_of(ratings: Ratings, pairs: Iterable[PairAgreement]) -> list[Coefficient]:
+    """Ordinal α of each two people, in order: the coefficient that is also told of everybody, so that they compare."""
+    return [alpha_of_table(ratings.table(pair.first, pair.second), ratings.grades) for pair in pairs]
+
+
+def alpha_of_table(table: NDArray[np.int64], grades: Sequence[int]) -> Coefficient:
+    """Krippendorff's ordinal alpha of two people, from how often they gave which two grades."""
+    return krippendorff_alpha(table_counts(table), level="ordinal", values=grades)
+
+
+def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:
+    """How far the two grades of each row agree: a person's own and that of a decision, or of their second look."""
+    given = np.array(list(rows), dtype=np.int64).reshape(-1, 2)
+    grades = np.array(sorted({*scale, *np.unique(given).tolist()}), dtype=np.int64)
+    places = np.searchsorted(grades, given)
+    table = pair_table(places[:, 0], places[:, 1], len(grades))
+    return pair_agreement(table, person, person, grades.tolist())
+
+
+def coefficients_of(ratings: Ratings) -> list[Coefficient]:
+    """Every coefficient of any number of raters, from plain agreement to the ones that know the order of grades.
+
+    They are what `karat agree` tells of the same grades. A page waits for them: of more than MOST_CELLS grades that
+    there could be, intervals come from the standard error, which hardly differs from the bootstrap by then.
+    """
+    settings = DEFAULTS if ratings.codes.size <= MOST_CELLS else replace(DEFAULTS, resamples=0)
+    found = all_coefficients(ratings.codes, _scale_of(ratings), settings)
+    return [found[key] for key in OF_EVERYBODY]
+
+
+def alpha_of(ratings: Ratings) -> Coefficient:
+    """Krippendorff's alpha at the ordinal level over everybody who graded."""
+    counts = category_counts(ratings.codes, len(ratings.grades))
+    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades)

@@ -1,0 +1,106 @@
+"""Distinct patterns of ratings and how often each occurs, and the same drawn again for the bootstrap.
+
+Every coefficient is a function of those counts, so resampling items is one multinomial draw, whatever their number.
+Half an imagined item is drawn from beside those there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.agreement.counting import MISSING, Counts, distinct_rows
+from apps.metrics.agreement.imagined import Floats, pairs_of_categories, rows_of_pairs
+
+IMAGINED_ITEMS = 0.5
+CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Patterns, one a row, and how many items of each stratum have it: `weights` is strata by patterns.
+
+    `imagined` is the share of each pattern in an item that nobody has seen yet; a pattern may be there for its sake
+    alone, with no item.
+    """
+
+    patterns: Counts
+    weights: Counts
+    imagined: Floats
+
+    @property
+    def total(self) -> Counts:
+        """How many items have each pattern."""
+        total: Counts = self.weights.sum(axis=0)
+        return total
+
+    @property
+    def n(self) -> int:
+        return int(self.weights.sum())
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which patterns an item has."""
+        seen: NDArray[np.bool_] = self.total > 0
+        return seen
+
+
+def sample_of_counts(counts: Counts, *, least: int = 1, strata: Counts | None = None) -> Sample:
+    """The sample of items by categories; items with fewer than `least` ratings are left out."""
+    pairs, places = pairs_of_categories(counts.shape[1]), np.eye(counts.shape[1], dtype=np.int64)
+    rows = places[pairs.first] + places[pairs.second]
+    return _sample(counts, counts.sum(axis=1) >= least, strata, rows, pairs.shares)
+
+
+def sample_of_codes(rated: Counts, size: int, *, strata: Counts | None = None) -> Sample:
+    """The sample of items by raters, who choose among `size` categories; items that nobody rated are left out."""
+    present = rated != MISSING
+    rows, shares = rows_of_pairs(np.flatnonzero(present.any(axis=0)), rated.shape[1], size, MISSING)
+    return _sample(rated, present.any(axis=1), strata, rows, shares)
+
+
+def sample_of_table(table: Counts) -> Sample:
+    """The sample of two raters' table: its cells, row by row, are the patterns."""
+    pairs, imagined = pairs_of_categories(len(table)), np.zeros(table.shape)
+    imagined[pairs.first, pairs.second] = pairs.shares
+    return Sample(np.arange(table.size)[:, None], table.reshape(1, -1), imagined.reshape(-1))
+
+
+def _sample(rows: Counts, kept: NDArray[np.bool_], strata: Counts | None, imagined: Counts, shares: Floats) -> Sample:
+    """`strata` names the stratum of each row by a number from 0; `shares` are those of the rows imagined."""
+    n = int(kept.sum())
+    patterns, places = distinct_rows(np.concatenate([rows[kept], imagined]))
+    own = np.zeros(n, dtype=np.int64) if strata is None else strata[kept]
+    size = int(own.max(initial=0)) + 1
+    weights = np.bincount(own * len(patterns) + places[:n], minlength=size * len(patterns))
+    expected = np.zeros(len(patterns))
+    np.add.at(expected, places[n:], shares)
+    return Sample(patterns, weights.reshape(size, len(patterns)), expected)
+
+
+def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
+    """Counts of patterns over resampled items, each stratum keeping its size; draws by patterns, some at a time.
+
+    Each stratum draws from its items and its part of IMAGINED_ITEMS. What is drawn depends on the seed alone, not on
+    how many are handed out at a time.
+    """
+    if not resamples:
+        return
+    strata = sample.weights[sample.weights.sum(axis=1) > 0]
+    seeds = [np.random.SeedSequence(seed)]
+    if len(strata) > 1:
+        seeds = seeds[0].spawn(len(strata))
+    chances = [np.random.Generator(np.random.PCG64(own)) for own in seeds]
+    sizes = strata.sum(axis=1)
+    shares = strata / sizes[:, None] + IMAGINED_ITEMS / sample.n * sample.imagined
+    shares /= shares.sum(axis=1, keepdims=True)
+    step = max(1, CELLS_AT_ONCE // max(len(sample.patterns), 10 * sample.patterns.shape[1], 1))
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        drawn = np.zeros((rows, strata.shape[1]))
+        for chance, items, share in zip(chances, sizes, shares, strict=True):
+            drawn += chance.multinomial(items, share, size=rows)
+        yield drawn

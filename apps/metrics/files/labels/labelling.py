@@ -1,0 +1,146 @@
+"""Labels as a matrix of items by annotators, and what annotators said when they were asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList, fault
+from apps.metrics.agreement import MISSING, Scale
+from apps.metrics.files.labels.columns import Label, Reading
+from apps.metrics.files.labels.meaning import meaning_of
+from apps.metrics.files.labels.misread import NO_HEADING, names_are_labels
+
+Counts = NDArray[np.int64]
+NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """What a file says about agreement.
+
+    `rated` is items by annotators with the first label of each, as positions in `categories`. `again` has a row for
+    each later label of the same item by the same annotator: item, annotator, first position, later position.
+    """
+
+    items: tuple[str, ...]
+    annotators: tuple[str, ...]
+    categories: tuple[str, ...]
+    level: str
+    scale: Scale
+    rated: Counts
+    again: Counts
+
+    @property
+    def labels(self) -> int:
+        """All labels, also those that were given again."""
+        return int((self.rated != MISSING).sum()) + len(self.again)
+
+    @property
+    def shared(self) -> int:
+        """Items that two annotators or more labelled."""
+        return int(((self.rated != MISSING).sum(axis=1) >= 2).sum())
+
+
+def labelling_of(
+    name: str, labels: Sequence[Label], errors: ErrorList, reading: Reading, annotators: Iterable[str] = ()
+) -> Labelling | None:
+    """The labelling of a file's labels; None where they hold mistakes, which go to `errors`.
+
+    Items and annotators keep the order in which the file first names them. `annotators` are those of its heading,
+    whether they gave a label or not. Raises InputError when there is no label at all.
+    """
+    if not labels:
+        raise InputError(name, None, "", "", "holds no label.")
+    meaning = meaning_of(name, [(label.line, label.label) for label in labels], errors, reading)
+    if meaning is None:
+        return None
+    items = _numbered(label.item for label in labels)
+    people = _numbered([*annotators, *(label.annotator for label in labels)])
+    first, again = _first_and_again(name, labels, meaning.places, reading.repeats, errors)
+    later = [(items[item], people[who], one, other) for item, who, one, other in again]
+    return Labelling(
+        items=tuple(items),
+        annotators=tuple(people),
+        categories=meaning.categories,
+        level=meaning.level,
+        scale=meaning.scale,
+        rated=_matrix(first, items, people),
+        again=np.array(later, dtype=np.int64).reshape(-1, 4),
+    )
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+def _first_and_again(
+    name: str, labels: Sequence[Label], places: Sequence[int], repeats: str, errors: ErrorList
+) -> tuple[dict[tuple[str, str], int], list[tuple[str, str, int, int]]]:
+    """The first label of each item by each annotator, and (item, annotator, first, later) for those given again."""
+    given: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    for label, place in zip(labels, places, strict=True):
+        own = given.setdefault((label.item, label.annotator), [])
+        earlier = next((line for number, line, _ in own if number == label.pass_number), None)
+        if earlier is not None and (label.pass_number or repeats == "refuse"):
+            errors.add(fault(name, label.line, "item", label.item, _said_again(label, earlier)))
+        elif earlier is None or repeats == "passes":
+            own.append((label.pass_number, label.line, place))
+        elif repeats == "last":
+            own[0] = (label.pass_number, label.line, place)
+    first, again = {}, []
+    for (item, who), own in given.items():
+        (_, _, one), *later = sorted(own)
+        first[item, who] = one
+        again += [(item, who, one, other) for _, _, other in later]
+    return first, again
+
+
+def _said_again(label: Label, line: int) -> str:
+    found = f"'{label.annotator}' labelled '{label.item}' in line {line} already"
+    if label.pass_number:
+        return f"{found}, also in pass {label.pass_number}."
+    return f"{found}. A column pass tells them apart; --repeats passes, first or last says what they are."
+
+
+def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators: dict[str, int]) -> Counts:
+    rated = np.full((len(items), len(annotators)), MISSING, dtype=np.int64)
+    rows = np.array([items[item] for item, _ in first], dtype=np.int64)
+    columns = np.array([annotators[who] for _, who in first], dtype=np.int64)
+    rated[rows, columns] = np.array(list(first.values()), dtype=np.int64)
+    return rated
+
+
+def remarks_on(labelling: Labelling) -> list[str]:
+    """What a person would want to know before trusting the figures."""
+    found = []
+    for category in labelling.categories:
+        if category.lower() in NO_ANSWER:
+            said = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."
+            found.append(said)
+    gaps = _gaps(labelling)
+    if gaps:
+        said = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
+        found.append(said)
+    if names_are_labels(labelling.annotators, labelling.categories):
+        found.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
+    folded: dict[str, str] = {}
+    for name in (*labelling.annotators, *labelling.items):
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            found.append(f"'{other}' and '{name}' differ in upper and lower case only, and are taken for two.")
+            break
+    return found
+
+
+def _gaps(labelling: Labelling) -> list[str]:
+    """Whole numbers that lie between the labels and that nobody gave; none where there are many or other numbers."""
+    values = labelling.scale.values if labelling.scale.is_numeric else None
+    if not values or any(value % 1 for value in values) or values[-1] - values[0] > 12:
+        return []
+    missing = set(range(int(values[0]), int(values[-1]) + 1)) - {int(value) for value in values}
+    return [str(value) for value in sorted(missing)]

@@ -1,0 +1,55 @@
+"""Whether a wide file was taken for something that it is not, and what to say instead of a fault for each line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from apps.metrics.files.labels.columns import ITEM, RATING, SKIP, Form, Label
+from apps.metrics.files.labels.meaning import number_in
+
+NO_HEADING = "if the first line is a row and no heading, --no-heading and --columns say so"
+
+
+def misread(form: Form, labels: Sequence[Label]) -> str:
+    """A sentence on a file without `--columns` whose labels cannot be read; "" where nothing can be guessed."""
+    if form.is_long:
+        return ""
+    names = [name for _, name in form.raters]
+    if names_are_labels(names, {label.label for label in labels}):
+        return f"its columns are called {', '.join(names)[:200]}, as labels are; {NO_HEADING}."
+    words = _columns_of_words(form, labels)
+    if not words or len(form.raters) - len(words) < 2:
+        return ""
+    called = ", ".join(name for place, name in form.raters if place in words)
+    one, it = ("column", "it holds") if len(words) == 1 else ("columns", "they hold")
+    proposed = ",".join(_roles(form, labels, words))
+    return f"{one} {called}: words, where other columns hold numbers. If {it} no labels, add --columns {proposed}."
+
+
+def names_are_labels(names: Iterable[str], labels: Iterable[str]) -> bool:
+    """Whether annotators are called as labels are: a first row was then perhaps taken for the heading."""
+    return set(names) <= set(labels)
+
+
+def _columns_of_words(form: Form, labels: Iterable[Label]) -> set[int]:
+    """The places of the annotators' columns in which nothing is a number."""
+    words: set[str] = set()
+    numbers: set[str] = set()
+    for label in labels:
+        (words if number_in(label.label) is None else numbers).add(label.annotator)
+    return {place for place, name in form.raters if name in words - numbers}
+
+
+def _roles(form: Form, labels: Iterable[Label], words: set[int]) -> list[str]:
+    """Words right behind the item are a part of it where its first column does not tell rows apart."""
+    rows = Counter((label.item, label.annotator) for label in labels)
+    is_told = max(rows.values()) == 1
+    roles, is_behind_item = [], True
+    for place in range(form.width):
+        is_behind_item = is_behind_item and (place in form.items or place in words)
+        if place in form.items or (place in words and is_behind_item and not is_told):
+            roles.append(ITEM)
+        else:
+            roles.append(SKIP if place in words else RATING)
+    return roles

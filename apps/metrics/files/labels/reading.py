@@ -1,0 +1,78 @@
+"""Rows of a file of labels, long or wide; CSV, or divided by tabs or semicolons; plain or gzipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from apps.common.errors import InputError
+from apps.common.files.csvsafe import restore_cell
+from apps.common.files.faults import ErrorList
+from apps.common.files.tables import opened
+from apps.common.files.tabular import Source, read_rows
+from apps.metrics.files.labels.columns import Form, Label, Reading, form_of
+
+ID_GLUE = " / "
+
+
+def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[Form, list[Label]]:
+    """The form of the file and its labels in the order of the file, those that are missing left out.
+
+    `-` is standard input. Cells lose blanks at their ends. Mistakes in rows go to `errors`; InputError is raised for
+    what spoils the whole file, and for a file without any row.
+    """
+    with opened(path) as (source, delimiter):
+        rows = (
+            (line, [restore_cell(cell.strip()) for cell in row]) for line, row in read_rows(source, delimiter=delimiter)
+        )
+        first = next(rows, None)
+        if first is None:
+            raise InputError(source.name, None, "", "", "the file is empty.")
+        form = form_of(source.name, *first, reading)
+        labels: list[Label] = []
+        for line, cells in rows if reading.has_heading else _again(first, rows):
+            if len(cells) != form.width:
+                said = f"the row has {len(cells)} cells, the first one {form.width}."
+                errors.add(source.error(line, "", cells[0], said))
+                continue
+            item = ID_GLUE.join(cells[place] for place in form.items) if form.items else f"line {line}"
+            if not item.replace(ID_GLUE, ""):
+                errors.add(source.error(line, "item", "", "the row names no item."))
+                continue
+            find = _long_label if form.is_long else _wide_labels
+            labels += find(source, line, item, cells, form, reading, errors)
+    return form, labels
+
+
+def _long_label(
+    source: Source, line: int, item: str, cells: Sequence[str], form: Form, reading: Reading, errors: ErrorList
+) -> list[Label]:
+    annotator, label = cells[form.annotator or 0], cells[form.label or 0]
+    if not annotator:
+        errors.add(source.error(line, "annotator", "", "the row names no annotator."))
+        return []
+    passed = cells[form.passed] if form.passed is not None else ""
+    number = int(passed) if passed.isascii() and passed.isdigit() else 0
+    if form.passed is not None and number < 1:
+        errors.add(source.error(line, "pass", passed, f"'{passed}' is not a whole number from 1."))
+        return []
+    return [] if _is_missing(label, reading) else [Label(line, item, annotator, label, number)]
+
+
+def _wide_labels(
+    source: Source, line: int, item: str, cells: Sequence[str], form: Form, reading: Reading, errors: ErrorList
+) -> list[Label]:
+    return [
+        Label(line, item, rater, cells[place], 0)
+        for place, rater in form.raters
+        if not _is_missing(cells[place], reading)
+    ]
+
+
+def _is_missing(cell: str, reading: Reading) -> bool:
+    return not cell or cell in reading.missing
+
+
+def _again(first: tuple[int, list[str]], rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    yield first
+    yield from rows

@@ -1,0 +1,111 @@
+"""Importing queries."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
+from apps.common.web.forms import offer
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.forms import ImportForm
+from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+from apps.queries import actions
+from apps.queries.execution.ingest import Comparison, plan_queries
+from apps.queries.formats import FORMATS, IDS, read_queries
+from apps.queries.models import Source
+
+
+class QueryImportForm(ImportForm):
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    ids = forms.ChoiceField(
+        label="Query ids",
+        choices=list(IDS.items()),
+        widget=forms.RadioSelect,
+        initial="file",
+        help_text=(
+            "SMART files only: some number their queries with gaps while their judgements count places."
+            " Nobody can see which; say what the judgements count."
+        ),
+    )
+    source = forms.ChoiceField(
+        label="Source of new queries that name none",
+        required=False,
+        help_text="A version for the public needs a source, and its permission, for every query.",
+    )
+    field_order = ["file", "format", "ids", "source"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
+        offer(self, "source", [("", "none"), *known])
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("ids") == "position" and values.get("format") != "smart":
+            self.add_error("ids", "Ids by position are for SMART files only.")
+        return values
+
+
+@register
+class QueryImport(ImportKind):
+    name = "queries"
+    title = "Import queries"
+    one = "query"
+    many = "queries"
+    section = "Queries"
+    examples = (
+        Example(
+            "CSV",
+            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
+            " and tags are kept when they are there. What a file does not name stays as it is.",
+            'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
+        ),
+        Example(
+            "JSONL",
+            "The same names as fields; tags is a list.",
+            '{"query_id": "Q001", "text": "how often are keys rotated",\n "intent": "Wants the rule that holds now."}',
+        ),
+        Example("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
+        Example(
+            "TREC topics",
+            "The title is the query, the narrative its intent.",
+            "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
+        ),
+        Example("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
+    )
+    form_class = QueryImportForm
+
+    def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> Plan:
+        errors = ErrorList()
+        comparison = Comparison(project=project, file=source, errors=errors, default_source=_source(project, options))
+        return plan_queries(comparison, _rows(source, errors, options), progress)
+
+    def apply(self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        errors = ErrorList()
+        return actions.import_queries(
+            project=project,
+            rows=_rows(source, errors, options),
+            file=source,
+            errors=errors,
+            default_source=_source(project, options),
+            actor=actor,
+            at=at,
+        )
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return "the queries of this project"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("queries:list", args=[project.slug])
+
+
+def _source(project: Project, options: dict[str, Any]) -> Source | None:
+    return Source.objects.filter(project=project, slug=options["source"]).first()
+
+
+def _rows(source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
+    return read_queries(source, errors, format=options["format"], ids=options["ids"])

@@ -1,0 +1,135 @@
+"""Comparing a file's queries with a project's, and taking them in, chunk by chunk."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from apps.accounts.models import Project, User
+from apps.common.database.bulk import chunks
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
+from apps.corpus.core.import_plans import Plan, until_broken
+from apps.queries import rules
+from apps.queries.formats import QueryRow
+from apps.queries.models import Query, Source
+
+CHUNK = 500
+WORDS = ["new", "changed", "unchanged"]
+FIELDS = (
+    "text",
+    "label",
+    "intent",
+    "description",
+    "source_id",
+    "difficulty",
+    "domain",
+    "query_type",
+    "group_key",
+    "tags",
+    "metadata",
+)
+Progress = Callable[[int], None]
+
+
+class Change(NamedTuple):
+    """One row against what is there: `values` is what the query has to become."""
+
+    word: str
+    row: QueryRow
+    query: Query | None
+    values: dict
+
+
+class Comparison:
+    """The rows of one file against one project. `default_source` is for new queries that name none."""
+
+    def __init__(self, *, project: Project, file: File, errors: ErrorList, default_source: Source | None) -> None:
+        self.project = project
+        self.file = file
+        self.errors = errors
+        self.default_source = default_source
+        self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
+        self.lines: dict[str, int] = {}
+
+    def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[Change]]:
+        for chunk in chunks(until_broken(rows, self.errors), CHUNK):
+            ids = [row.query_id for row in chunk]
+            found = Query.objects.filter(project=self.project, outside_id__in=ids)
+            known = {query.outside_id: query for query in found}
+            compared = []
+            for row in chunk:
+                try:
+                    compared.append(self._compare(row, known.get(row.query_id)))
+                except InputError as error:
+                    self.errors.add(error)
+            yield compared
+
+    def _compare(self, row: QueryRow, query: Query | None) -> Change:
+        first = self.lines.setdefault(row.query_id, row.line)
+        if first != row.line:
+            said = f"the query stands twice in the file, first in line {first}"
+            raise self.file.error(row.line, "query_id", row.query_id, said)
+        values = self._values(row)
+        if query is None:
+            default = self.default_source.pk if self.default_source else None
+            return Change("new", row, None, {"source_id": default} | values)
+        changed = {name: value for name, value in values.items() if value != getattr(query, name)}
+        if not changed:
+            return Change("unchanged", row, query, {})
+        if reason := rules.edit_refusal(query, changed):
+            raise self.file.error(row.line, "query_id", row.query_id, reason)
+        return Change("changed", row, query, changed)
+
+    def _values(self, row: QueryRow) -> dict:
+        """What the row says, by field of the model; what it says nothing of is left out."""
+        values = row._asdict() | {"tags": None if row.tags is None else list(row.tags)}
+        if row.source:
+            if row.source not in self.sources:
+                known = ", ".join(sorted(self.sources)) or "none yet"
+                said = f"no source has this name; there are: {known}"
+                raise self.file.error(row.line, "source", row.source, said)
+            values["source_id"] = self.sources[row.source]
+        return {name: values[name] for name in FIELDS if values.get(name) is not None}
+
+
+def plan_queries(comparison: Comparison, rows: Iterable[QueryRow], progress: Progress = lambda done: None) -> Plan:
+    """What importing these rows would do; nothing is written."""
+    plan = Plan(WORDS)
+    for chunk in comparison.changes(rows):
+        _count(plan, chunk)
+        progress(plan.rows)
+    plan.take_errors(comparison.errors)
+    return plan
+
+
+def take_queries(comparison: Comparison, rows: Iterable[QueryRow], *, actor: User, at: datetime) -> Plan:
+    """Write the rows, in the caller's transaction. Mistakes are only counted: the caller rolls back."""
+    plan = Plan(WORDS)
+    for chunk in comparison.changes(rows):
+        _count(plan, chunk)
+        if comparison.errors:
+            continue
+        Query.objects.bulk_create(
+            Query(
+                project=comparison.project,
+                outside_id=change.row.query_id,
+                created_by=actor,
+                created_at=at,
+                **change.values,
+            )
+            for change in chunk
+            if change.word == "new"
+        )
+        altered = [change for change in chunk if change.word == "changed" and change.query is not None]
+        for change in altered:
+            for name, value in change.values.items():
+                setattr(change.query, name, value)
+        Query.objects.bulk_update([change.query for change in altered if change.query], FIELDS, batch_size=100)
+    plan.take_errors(comparison.errors)
+    return plan
+
+
+def _count(plan: Plan, changes: list[Change]) -> None:
+    for change in changes:
+        plan.add(change.word, change.row.query_id, change.row.label or "", change.row.text)

@@ -1,0 +1,45 @@
+"""Readers of query files: each streams `QueryRow`s from a `Source`; `read_queries` picks one by format."""
+
+from collections.abc import Callable, Iterator
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.queries.formats.beir import read_beir_queries
+from apps.queries.formats.rows import QueryRow
+from apps.queries.formats.smart import read_smart_queries
+from apps.queries.formats.structured import read_query_csv, read_query_lines
+from apps.queries.formats.topics import read_topics
+
+FORMATS = {
+    "csv": "CSV",
+    "jsonl": "JSONL, one query a line",
+    "beir": "BEIR queries.jsonl",
+    "trec": "TREC topics (<top> <num> <title> <desc> <narr>)",
+    "smart": "SMART (.I .W)",
+}
+IDS = {"file": "as the file gives them", "position": "by position, from 1"}
+
+__all__ = ["FORMATS", "IDS", "QueryRow", "read_queries"]
+
+Reader = Callable[[Source, ErrorList], Iterator[QueryRow]]
+_READERS: dict[str, Reader] = {
+    "csv": read_query_csv,
+    "jsonl": read_query_lines,
+    "beir": read_beir_queries,
+    "trec": read_topics,
+}
+
+
+def read_queries(source: Source, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[QueryRow]:
+    """The queries of a file in file order.
+
+    `ids` is "file" or, for SMART files only, "position". Cranfield's questions bear numbers up to 365 while
+    its judgements count them from 1 to 225: taking the wrong one runs without an error and scores nonsense,
+    so nobody but the person may say which.
+    """
+    if format == "smart":
+        yield from read_smart_queries(source, errors, ids=ids)
+        return
+    if ids != "file":
+        raise source.error(None, "ids", ids, "ids by position are for SMART files only")
+    yield from _READERS[format](source, errors)

@@ -1,0 +1,83 @@
+"""TREC topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, closed by `</top>`.
+
+Inner tags may stay open, as they do in most collections. The title is the query's text, the description its
+description, and the narrative, which says what counts, its intent. The file is not XML: characters are taken
+as they stand.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import Source, read_lines
+from apps.queries.formats.rows import QueryRow, rows_from
+
+_TAG = re.compile(r"\s*<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
+_HEAD = {
+    "num": re.compile(r"\A\s*Number:\s*", re.IGNORECASE),
+    "title": re.compile(r"\A\s*Topic:\s*", re.IGNORECASE),
+    "desc": re.compile(r"\A\s*Description:\s*", re.IGNORECASE),
+    "narr": re.compile(r"\A\s*Narrative:\s*", re.IGNORECASE),
+}
+
+
+class Topic(NamedTuple):
+    line: int
+    parts: dict[str, list[str]]
+
+
+def read_topics(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
+    return rows_from(source, errors, _records(source, errors), _row)
+
+
+def _records(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    for topic in _topics(source, errors):
+        texts = {name: _one_line(name, lines) for name, lines in topic.parts.items()}
+        yield topic.line, texts
+
+
+def _topics(source: Source, errors: ErrorList) -> Iterator[Topic]:
+    topic: Topic | None = None
+    part: list[str] | None = None
+    for number, line in read_lines(source):
+        rest = line
+        while tag := _TAG.match(rest):
+            closing, name, rest = bool(tag.group(1)), tag.group(2).lower(), rest[tag.end() :]
+            if name == "top" and not closing:
+                if topic:
+                    errors.add(source.error(topic.line, "top", "", "the topic is not closed by </top>"))
+                topic, part = Topic(number, {}), None
+            elif topic is None:
+                raise source.error(number, name, line, "the tag stands outside a <top>")
+            elif name == "top":
+                yield topic
+                topic = part = None
+            elif closing:
+                part = None
+            elif name in topic.parts:
+                errors.add(source.error(number, name, line, f"<{name}> stands twice in one topic"))
+            else:
+                part = topic.parts.setdefault(name, [])
+        if part is not None:
+            part.append(re.sub(r"</(num|title|desc|narr)>\s*$", "", rest, flags=re.IGNORECASE))
+        elif rest.strip():
+            errors.add(source.error(number, "", rest, "text stands outside the fields of a topic"))
+    if topic:
+        raise source.error(topic.line, "top", "", "the topic is not closed by </top>")
+
+
+def _one_line(name: str, lines: list[str]) -> str:
+    text = _HEAD[name].sub("", "\n".join(lines), count=1) if lines else ""
+    return " ".join(text.split())
+
+
+def _row(fields: Fields) -> QueryRow:
+    return QueryRow(
+        line=fields.line,
+        query_id=fields.outside_id("num"),
+        text=fields.text("title", required=True),
+        description=fields.text("desc") or None,
+        intent=fields.text("narr") or None,
+    )

@@ -1,0 +1,244 @@
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.queries import actions, rules, selectors
+from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
+from apps.queries.models import Source
+from apps.queries.pages import balance_board
+from apps.queries.selectors import NO_SOURCE
+
+SECTION = "Queries"
+PAGE_SIZE = 50
+READ_WRITE = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+@member_view()
+def query_list(request: HttpRequest, project: Project) -> HttpResponse:
+    form = FilterForm(request.GET, project=project)
+    filters = form.filters()
+    queries = selectors.narrowed(selectors.queries_in(project), filters)
+    page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
+    is_filtered = filters != selectors.Filters()
+    context = {"form": form, "page": page, "is_filtered": is_filtered, "no_source": NO_SOURCE, "section": SECTION}
+    return render(request, "queries/list.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def set_source(request: HttpRequest, project: Project) -> HttpResponse:
+    """Set the source of the queries that were ticked, or of all that fit the filter in the address."""
+    slug, query_ids = request.POST.get("source", ""), _chosen(request, project)
+    if not slug:
+        messages.warning(request, "Choose a source first.")
+    elif not query_ids:
+        messages.warning(request, "Tick queries first, or set the source of all that fit.")
+    else:
+        source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
+        changed = actions.set_source(
+            project=project, query_ids=query_ids, source=source, actor=_who(request), at=timezone.now()
+        )
+        messages.success(request, _now_from(changed, source))
+    return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
+
+
+def _chosen(request: HttpRequest, project: Project) -> list[int]:
+    queries = selectors.queries_in(project)
+    if request.POST.get("which") == "all":
+        queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
+    else:
+        ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
+        queries = queries.filter(pk__in=ticked)
+    return list(queries.values_list("pk", flat=True))
+
+
+def _now_from(changed: int, source: Source | None) -> str:
+    if not changed:
+        return "Nothing changed: they have this source already, or are retired."
+    queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
+    return f"{queries} {f'the source {source.name}' if source else 'no source'} now."
+
+
+@require_safe
+@member_view()
+def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    context = {
+        "query": query,
+        "retire_refusal": rules.retire_refusal(query, "a reason"),
+        "section": SECTION,
+    }
+    return render(request, "queries/query.html", context)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def query_new(request: HttpRequest, project: Project) -> HttpResponse:
+    form = NewQueryForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            query = actions.create_query(project=project, actor=_who(request), at=timezone.now(), **form.cleaned_data)
+        except actions.QueryRefused as refusal:
+            form.add_error("outside_id", refusal.sentence)
+        else:
+            return redirect("queries:query", slug=project.slug, pk=query.pk)
+    return _form_page(request, "queries/query_form.html", form)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    form = QueryForm(request.POST or None, project=project, query=query)
+    if request.method == "POST" and form.is_valid():
+        actions.edit_query(query_id=query.pk, actor=_who(request), at=timezone.now(), **form.cleaned_data)
+        return redirect("queries:query", slug=project.slug, pk=query.pk)
+    return _form_page(request, "queries/query_form.html", form, query=query)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    query = selectors.query_in(project, pk)
+    reason = request.POST.get("reason", "")
+    actions.retire_query(query_id=query.pk, reason=reason, actor=_who(request), at=timezone.now())
+    return redirect("queries:query", slug=project.slug, pk=query.pk)
+
+
+@require_safe
+@member_view()
+def source_list(request: HttpRequest, project: Project) -> HttpResponse:
+    return _sources_page(request, project, SourceForm())
+
+
+@require_POST
+@member_view(Role.LEAD)
+def source_new(request: HttpRequest, project: Project) -> HttpResponse:
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            source = actions.create_source(
+                project=project,
+                name=form.cleaned_data["name"],
+                kind=form.cleaned_data["kind"],
+                target_share=form.target_share(),
+                actor=_who(request),
+                at=timezone.now(),
+            )
+        except actions.SourceRefused as refusal:
+            form.add_error("name", refusal.sentence)
+        else:
+            return redirect("queries:source", slug=project.slug, pk=source.pk)
+    return _sources_page(request, project, form)
+
+
+@require_safe
+@member_view()
+def source_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    return _source_page(request, source, _filled(source), PermissionForm())
+
+
+@require_POST
+@member_view(Role.LEAD)
+def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    form = SourceForm(request.POST)
+    if not form.is_valid():
+        return _source_page(request, source, form, PermissionForm())
+    actions.edit_source(
+        source_id=source.pk,
+        name=form.cleaned_data["name"],
+        kind=form.cleaned_data["kind"],
+        target_share=form.target_share(),
+        actor=_who(request),
+        at=timezone.now(),
+    )
+    return redirect("queries:source", slug=project.slug, pk=source.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    source = selectors.source_in(project, pk)
+    form = PermissionForm(request.POST)
+    if not form.is_valid():
+        return _source_page(request, source, _filled(source), form)
+    actions.grant_permission(
+        source_id=source.pk,
+        owner=form.cleaned_data["owner"],
+        scope=form.cleaned_data["scope"],
+        evidence=form.cleaned_data["evidence"],
+        licence=form.cleaned_data["licence"],
+        expires_at=form.expires_at(),
+        actor=_who(request),
+        at=timezone.now(),
+    )
+    return redirect("queries:source", slug=project.slug, pk=source.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    permission = selectors.permission_in(project, pk)
+    retired = actions.revoke_permission(
+        permission_id=permission.pk,
+        reason=request.POST.get("reason", ""),
+        actor=_who(request),
+        at=timezone.now(),
+    )
+    one = len(retired) == 1
+    said = f"The permission is revoked. {len(retired):,} {'query that rests' if one else 'queries that rest'} on it"
+    messages.success(request, f"{said} {'is' if one else 'are'} retired.")
+    return redirect("queries:source", slug=project.slug, pk=permission.source_id)
+
+
+@require_safe
+@member_view()
+def balance(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {"board": balance_board.balance_board(project), "section": SECTION}
+    return render(request, "queries/balance.html", context)
+
+
+def _who(request: HttpRequest) -> User:
+    return member_of(request).user
+
+
+def _filled(source: Source) -> SourceForm:
+    target = None if source.target_share is None else f"{source.target_share * 100:.3g}"
+    return SourceForm(initial={"name": source.name, "kind": source.kind, "target": target})
+
+
+def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> HttpResponse:
+    at = timezone.now()
+    rows = [(source, selectors.standing_permission(source, at)) for source in selectors.sources_in(project)]
+    return _form_page(request, "queries/sources.html", form, rows=rows)
+
+
+def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: PermissionForm) -> HttpResponse:
+    at = timezone.now()
+    return _form_page(
+        request,
+        "queries/source.html",
+        form,
+        source=source,
+        grant=grant,
+        standing=selectors.standing_permission(source, at),
+        now=at,
+    )
+
+
+def _form_page(request: HttpRequest, template: str, form: Any, **context: Any) -> HttpResponse:
+    """A page around a form; 400 when what was typed into one of its forms does not fit."""
+    wrong = bool(form.errors) or bool(getattr(context.get("grant"), "errors", False))
+    return render(request, template, {"form": form, "section": SECTION, **context}, status=400 if wrong else 200)

@@ -1,0 +1,55 @@
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.text import slugify
+
+from apps.accounts.selectors import Member
+from apps.evaluation.edges.comparison import comparison_of
+from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.test_looks import log_look
+from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.comparisons import ComparisonRefused
+from apps.goldsets.selectors.versions import revoked_sources
+from apps.reports.core.document import Document
+from apps.reports.edges.negatives import visible_version
+from apps.reports.edges.score_reports import comparison_report, evaluation_report
+from apps.reports.edges.version_reports import version_report
+from apps.reports.formats.html import as_html
+from apps.reports.formats.markdown import as_markdown
+
+HTML = "html"
+
+
+FORMS = {HTML: (as_html, "text/html"), "md": (as_markdown, "text/markdown")}
+
+
+def evaluation_document(member: Member, pk: int) -> Document:
+    """One run on one version; a look at test goes on record. Raises Http404 and ComparisonRefused."""
+    found = evaluations.evaluation_in(member.project, pk)
+    if not found.is_scored:
+        raise ComparisonRefused(f"{found.run.tag} has not been scored yet. Its report comes with it.", code="waiting")
+    sheet = Sheet(found, member)
+    log_look(sheet, "report of scores by query")
+    return evaluation_report(sheet)
+
+
+def comparison_document(member: Member, baseline: int, candidate: int, measure: str) -> Document:
+    """Two runs, with what was decided about the drops; as `evaluation_document`."""
+    found = comparison_of(member, baseline, candidate, measure)
+    log_look(found.candidate, "report of a comparison by query")
+    return comparison_report(found)
+
+
+def version_document(member: Member, version_pk: int) -> Document:
+    """A gold version and the runs on it. Raises Http404, for others than leads also where it is not released yet."""
+    found = visible_version(member, version_pk)
+    return version_report(found, is_revoked=bool(revoked_sources(found, at=timezone.now())))
+
+
+def file_of(document: Document, form: str) -> HttpResponse:
+    """The report as a download; `form` is a key of FORMS."""
+    write, kind = FORMS[form]
+    answer = HttpResponse(write(document), content_type=f"{kind}; charset=utf-8")
+    name = slugify(document.title)[:100] or "report"
+    answer["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

@@ -1,0 +1,81 @@
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from django.utils import timezone
+
+from apps.accounts.selectors import Member
+from apps.common.errors import Forbidden, Refusal
+from apps.evaluation import rules
+from apps.goldsets.actions import log_export
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
+from apps.goldsets.rules import blind_refusal
+from apps.goldsets.selectors.versions import frozen_in
+from apps.reports.forms import NegativesForm
+from apps.reports.rules import negatives_refusal
+from apps.reports.selectors import negatives
+from apps.reports.selectors.negatives import CONTENT_TYPES, Proposal
+from apps.retrieval.selectors import run_in
+
+
+class NegativesRefused(Refusal):
+    """These negatives cannot be proposed."""
+
+
+def negatives_form(member: Member, version: Version, asked: Any) -> NegativesForm:
+    """What was asked for, the rest as usual."""
+    usual = NegativesForm(version=version, is_lead=member.is_lead)
+    data = asked.copy()
+    data.pop("page", None)
+    data.pop("format", None)
+    for name in usual.fields:
+        if name not in data:
+            data[name] = str(usual.get_initial_for_field(usual.fields[name], name) or 0)
+    return NegativesForm(data, version=version, is_lead=member.is_lead)
+
+
+def visible_version(member: Member, pk: int) -> Version:
+    """A version that no longer changes; one that is not released yet is shown to leads only."""
+    version = frozen_in(member.project, pk)
+    if version.released_at is None and not member.is_lead:
+        raise Http404("No such version.")
+    return version
+
+
+def proposal_of(member: Member, version: Version, form: NegativesForm) -> Proposal:
+    """The proposal of a valid form, or the refusal of it."""
+    values = form.cleaned_data
+    run = run_in(member.project, values["run"])
+    split = values["split"]
+    if reason := negatives_refusal(run, version, split, form.choice):
+        raise NegativesRefused(reason, code="negatives_refused")
+    splits = [split] if split else list(Split.values)
+    return Proposal(version, run, splits, form.choice, timezone.now())
+
+
+def file_response(member: Member, version: Version, asked: Any) -> StreamingHttpResponse:
+    """The file as it is made. Pages and the API give the same."""
+    if reason := blind_refusal(member):
+        raise Forbidden(reason, code="still_judging")
+    if asked.get("split") not in {None, Split.DEV} and not member.is_lead:
+        raise Forbidden(rules.SEALED, code="test_is_sealed")
+    shape = asked.get("format", "jsonl")
+    if shape not in CONTENT_TYPES:
+        raise NegativesRefused(f"Known forms are {', '.join(CONTENT_TYPES)}.", code="unknown_form")
+    form = negatives_form(member, version, asked)
+    if not form.is_valid():
+        faults = "; ".join(f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items())
+        raise NegativesRefused(f"These negatives cannot be proposed. {faults}", code="bad_choice")
+    proposal = proposal_of(member, version, form)
+    log_export(
+        version=version,
+        actor=member.user,
+        formats=[f"negatives-{shape}"],
+        splits=proposal.splits,
+        at=proposal.at,
+    )
+    pieces = negatives.lines(proposal, shape)
+    answer = StreamingHttpResponse(pieces, content_type=f"{CONTENT_TYPES[shape]}; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{negatives.file_name(proposal, shape)}"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

@@ -1,0 +1,108 @@
+"""The report of a frozen version: what it holds and stands on, and how every run does on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from apps.common.text.wording import count, interval, number, percent
+from apps.evaluation import rules
+from apps.evaluation.models import Score
+from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.leaderboard import Standing
+from apps.evaluation.selectors.rankings import JUDGED_NAME
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.versions import agreement_of
+from apps.metrics.measures import parse_measure
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
+from apps.reports.core.document import Document, Table
+from apps.reports.core.mean_parts import Mean
+from apps.reports.core.version_document import Board, Release, released_document
+from apps.reports.edges.score_reports import ends_of, summary_of
+
+REVOKED = "It holds material whose permission was revoked since; downloads leave that out."
+Facts = list[tuple[str, str]]
+
+
+def version_report(version: Version, *, is_revoked: bool) -> Document:
+    """`is_revoked`: some source of the version lost its permission. Names nobody and tells no single query."""
+    manifest = version.manifest
+    return released_document(
+        Release(
+            name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
+            lead=_holds(version),
+            about=[*filter(None, [manifest["note"]]), *([REVOKED] if is_revoked else [])],
+            counts=_counts_table(manifest["splits"]),
+            sources=_sources_table(manifest["sources"]) if manifest["sources"] else None,
+            agreement=[_agreement(found) for found in agreement_of(version)],
+            stands_on=_stands_on(manifest),
+            digests=_digests(manifest),
+            boards=[board for split in rules.SPLITS if (board := _board(version, split))],
+            confidence=DEFAULT_CONFIDENCE,
+        )
+    )
+
+
+def _holds(version: Version) -> str:
+    counts, snapshot = version.manifest["counts"], version.manifest["snapshot"]
+    held = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
+    rest = f"{count(counts['triples'])} triples on {count(snapshot['blocks'])} blocks"
+    return f"{version.gold_set.name} {version.label} holds {held} and {rest}."
+
+
+def _counts_table(splits: dict[str, Any]) -> Table:
+    kinds = ("queries", "grades", "triples")
+    rows = [[str(side), *(count(splits[side][kind]) for kind in kinds)] for side in Split.values]
+    return Table("What each side holds", ["Split", "Queries", "Judged pairs", "Triples"], rows)
+
+
+def _sources_table(sources: Sequence[dict[str, Any]]) -> Table:
+    rows = []
+    for source in sources:
+        target = "none set" if source["target_share"] is None else percent(source["target_share"], 0)
+        terms = [source["scope"] or "not said", source["licence"] or "none named"]
+        rows.append([source["source"], *terms, count(source["queries"]), percent(source["share"], 0), target])
+    return Table("Sources", ["Source", "May travel", "Licence", "Queries", "Share", "Target"], rows, words=3)
+
+
+def _agreement(found: dict[str, Any]) -> tuple[str, str]:
+    if found["value"] is None:
+        return found["name"], f"Not defined. {found['reason']}"
+    return found["name"], f"{number(found['value'], 2)}, 95 % {interval(found['ci'])}, n {count(found['n'])}"
+
+
+def _stands_on(manifest: dict[str, Any]) -> Facts:
+    counts, splits, guideline = manifest["counts"], manifest["splits"], manifest["guideline"]
+    resolved = ", ".join(f"{count(n)} {word}" for word, n in counts["by_resolution"].items())
+    grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in counts["by_grade"].items())
+    return [
+        ("Frozen", manifest["frozen_at"]),
+        ("Grades", grades or "none"),
+        ("Resolved", resolved or "nothing to resolve"),
+        ("Machine-written triples", count(counts["machine_written_triples"])),
+        ("Guideline", f"number {guideline['number']}" if guideline else "none was in force"),
+        ("Split", f"seed {splits['seed']}, {percent(splits['test_share'], 0)} for test, {splits['leaks']} leaks"),
+        ("Snapshot", manifest["snapshot"]["name"]),
+        ("Made with", f"Karat {manifest['software']['version']}"),
+    ]
+
+
+def _digests(manifest: dict[str, Any]) -> Facts:
+    found = [("Version", manifest["digest"]), ("Snapshot", manifest["snapshot"]["digest"])]
+    return [*found, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else found
+
+
+def _board(version: Version, split: str) -> Board | None:
+    """The runs on one side of the version, every measure; None when nothing was scored there."""
+    names, found = leaderboard.standings(evaluations.evaluations_on(version, split))
+    if not found:
+        return None
+    shown = [*names, JUDGED_NAME]
+    means = [_mean(standing, name) for name in shown for standing in found if name in standing.scores]
+    return Board(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
+
+
+def _mean(standing: Standing, name: str) -> Mean:
+    score: Score = standing.scores[name]
+    return Mean(name, standing.run.tag, summary_of(score), ends_of(score.people_low, score.people_high))

@@ -1,0 +1,107 @@
+"""Handing in run files: small ones are read at once, large ones by a job, and by another when they are confirmed."""
+
+import io
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.corpus.models import Snapshot
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.actions.uploads import Written, discard_upload, keep_upload, written
+from apps.jobs.enums import JobState, UploadState
+from apps.jobs.models import Job, Upload
+from apps.retrieval import selectors
+from apps.retrieval.enums import READ_FILE, TAKE_FILE
+from apps.retrieval.execution.run_reading import is_read_at_once
+from apps.retrieval.rules import RunRefused
+
+PURPOSE = "run import"
+PUSHED = "run pushed over the API"
+
+
+def hand_in_run(
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    file: UploadedFile | BinaryIO,
+    said: Mapping[str, str],
+    actor: User,
+    at: datetime,
+) -> Upload:
+    """Keep a run file; a job looks at it when it is large. Nothing of the project changes yet.
+
+    `said` holds the system, tag, note and commit given along with it.
+    """
+    with written(file, at=at) as stored, transaction.atomic():
+        kept = _keep(project, snapshot, stored, dict(said), actor, at)
+        if not is_read_at_once(stored.file, snapshot):
+            _enqueue(kept, READ_FILE, f"Read {kept.filename}", {}, actor, at)
+    return kept
+
+
+def push_run(
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    trec: str = "",
+    rows: list[Any] | None = None,
+    said: Mapping[str, str],
+    skip_unknown: bool,
+    actor: User,
+    at: datetime,
+) -> Job:
+    """Keep a large run that a machine sends, as text or as rows, and have a job take it in."""
+    body = trec if rows is None else json.dumps(rows)
+    options = {**said, "form": "trec" if rows is None else "rows"}
+    with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
+        kept = _keep(project, snapshot, stored, options, actor, at)
+        return _enqueue(kept, TAKE_FILE, "Take in a pushed run", {"skip_unknown": skip_unknown}, actor, at)
+
+
+@transaction.atomic
+def confirm_upload(*, upload_id: int, skip_unknown: bool, actor: User, at: datetime) -> Job:
+    """Have a job take in a large file that another has read. Asked twice, it is the same job."""
+    kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
+    job = selectors.job_of_upload(kept)
+    if kept.state != UploadState.STORED or job is None:
+        raise RunRefused("This file does not wait to be taken in.", code="upload_closed")
+    if job.kind == TAKE_FILE and not job.is_ended:
+        return job
+    if job.state != JobState.DONE:
+        raise RunRefused("This file has not been read to its end.", code="upload_unread")
+    found = job.result or {}
+    if found["is_spoilt"] or (found["errors_total"] and not skip_unknown):
+        raise RunRefused("This file has mistakes. Mend them, or say that unknown ids are left out.", code="run_faulty")
+    return _enqueue(kept, TAKE_FILE, f"Take in {kept.filename}", {"skip_unknown": skip_unknown}, actor, at)
+
+
+@transaction.atomic
+def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
+    """Throw away a run file that is not going to be taken in, unless a job is at it."""
+    kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
+    job = selectors.job_of_upload(kept)
+    if job is not None and not job.is_ended:
+        raise RunRefused("A job is at this file. Wait for it, or cancel it first.", code="upload_busy")
+    return discard_upload(upload_id=kept.pk, actor=actor, at=at)
+
+
+def _keep(
+    project: Project, snapshot: Snapshot, file: Written, options: dict[str, Any], actor: User, at: datetime
+) -> Upload:
+    options = {**options, "snapshot": snapshot.pk}
+    return keep_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=actor, at=at)
+
+
+@transaction.atomic
+def _enqueue(kept: Upload, kind: str, title: str, params: dict[str, Any], actor: User, at: datetime) -> Job:
+    """Ask for a job about the file; the file knows the latest."""
+    params = {"upload_id": kept.pk, **params}
+    job = enqueue(kind=kind, params=params, project=kept.project, actor=actor, at=at, title=title[:200])
+    kept.options = {**kept.options, "job": job.pk}
+    kept.save(update_fields=["options"])
+    return job

@@ -1,0 +1,155 @@
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.corpus.models import Snapshot
+from apps.jobs.models import Job
+from apps.retrieval import actions, selectors
+from apps.retrieval.execution import intake
+from apps.retrieval.execution.run_reading import draft_of_rows, draft_of_text, is_body_read_at_once
+from apps.retrieval.formats import Draft
+from apps.retrieval.serializers.runs import (
+    LargePushSerializer,
+    PoolSerializer,
+    PushAnswerSerializer,
+    PushedRunSerializer,
+    PushSerializer,
+    RunSerializer,
+    push_out,
+)
+
+PAGE_SIZE = 100
+MOST_BYTES = 64 * 1024**2
+CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
+
+
+class RunList(ProjectAPIView):
+    """The runs of a project, newest first; push a run made elsewhere."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+    most_bytes = MOST_BYTES
+
+    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return _page(request, selectors.runs_in(self.project), RunSerializer)
+
+    @extend_schema(
+        operation_id="runs_push",
+        request=PushedRunSerializer,
+        responses={200: PushAnswerSerializer, 201: PushAnswerSerializer, 202: PushSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Small runs are taken in at once; of a large one the answer (202) names the job that takes it in."""
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        values, snapshot = self._said(LargePushSerializer, request)
+        if not is_body_read_at_once(size, values.get("trec") or "", snapshot):
+            job = self._push(values, snapshot, request.data)
+            return Response(push_out(job, None), status=202)
+        values, snapshot = self._said(PushedRunSerializer, request)
+        draft = self._draft(values, snapshot)
+        imported = intake.import_run(
+            project=self.project,
+            snapshot=snapshot,
+            draft=draft,
+            system=values["system"],
+            tag=values["tag"],
+            origin="pushed over the API",
+            note=values["note"],
+            commit=values["commit"],
+            skip_unknown=values["skip_unknown"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        answer = {"run": imported.run, "is_new": imported.is_new, "skipped_rows": draft.skipped}
+        return Response(PushAnswerSerializer(answer).data, status=201 if imported.is_new else 200)
+
+    def _said(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
+        pushed = serializer(data=request.data)
+        pushed.is_valid(raise_exception=True)
+        snapshot = selectors.snapshot_named(self.project, pushed.validated_data["snapshot"])
+        if snapshot is None:
+            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        return pushed.validated_data, snapshot
+
+    def _push(self, values: dict[str, Any], snapshot: Snapshot, body: Any) -> Job:
+        return actions.push_run(
+            project=self.project,
+            snapshot=snapshot,
+            trec=body.get("trec") or "",
+            rows=body.get("rows") or None,
+            said={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            skip_unknown=values["skip_unknown"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+
+    def _draft(self, values: dict[str, Any], snapshot: Snapshot) -> Draft:
+        if values.get("trec"):
+            return draft_of_text(values["trec"], project=self.project, snapshot=snapshot, name="trec")
+        rows = ((row["query_id"], row["block_id"], row["score"]) for row in values["rows"])
+        return draft_of_rows(rows, tag=values["tag"], project=self.project, snapshot=snapshot, name="rows")
+
+
+class PushDetail(ProjectAPIView):
+    """A large run that was pushed, and what became of it."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="runs_push_read", responses=PushSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        job = selectors.push_in(self.project, pk)
+        found = (job.result or {}).get("run_id")
+        return Response(push_out(job, selectors.run_in(self.project, found) if found else None))
+
+
+class RunDetail(ProjectAPIView):
+    """One run."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="runs_read", responses=RunSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(RunSerializer(selectors.run_in(self.project, pk)).data)
+
+
+class PoolList(ProjectAPIView):
+    """The pools of a project, newest first."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return _page(request, selectors.pools_in(self.project), PoolSerializer)
+
+
+class PoolDetail(ProjectAPIView):
+    """One pool."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="pools_read", responses=PoolSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(PoolSerializer(selectors.pool_in(self.project, pk)).data)
+
+
+def _page(request: Request, rows: Any, serializer: Any) -> Response:
+    """One page, newest first, and where the next begins: `{"results": [...], "next": id or null}`."""
+    before = request.query_params.get("before", "")
+    if before:
+        if not before.isdecimal() or len(before) > 18:
+            raise exceptions.ValidationError({"before": ["This is an id: a whole number."]})
+        rows = rows.filter(pk__lt=int(before))
+    page = list(rows[: PAGE_SIZE + 1])
+    after = page[PAGE_SIZE - 1].pk if len(page) > PAGE_SIZE else None
+    return Response({"results": serializer(page[:PAGE_SIZE], many=True).data, "next": after})

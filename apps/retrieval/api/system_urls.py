@@ -1,0 +1,13 @@
+from django.urls import path
+
+from apps.retrieval.api.systems import FusionList, RemoteList, SystemDetail, SystemList, SystemPace, SystemRuns
+
+app_name = "systems-api"
+urlpatterns = [
+    path("", SystemList.as_view(), name="systems"),
+    path("fusions/", FusionList.as_view(), name="fusions"),
+    path("remote/", RemoteList.as_view(), name="remote"),
+    path("<int:pk>/", SystemDetail.as_view(), name="system"),
+    path("<int:pk>/pace/", SystemPace.as_view(), name="pace"),
+    path("<int:pk>/runs/", SystemRuns.as_view(), name="run"),
+]

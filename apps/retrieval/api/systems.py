@@ -1,0 +1,148 @@
+"""Systems as machines describe, read and run them."""
+
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.retrieval import actions, selectors
+from apps.retrieval.models import System
+from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.serializers.systems import (
+    FusionRequestSerializer,
+    PaceSerializer,
+    RemoteRequestSerializer,
+    SystemRequestSerializer,
+    SystemRunRequestSerializer,
+    SystemRunSerializer,
+    SystemSerializer,
+)
+
+KIND = OpenApiParameter("kind", str, description="Only systems of this kind.")
+
+
+class SystemView(ProjectAPIView):
+    """What the endpoints of systems share: leads describe, leads and viewers read."""
+
+    def said(self, serializer: type[Any], request: Request) -> dict[str, Any]:
+        """The request as its serializer understands it. Raises ValidationError."""
+        asked = serializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return asked.validated_data
+
+    def out(self, system: System, status: int = 200) -> Response:
+        return Response(SystemSerializer(selectors.systems_in(self.project).get(pk=system.pk)).data, status=status)
+
+
+class SystemList(SystemView):
+    """The systems of a project by name; and describing one that Karat runs itself."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="systems_list", parameters=[KIND], responses=SystemSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        found = selectors.systems_in(self.project)
+        if kind := request.query_params.get("kind"):
+            found = found.filter(kind=kind)
+        return Response(SystemSerializer(found, many=True).data)
+
+    @extend_schema(operation_id="systems_create", request=SystemRequestSerializer, responses={201: SystemSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        values = self.said(SystemRequestSerializer, request)
+        system = actions.create_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
+        return self.out(system, 201)
+
+
+class FusionList(SystemView):
+    """Describing a system that fuses the rankings of others."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(
+        operation_id="systems_create_fusion", request=FusionRequestSerializer, responses={201: SystemSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        values = self.said(FusionRequestSerializer, request)
+        system = actions.create_fusion(
+            project=self.project,
+            name=values["name"],
+            system_ids=values["systems"],
+            k=values["k"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return self.out(system, 201)
+
+
+class RemoteList(SystemView):
+    """Describing a system elsewhere. Nothing is asked of it before its first run."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(
+        operation_id="systems_create_remote", request=RemoteRequestSerializer, responses={201: SystemSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        values = self.said(RemoteRequestSerializer, request)
+        system = actions.create_remote_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
+        return self.out(system, 201)
+
+
+class SystemDetail(SystemView):
+    """One system."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(operation_id="systems_read", responses=SystemSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return self.out(selectors.system_in(self.project, pk))
+
+
+class SystemPace(SystemView):
+    """How hard a system elsewhere is asked, from its next run on. It stays the same system."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="systems_pace", request=PaceSerializer, responses=SystemSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        system = selectors.system_in(self.project, pk)
+        values = self.said(PaceSerializer, request)
+        return self.out(actions.change_pace(system=system, pace=values, actor=self.member.user, at=timezone.now()))
+
+
+class SystemRuns(SystemView):
+    """Asking for a run of a system; a job makes it."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="systems_run", request=SystemRunRequestSerializer, responses={202: SystemRunSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        system = selectors.system_in(self.project, pk)
+        values = self.said(SystemRunRequestSerializer, request)
+        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
+        if snapshot is None:
+            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        run = actions.request_run(
+            project=self.project,
+            system_id=system.pk,
+            snapshot_id=snapshot.pk,
+            choice=QueryChoice(values["source"], values["domain"], values["difficulty"], values["query_type"]),
+            depth=values["depth"],
+            tag=values["tag"],
+            note=values["note"],
+            commit=values["commit"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(SystemRunSerializer({"run": run, "job": run.job}).data, status=202)

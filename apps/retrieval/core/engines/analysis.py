@@ -1,0 +1,62 @@
+"""From text to terms: how a lexical engine cuts, drops and folds words."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from apps.retrieval.core.engines.stopwords import STOP_WORDS
+
+_WORD = re.compile(r"\w+")
+
+TOKENIZERS = ("words", "trigrams")
+STEMMERS = ("none", "s")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How text becomes terms.
+
+    `words` are runs of letters, digits and underscores after NFKC and case folding; `trigrams` are the
+    three-character windows of each such word, for scripts written without spaces. Stop words are dropped
+    whole, before stemming; windows are not stemmed. The `s` stemmer folds English plurals (Harman 1991,
+    "How effective is suffixing?").
+    """
+
+    tokenizer: str = "words"
+    stop_words: str = "english"
+    stemmer: str = "s"
+
+    def tokens(self, text: str) -> list[str]:
+        """The raw tokens of a text in reading order; `term` turns each into what is indexed."""
+        if not text.isascii():
+            text = unicodedata.normalize("NFKC", text)
+        words = _WORD.findall(text.casefold())
+        if self.tokenizer == "words":
+            return words
+        kept = (word for word in words if word not in STOP_WORDS[self.stop_words])
+        return [gram for word in kept for gram in _trigrams(word)]
+
+    def term(self, token: str) -> str:
+        """The term a token is indexed under; empty when it is a stop word."""
+        if self.tokenizer == "trigrams":
+            return token
+        if token in STOP_WORDS[self.stop_words]:
+            return ""
+        return _singular(token) if self.stemmer == "s" else token
+
+
+def _trigrams(word: str) -> list[str]:
+    if len(word) <= 3:
+        return [word]
+    return [word[start : start + 3] for start in range(len(word) - 2)]
+
+
+def _singular(token: str) -> str:
+    """Harman's S stemmer: the first rule whose ending fits decides, exceptions leave the word alone."""
+    if len(token) < 4 or not token.endswith("s"):
+        return token
+    if token.endswith("ies"):
+        return token if token.endswith(("eies", "aies")) else token[:-3] + "y"
+    if token.endswith("es"):
+        return token if token.endswith(("aes", "ees", "oes")) else token[:-1]
+    return token if token.endswith(("us", "ss")) else token[:-1]

@@ -1,0 +1,140 @@
+"""From text to vector, by a network in ONNX form and its tokenizer."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.retrieval.core.engines import folders
+from apps.retrieval.core.engines.base import NotReady
+from apps.retrieval.core.engines.vectors import unit_rows
+
+POOLING = ("mean", "cls")
+PACKAGES = ("onnxruntime", "tokenizers")
+MISSING = (
+    "Dense embeddings need packages that are not installed here. Install karat[dense] where Karat runs, then start it"
+    " again; docs/reference/systems.md says how."
+)
+
+_TEXTS_AT_ONCE = 32
+_TOKENS_AT_ONCE = 16_384
+_TOKEN_VECTORS = ("last_hidden_state", "token_embeddings")
+_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def is_installed() -> bool:
+    """Whether the packages are there that this needs."""
+    return all(find_spec(package) is not None for package in PACKAGES)
+
+
+class Encoder:
+    """Gives texts vectors of `size` numbers. A text alone has the same bits each time; beside others of other lengths
+    its last bits may differ.
+    """
+
+    def __init__(self, session: Any, tokenizer: Any, pooling: str, name: str) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._pooling = pooling
+        self._name = name
+        self._inputs = {given.name: _TYPES.get(given.type) for given in session.get_inputs()}
+        if strange := [key for key, type_ in self._inputs.items() if key not in _INPUTS or type_ is None]:
+            raise NotReady(f"The model {name} asks for {strange[0]}, which Karat cannot give. Choose another model.")
+        outputs = [given.name for given in session.get_outputs()]
+        self._output = next((output for output in _TOKEN_VECTORS if output in outputs), outputs[0])
+        self.size = self._hidden([[0]], [[0]]).shape[2]
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a text, of length 1; zero for a text without tokens. Raises NotReady."""
+        encodings = [self._tokenizer.encode(text) for text in texts]
+        pooled = np.zeros((len(texts), self.size))
+        # Texts of like length go together: less is spent on filling up. Longest last, so its end is a batch's length.
+        order = sorted((n for n, one in enumerate(encodings) if one.ids), key=lambda n: len(encodings[n].ids))
+        while order:
+            most = max(1, min(_TEXTS_AT_ONCE, _TOKENS_AT_ONCE // len(encodings[order[-1]].ids)))
+            batch, order = order[-most:], order[:-most]
+            pooled[batch] = self._pooled([encodings[n] for n in batch])
+        return unit_rows(pooled)
+
+    def _pooled(self, encodings: Sequence[Any]) -> NDArray[np.float64]:
+        hidden = self._hidden([one.ids for one in encodings], [one.type_ids for one in encodings])
+        if self._pooling == "cls":
+            return hidden[:, 0].astype(np.float64)
+        counts = [len(one.ids) for one in encodings]
+        sums = [rows[:count].sum(axis=0, dtype=np.float64) for rows, count in zip(hidden, counts, strict=True)]
+        return np.stack(sums) / np.array(counts)[:, None]
+
+    def _hidden(self, ids: Sequence[Sequence[int]], types: Sequence[Sequence[int]]) -> NDArray[np.floating]:
+        """The vector of every token: texts × places × numbers."""
+        width = max(map(len, ids))
+        given = {
+            "input_ids": [[*row, *[0] * (width - len(row))] for row in ids],
+            "attention_mask": [[*[1] * len(row), *[0] * (width - len(row))] for row in ids],
+            "token_type_ids": [[*row, *[0] * (width - len(row))] for row in types],
+        }
+        feed = {key: np.array(given[key], dtype=type_) for key, type_ in self._inputs.items()}
+        try:
+            hidden = self._session.run([self._output], feed)[0]
+        except Exception as error:  # its exceptions have no common ancestor of their own
+            raise NotReady(
+                f"The model {self._name} failed at length {width:,}: {_first_line(error)} Read fewer tokens, or use"
+                " another model."
+            ) from error
+        if hidden.ndim != 3:
+            raise NotReady(f"The model {self._name} gives no vector for each token. Choose one that does.")
+        if not np.isfinite(hidden).all():
+            raise NotReady(f"The model {self._name} gives values that are no numbers. Choose another model.")
+        return hidden
+
+
+@lru_cache(maxsize=2)
+def encoder_of(folder: Path, sha256: str, pooling: str, max_tokens: int) -> Encoder:
+    """The encoder of the model in a folder, whose files have to have the digest. Raises NotReady.
+
+    What is loaded once is kept, and stays the model of that digest whatever becomes of the folder.
+    """
+    if not is_installed():
+        raise NotReady(MISSING)
+    try:
+        found = folders.sha256_of(folder)
+    except OSError as error:
+        raise NotReady(
+            f"The model {folder.name} cannot be read: {error.strerror}. Put its folder back,"
+            " or make a system with another model."
+        ) from error
+    if found != sha256:
+        raise NotReady(
+            f"The files of the model {folder.name} are not those that the system was made with (digest {found[:12]},"
+            f" not {sha256[:12]}). Put the old files back, or make a new system with the new ones."
+        )
+    return _loaded(folder, pooling, max_tokens)
+
+
+def _loaded(folder: Path, pooling: str, max_tokens: int) -> Encoder:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # more threads may add up in another order
+    options.use_deterministic_compute = True
+    options.log_severity_level = 4
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / folders.TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_tokens)
+        graph = str(folders.graph_of(folder))
+        session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # neither package has one kind for a file it cannot read
+        why = _first_line(error).replace(f"{folder}/", "")
+        raise NotReady(f"The model {folder.name} cannot be loaded: {why} Check its files.") from error
+    return Encoder(session, tokenizer, pooling, folder.name)
+
+
+def _first_line(error: Exception) -> str:
+    line = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+    return line if line.endswith(".") else f"{line}."

@@ -1,0 +1,62 @@
+"""What BM25 and TF-IDF share: they differ in the weights alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.retrieval.core.engines import postings as lists
+from apps.retrieval.core.engines.analysis import Analysis
+from apps.retrieval.core.engines.base import Found, Parameters, one_by_one
+from apps.retrieval.core.engines.postings import Counts, Postings, Weigh
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """An engine over term-major postings. Subclasses say what a term in a block, and in a query, is worth."""
+
+    analysis: Analysis = field(default_factory=Analysis)
+
+    name: ClassVar[str]
+    revision: ClassVar[int] = 1
+    """Raised when the same parameters begin to give other scores."""
+
+    def identity(self) -> Parameters:
+        own = {key: value for key, value in asdict(self).items() if key != "analysis"}
+        return {"engine": self.name, "revision": self.revision, **asdict(self.analysis), **own}
+
+    def weigh(self, counts: Counts) -> Weigh:
+        """What gives the counts of each part their weights."""
+        raise NotImplementedError
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        """What each term is worth in a query."""
+        raise NotImplementedError
+
+    def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each term of a query multiplies its postings by."""
+        return counts * boost
+
+    def index(self, blocks: Iterable[str]) -> Postings:
+        counts = lists.count_terms(blocks, self.analysis)
+        return lists.from_counts(counts, self.weigh(counts), self.boost(counts))
+
+    def search(self, handle: Postings, queries: Sequence[str], k: int) -> Found:
+        return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
+
+    def _rank(self, handle: Postings, text: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        terms, counts = lists.query_terms(handle.vocabulary, self.analysis, text)
+        if not len(terms):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        scores = lists.scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))
+        found = lists.best(scores, k)
+        return found, scores[found]
+
+    def save(self, handle: Postings, folder: Path) -> None:
+        lists.save(handle, folder)
+
+    def load(self, folder: Path) -> Postings:
+        return lists.load(folder)

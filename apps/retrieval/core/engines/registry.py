@@ -1,0 +1,192 @@
+"""The engines there are, the parameters each takes, and the one way to make one from plain values."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apps.retrieval.core.engines import folders
+from apps.retrieval.core.engines.analysis import STEMMERS, TOKENIZERS, Analysis
+from apps.retrieval.core.engines.base import BadParameters, Engine, Parameters
+from apps.retrieval.core.engines.bm25 import Bm25
+from apps.retrieval.core.engines.dense import Dense
+from apps.retrieval.core.engines.encoder import MISSING, POOLING, is_installed
+from apps.retrieval.core.engines.lsa import Lsa
+from apps.retrieval.core.engines.stopwords import STOP_WORDS
+from apps.retrieval.core.engines.tfidf import TfIdf
+
+
+class Parameter(NamedTuple):
+    """One setting of an engine: a number between `low` and `high` (an integer when whole), one of `choices`, a text of
+    at most `longest` characters, or yes and no.
+
+    `is_model` is the name of a model folder. What is not asked is filled in when a system is made.
+    """
+
+    name: str
+    default: float | str | bool
+    label: str
+    low: float = 0.0
+    high: float = 0.0
+    choices: tuple[str, ...] = ()
+    is_whole: bool = False
+    longest: int = 0
+    is_model: bool = False
+    is_asked: bool = True
+
+    @property
+    def short(self) -> str:
+        """The label up to its explanation."""
+        return self.label.partition(",")[0]
+
+
+class Entry(NamedTuple):
+    """An engine as people choose it."""
+
+    title: str
+    parameters: tuple[Parameter, ...]
+    build: Callable[[Parameters, Path], Engine]
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether somebody has to choose a model first; every other engine can be made from its defaults."""
+        return any(parameter.is_model for parameter in self.parameters)
+
+
+_ANALYSIS = (
+    Parameter("tokenizer", "words", "Tokens", choices=TOKENIZERS),
+    Parameter("stop_words", "english", "Stop words", choices=tuple(STOP_WORDS)),
+    Parameter("stemmer", "s", "Stemmer", choices=STEMMERS),
+)
+
+_SUBLINEAR = Parameter("sublinear", True, "Damp repeated words")
+
+
+def _analysis(values: Parameters) -> Analysis:
+    return Analysis(values["tokenizer"], values["stop_words"], values["stemmer"])
+
+
+def _bm25(values: Parameters, _: Path) -> Engine:
+    return Bm25(analysis=_analysis(values), k1=values["k1"], b=values["b"])
+
+
+def _lsa(values: Parameters, _: Path) -> Engine:
+    weights = TfIdf(analysis=_analysis(values), sublinear=values["sublinear"])
+    return Lsa(weights, dimensions=values["dimensions"], seed=values["seed"])
+
+
+def _tfidf(values: Parameters, _: Path) -> Engine:
+    return TfIdf(analysis=_analysis(values), sublinear=values["sublinear"])
+
+
+def _dense(values: Parameters, models: Path) -> Engine:
+    """Without a digest it is the model as it lies there now; with one, nothing is looked at before the first use."""
+    values = dict(values)
+    name, sha256 = values.pop("model"), values.pop("sha256")
+    if not folders.is_plain(name):
+        raise BadParameters(f"“{name}” names no model folder. {_choose_model(models)}")
+    if not sha256:
+        if not is_installed():
+            raise BadParameters(MISSING)
+        if not folders.is_model(models / name):
+            raise BadParameters(f"There is no model “{name}”. {_choose_model(models)}")
+        sha256 = folders.sha256_of(models / name)
+    return Dense(models / name, sha256, **values)
+
+
+def _choose_model(models: Path) -> str:
+    names = ", ".join(folders.model_names(models))
+    return f"Choose one of {names}." if names else "Ask the operator to put one into the folder of models."
+
+
+ENGINES: dict[str, Entry] = {
+    "bm25": Entry(
+        "BM25",
+        (
+            Parameter("k1", 0.9, "k1, how soon a repeated word stops counting", 0.0, 10.0),
+            Parameter("b", 0.4, "b, how much long blocks are held back", 0.0, 1.0),
+            *_ANALYSIS,
+        ),
+        _bm25,
+    ),
+    "tfidf": Entry("TF-IDF cosine", (_SUBLINEAR, *_ANALYSIS), _tfidf),
+    "lsa": Entry(
+        "LSA",
+        (
+            Parameter("dimensions", 128, "Dimensions, how many themes words are folded into", 2, 1_000, is_whole=True),
+            Parameter("seed", 0, "Seed", 0, 2**31 - 1, is_whole=True),
+            _SUBLINEAR,
+            *_ANALYSIS,
+        ),
+        _lsa,
+    ),
+    "dense": Entry(
+        "Dense embeddings",
+        (
+            Parameter("model", "", "Model", longest=200, is_model=True),
+            Parameter("sha256", "", "Digest of its files", longest=64, is_asked=False),
+            Parameter("pooling", "mean", "Vector of a text, from those of its tokens", choices=POOLING),
+            Parameter("query_prefix", "", "Put before every query", longest=200),
+            Parameter("passage_prefix", "", "Put before every block", longest=200),
+            Parameter("max_tokens", 256, "Tokens read, the rest of a text is cut off", 8, 8_192, is_whole=True),
+        ),
+        _dense,
+    ),
+}
+
+
+def parameters_of(name: str) -> tuple[Parameter, ...]:
+    """The parameters of an engine, in the order they are shown. Raises BadParameters for an unknown name."""
+    if name not in ENGINES:
+        raise BadParameters(f"There is no engine “{name}”. Choose one of {', '.join(ENGINES)}.")
+    return ENGINES[name].parameters
+
+
+def defaults(name: str) -> Parameters:
+    """The engine's parameters as they are when nobody says otherwise."""
+    return {parameter.name: parameter.default for parameter in parameters_of(name)}
+
+
+def make(name: str, values: Mapping[str, Any] | None = None, models: Path = Path("models")) -> Engine:
+    """An engine with the given parameters, the rest at their defaults; model folders are below `models`.
+
+    Raises BadParameters.
+    """
+    known = {parameter.name: parameter for parameter in parameters_of(name)}
+    given = dict(values or {})
+    if unknown := sorted(set(given) - set(known)):
+        raise BadParameters(f"{ENGINES[name].title} has no parameter “{unknown[0]}”.")
+    settled = {key: _settle(parameter, given.get(key, parameter.default)) for key, parameter in known.items()}
+    return ENGINES[name].build(settled, models)
+
+
+def _settle(parameter: Parameter, value: Any) -> float | str | bool:
+    if isinstance(parameter.default, bool):
+        if not isinstance(value, bool):
+            raise BadParameters(f"{parameter.name} is {value!r}; it is either true or false.")
+        return value
+    if parameter.choices:
+        if value not in parameter.choices:
+            raise BadParameters(f"{parameter.name} is {value!r}; choose one of {', '.join(parameter.choices)}.")
+        return str(value)
+    if isinstance(parameter.default, str):
+        if not isinstance(value, str) or len(value) > parameter.longest:
+            raise BadParameters(
+                f"{parameter.name} is {value!r}; it is a text of at most {parameter.longest} characters."
+            )
+        return value
+    return _settle_number(parameter, value)
+
+
+def _settle_number(parameter: Parameter, value: Any) -> float:
+    what = "a whole number" if parameter.is_whole else "a number"
+    between = f"it is {what} from {parameter.low:.12g} to {parameter.high:.12g}."
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadParameters(f"{parameter.name} is {value!r}; {between}")
+    if not (math.isfinite(value) and parameter.low <= value <= parameter.high):
+        raise BadParameters(f"{parameter.name} is {value:g}; {between}")
+    if parameter.is_whole:
+        if value != int(value):
+            raise BadParameters(f"{parameter.name} is {value:g}; {between}")
+        return int(value)
+    return float(value)

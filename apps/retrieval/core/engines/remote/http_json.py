@@ -1,0 +1,122 @@
+"""Any endpoint that answers a query with JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from apps.retrieval.core.engines.base import BadParameters, Parameters
+from apps.retrieval.core.engines.remote import paths, templates
+from apps.retrieval.core.engines.remote.base import (
+    Asked,
+    Auth,
+    Hit,
+    Reading,
+    RemoteError,
+    Reply,
+    Request,
+    check_status,
+    checked_headers,
+    checked_id,
+    checked_score,
+    parsed,
+)
+from apps.retrieval.core.engines.remote.search import search
+
+METHODS = ("POST", "GET")
+LONGEST_AFFIX = 200
+
+
+@dataclass(frozen=True)
+class HttpJson:
+    """`url` and `body` hold places for the query; `ids` and `scores` say where in the answer the ranking stands.
+
+    Without `scores` the order of the answer counts. An id loses `strip` at its beginning, when it has it, and
+    gains `prepend`. `version` says what is deployed there: another one is another system.
+    """
+
+    url: str
+    method: str = "POST"
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ids: str = ""
+    scores: str = ""
+    lower_is_better: bool = False
+    strip: str = ""
+    prepend: str = ""
+    version: str = ""
+    auth: Auth = field(default_factory=Auth)
+
+    name: ClassVar[str] = "http"
+    revision: ClassVar[int] = 1
+    needs_index: ClassVar[bool] = False
+    search = search
+
+    def __post_init__(self) -> None:
+        """Raises BadParameters."""
+        if self.method not in METHODS:
+            raise BadParameters(f"{self.method!r} is not a method to ask with; choose one of {', '.join(METHODS)}.")
+        if self.method == "GET" and self.body.strip():
+            raise BadParameters("A GET request carries no body. Put {{query}} into the address, or use POST.")
+        _, rest = templates.split_address(self.url)
+        template = templates.parse_body(self.body) if self.body.strip() else None
+        if "query" not in templates.places_in(rest) | templates.places_in(template):
+            raise BadParameters("{{query}} stands nowhere, so every query would get the same answer.")
+        for label, path in (("ids", self.ids), ("scores", self.scores)):
+            if (path or label == "ids") and paths.Every.ITEM not in paths.parse_path(path):
+                raise BadParameters(f"The path to the {label} needs [*], for every item of the list.")
+        if max(len(self.strip), len(self.prepend)) > LONGEST_AFFIX:
+            raise BadParameters(f"What ids lose or gain is at most {LONGEST_AFFIX} characters long.")
+        checked_headers(self.headers)
+
+    @property
+    def address(self) -> str:
+        """The address without what comes after the host."""
+        return templates.split_address(self.url)[0]
+
+    def identity(self) -> Parameters:
+        return {
+            "engine": self.name,
+            "revision": self.revision,
+            "url": self.url.strip(),
+            "method": self.method,
+            "body": self.body,
+            "headers": checked_headers(self.headers),
+            "ids": self.ids,
+            "scores": self.scores,
+            "lower_is_better": self.lower_is_better,
+            "strip": self.strip,
+            "prepend": self.prepend,
+            "version": self.version,
+            "auth": self.auth.values(),
+        }
+
+    def request(self, asked: Asked, k: int) -> Request:
+        values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
+        path = templates.filled_address(templates.split_address(self.url)[1], values)
+        if not path.startswith("/"):
+            path = f"/{path}"
+        headers = {"Accept": "application/json", **self.headers}
+        if not self.body.strip():
+            return Request(self.method, path, headers, None)
+        body = json.dumps(templates.filled(templates.parse_body(self.body), values), ensure_ascii=False)
+        return Request(self.method, path, {**headers, "Content-Type": "application/json"}, body.encode())
+
+    def read(self, reply: Reply) -> Reading:
+        check_status(reply)
+        answer = parsed(reply)
+        try:
+            ids = paths.column(paths.parse_path(self.ids), answer)
+            scores = paths.column(paths.parse_path(self.scores), answer) if self.scores else None
+        except paths.NoSuchPlace as missing:
+            raise RemoteError(str(missing)) from None
+        if scores is not None and len(scores) != len(ids):
+            raise RemoteError(f"The answer has {len(ids):,} ids and {len(scores):,} scores.")
+        return Reading([self._hit(ids, scores, number) for number in range(len(ids))])
+
+    def _hit(self, ids: list[Any], scores: list[Any] | None, number: int) -> Hit:
+        block_id = self.prepend + checked_id(ids[number], number + 1).removeprefix(self.strip)
+        if scores is None:
+            return Hit(block_id, None)
+        score = checked_score(scores[number], number + 1)
+        return Hit(block_id, -score if self.lower_is_better else score)

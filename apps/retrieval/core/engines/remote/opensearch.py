@@ -1,0 +1,164 @@
+"""The `_search` of OpenSearch (2, 3) and Elasticsearch (7 to 9)."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from apps.retrieval.core.engines.base import BadParameters, Parameters
+from apps.retrieval.core.engines.remote import paths, templates
+from apps.retrieval.core.engines.remote.base import (
+    Asked,
+    Auth,
+    Hit,
+    Reading,
+    RemoteError,
+    Reply,
+    Request,
+    check_status,
+    checked_id,
+    checked_score,
+    parsed,
+)
+from apps.retrieval.core.engines.remote.search import search
+
+HITS: paths.Path = ("hits", "hits", paths.Every.ITEM)
+QUERIES = ("match", "multi_match", "body")
+_INDEX = re.compile(r"[a-z0-9.][a-z0-9_.\-*,]{0,254}")
+_FIELD = re.compile(r"[^\s\"{}]{1,200}")
+_ERROR_TYPE = re.compile(r"[a-z][a-z_]{2,80}")
+
+
+@dataclass(frozen=True)
+class OpenSearch:
+    """`query` names how the words are asked for: `match` on one field, `multi_match` on several, or a whole `body`
+    with places for the query. `ids` is `_id`, or `_source.` and the path of a field.
+    """
+
+    url: str
+    index: str
+    query: str = "match"
+    fields: tuple[str, ...] = ("text",)
+    body: str = ""
+    ids: str = "_id"
+    version: str = ""
+    auth: Auth = field(default_factory=Auth)
+
+    name: ClassVar[str] = "opensearch"
+    revision: ClassVar[int] = 1
+    needs_index: ClassVar[bool] = False
+    search = search
+
+    def __post_init__(self) -> None:
+        """Raises BadParameters."""
+        if "?" in self.url or "{" in self.url:
+            raise BadParameters("The address is that of the cluster, such as https://search.example.org:9200.")
+        templates.split_address(self.url)
+        if not _INDEX.fullmatch(self.index) or self.index in {".", ".."}:
+            raise BadParameters(f"“{self.index[:80]}” is no name of an index or alias.")
+        if self.query not in QUERIES:
+            raise BadParameters(f"{self.query!r} is no query; choose one of {', '.join(QUERIES)}.")
+        if self.query == "body":
+            self._check_body()
+        elif not self.fields or not all(_FIELD.fullmatch(name) for name in self.fields):
+            raise BadParameters("Name the fields to search, such as text or title^2.")
+        elif self.query == "match" and len(self.fields) > 1:
+            raise BadParameters("A match query searches one field. Choose multi_match for several.")
+        if self.ids != "_id" and not (self.ids.startswith("_source.") and self._source_path()):
+            raise BadParameters("Ids are read from _id, or from a field written _source.name.")
+
+    def _check_body(self) -> None:
+        template = templates.parse_body(self.body)
+        if not isinstance(template, dict):
+            raise BadParameters("The body of a search is a JSON object.")
+        if "query" not in templates.places_in(template):
+            raise BadParameters("{{query}} stands nowhere, so every query would get the same answer.")
+
+    def _source_path(self) -> paths.Path:
+        path = paths.parse_path(self.ids.removeprefix("_source."))
+        if not all(isinstance(step, str) for step in path):
+            raise BadParameters("Ids are read from _id, or from a field written _source.name.")
+        return path
+
+    @property
+    def address(self) -> str:
+        return templates.split_address(self.url)[0]
+
+    def identity(self) -> Parameters:
+        return {
+            "engine": self.name,
+            "revision": self.revision,
+            "url": self.url.strip().rstrip("/"),
+            "index": self.index,
+            "query": self.query,
+            "fields": [] if self.query == "body" else list(self.fields),
+            "body": self.body if self.query == "body" else "",
+            "ids": self.ids,
+            "version": self.version,
+            "auth": self.auth.values(),
+        }
+
+    def request(self, asked: Asked, k: int) -> Request:
+        _, rest = templates.split_address(self.url.strip().rstrip("/"))
+        body = json.dumps(self._body(asked, k), ensure_ascii=False)
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        return Request("POST", f"{rest}/{self.index}/_search", headers, body.encode())
+
+    def _body(self, asked: Asked, k: int) -> dict[str, Any]:
+        source = False if self.ids == "_id" else [".".join(str(step) for step in self._source_path())]
+        if self.query == "body":
+            values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
+            given = templates.filled(templates.parse_body(self.body), values)
+            return {"size": k, "_source": source, **given}
+        if self.query == "match":
+            words: dict[str, Any] = {"match": {self.fields[0]: {"query": asked.text}}}
+        else:
+            words = {"multi_match": {"query": asked.text, "fields": list(self.fields)}}
+        return {"query": words, "size": k, "_source": source}
+
+    def read(self, reply: Reply) -> Reading:
+        if not 200 <= reply.status < 300:
+            check_status(reply, _error_type(reply))
+        answer = parsed(reply)
+        if isinstance(answer, dict) and answer.get("error"):
+            told = _error_type(reply)
+            raise RemoteError(f"The search engine answered with an error{f', {told}' if told else ''}.")
+        try:
+            found = paths.column(HITS, answer)
+            ids = paths.column((*HITS, *self._id_path()), answer)
+        except paths.NoSuchPlace as missing:
+            raise RemoteError(str(missing)) from None
+        scores = [hit.get("_score") for hit in found]
+        is_scored = None not in scores  # a search with an order of its own has none
+        hits = [
+            Hit(checked_id(value, number), checked_score(score, number) if is_scored else None)
+            for number, (value, score) in enumerate(zip(ids, scores, strict=True), 1)
+        ]
+        return Reading(hits, _incomplete(answer))
+
+    def _id_path(self) -> paths.Path:
+        return ("_id",) if self.ids == "_id" else ("_source", *self._source_path())
+
+
+def _incomplete(answer: dict[str, Any]) -> str:
+    """Why results may be missing: time ran out, or shards did not answer."""
+    if answer.get("timed_out") is True:
+        return "time ran out"
+    shards = answer.get("_shards")
+    failed = shards.get("failed") if isinstance(shards, dict) else 0
+    if isinstance(failed, int) and failed > 0:
+        return "shards failed"
+    return ""
+
+
+def _error_type(reply: Reply) -> str:
+    """The type of an error, and of its root cause when that says more. Types are words of the software; what else
+    the answer tells stays there.
+    """
+    try:
+        error = parsed(reply).get("error")
+        roots = error.get("root_cause") or [{}]
+        told = [str(error.get("type", "")), str(roots[0].get("type", ""))]
+    except (RemoteError, AttributeError, LookupError, TypeError):
+        return ""
+    return ": ".join(dict.fromkeys(word for word in told if _ERROR_TYPE.fullmatch(word)))

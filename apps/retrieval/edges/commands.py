@@ -1,0 +1,28 @@
+"""What the commands of this room share: they name a snapshot."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from apps.accounts.models import Project
+from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval.selectors import snapshot_named
+
+
+class SnapshotCommand(ProjectCommand):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--snapshot", required=True, help="corpus@number, or the snapshot's digest (8 characters will do)"
+        )
+
+    def snapshot(self, project: Project, options: dict[str, Any]) -> Snapshot:
+        snapshot = snapshot_named(project, options["snapshot"])
+        if snapshot is None:
+            known = ", ".join(f"{each.corpus.slug}@{each.number}" for each in snapshots_in(project)[:20])
+            said = f"No one snapshot is called {options['snapshot']}. There are: {known or 'none yet'}."
+            raise CommandError(said, returncode=BAD_INPUT)
+        return snapshot

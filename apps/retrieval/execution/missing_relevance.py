@@ -1,0 +1,98 @@
+"""What a pool misses, from the grades of the blocks drawn beside it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apps.jobs.execution.context import JobContext
+from apps.retrieval import selectors
+from apps.retrieval.core.missing_relevance import Sampled, found_share, missing
+from apps.retrieval.core.pooling import Ints
+from apps.retrieval.core.sampling import ALL, EDGE, RANDOM, REST, PoolPlan, plan_of
+from apps.retrieval.execution.budgets import positions_of
+from apps.retrieval.execution.pool_sampling import NOTHING, edge_of
+from apps.retrieval.models import Pool, PoolEntry
+from apps.retrieval.selectors import known_grades
+
+QUERIES_AT_ONCE = 200
+
+
+class Line(NamedTuple):
+    """One query and stratum: blocks outside the pool, how many were drawn, judged, relevant."""
+
+    query: int
+    stratum: str
+    size: int
+    drawn: int
+    judged: int
+    relevant: int
+
+
+def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
+    """What `Pool.summary["missing"]` keeps: the estimate with its interval, the pool's recall, and what both rest on.
+
+    A block drawn at random that a run brought in later belongs to the pool and leaves its sample; what is left is
+    still evenly drawn from what is still outside. Queries without a judged block are left out and counted.
+    """
+    plan, query_ids = plan_of(pool.plan), selectors.pool_query_ids(pool)
+    grades = known_grades.grades_of(pool)
+    versions = selectors.version_ids(pool.snapshot)
+    lines: list[Line] = []
+    found: dict[int, int] = {}
+    for done, part in enumerate(selectors.in_parts(query_ids, QUERIES_AT_ONCE)):
+        ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting what was drawn and judged")
+        lines += lines_of(pool, part, plan, grades, versions, found)
+    drawn, judged = sum(line.drawn for line in lines), sum(line.judged for line in lines)
+    counts: dict[str, Any] = {"drawn": drawn, "judged": judged, "queries": len(query_ids)}
+    counts["relevant_from"] = known_grades.RELEVANT_FROM
+    silent = {line.query for line in lines if line.size and not line.judged}
+    told = [line for line in lines if line.query not in silent]
+    counts["of_queries"] = len({line.query for line in told})
+    if not any(line.judged for line in told):
+        return counts
+    used = [line for line in told if line.size]
+    columns = zip(*((line.size, line.judged, line.relevant) for line in used), strict=True)
+    outside = missing(Sampled(*(np.array(column, dtype=np.int64) for column in columns)))
+    inside = sum(found.get(query, 0) for query in {line.query for line in told})
+    counts |= {"relevant": sum(line.relevant for line in used), "found": inside, "missing": list(outside)}
+    return {**counts, "share": list(found_share(inside, outside)) if inside + outside.low > 0 else None}
+
+
+def lines_of(
+    pool: Pool,
+    query_ids: Sequence[int],
+    plan: PoolPlan,
+    grades: Mapping[tuple[int, int], int],
+    versions: Ints,
+    found: dict[int, int],
+) -> list[Line]:
+    """The strata of some queries. `found` learns how many relevant blocks of the pool itself each query has."""
+    inside: dict[int, list[int]] = {}
+    sampled: dict[tuple[int, str], list[int]] = {}
+    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids)
+    for query, version, found_by, drawn in rows.values_list("query_id", "version_id", "found_by", "drawn").iterator():
+        if drawn and drawn["how"] == RANDOM and not found_by:
+            sampled.setdefault((query, drawn["stratum"]), []).append(version)
+            continue
+        inside.setdefault(query, []).append(version)
+        if grades.get((query, version), -1) >= known_grades.RELEVANT_FROM:
+            found[query] = found.get(query, 0) + 1
+    edge = edge_of(plan, query_ids)
+    lines = []
+    for query in query_ids:
+        pooled = positions_of(np.array(inside.get(query, []), dtype=np.int64), versions)
+        sizes = sizes_outside(plan, pooled, edge.get(query, NOTHING), len(versions))
+        for stratum, size in sizes.items():
+            drawn_here = sampled.get((query, stratum), [])
+            known = [grades[query, version] for version in drawn_here if (query, version) in grades]
+            relevant = sum(grade >= known_grades.RELEVANT_FROM for grade in known)
+            lines.append(Line(query, stratum, size, len(drawn_here), len(known), relevant))
+    return lines
+
+
+def sizes_outside(plan: PoolPlan, pooled: Ints, edge: Ints, blocks: int) -> dict[str, int]:
+    """How many blocks each stratum of the plan has outside the pool."""
+    at_edge = len(np.setdiff1d(edge, pooled))
+    sizes = {ALL: blocks - len(pooled), EDGE: at_edge, REST: blocks - len(pooled) - at_edge}
+    return {stratum: sizes[stratum] for stratum in plan.strata}

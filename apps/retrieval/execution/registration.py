@@ -1,0 +1,90 @@
+from datetime import datetime
+from itertools import chain, count
+from typing import Any
+
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.digests import digest_of
+from apps.corpus.models import Snapshot
+from apps.retrieval.models import Run, System
+from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths
+
+
+def add_run(
+    system: System,
+    snapshot: Snapshot,
+    depth: int,
+    tag: str,
+    note: str,
+    commit: str,
+    actor: User,
+    at: datetime,
+    origin: str = "",
+) -> Run:
+    """A run still without rankings. Left without a tag it gets one; a tag that is taken raises RunRefused."""
+    check_lengths(tag=tag.strip(), commit=commit.strip())
+    tag = _free_tag(system, snapshot, tag.strip())
+    run = Run.objects.create(
+        project_id=system.project_id,
+        system=system,
+        snapshot=snapshot,
+        tag=tag,
+        depth=depth,
+        note=note.strip(),
+        commit=commit.strip(),
+        origin=origin,
+        created_by=actor,
+        created_at=at,
+    )
+    after = {"tag": tag, "system": system.name, "snapshot": snapshot.digest, "depth": depth, "state": run.state}
+    record(project=run.project, actor=actor, action="run.requested", obj=run, after=after, at=at)
+    return run
+
+
+def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
+    """`wanted`, which must be free; without it a tag made of system and snapshot, numbered when taken."""
+    runs = Run.objects.filter(project_id=system.project_id)
+    if wanted:
+        if any(letter.isspace() for letter in wanted):
+            raise RunRefused(f"The tag “{wanted}” holds a space; run files could not carry it.", code="bad_tag")
+        if runs.filter(tag=wanted).exists():
+            raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
+        return wanted
+    stem = f"{slugify(system.name)[:100] or 'run'}@{snapshot.number}"
+    taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))
+    numbered = (f"{stem}.{number}" for number in count(2))
+    return next(tag for tag in chain([stem], numbered) if tag not in taken)
+
+
+def add_system(
+    project: Project,
+    name: str,
+    kind: str,
+    config: dict[str, Any],
+    actor: User,
+    at: datetime,
+    apart: dict[str, Any] | None = None,
+) -> System:
+    """`apart` is kept in the configuration too, but is no part of the identity."""
+    if not name:
+        raise SystemRefused("A system needs a name.", code="name_missing")
+    check_lengths(name=name)
+    if System.objects.filter(project=project, name=name).exists():
+        raise SystemRefused(f"There is already a system called {name}.", code="name_taken")
+    digest = digest_of({"kind": kind, "config": config})
+    if twin := System.objects.filter(project=project, digest=digest).first():
+        raise SystemRefused(f"{twin.name} already has exactly this configuration.", code="system_exists")
+    system = System.objects.create(
+        project=project,
+        name=name,
+        kind=kind,
+        config={**config, **(apart or {})},
+        digest=digest,
+        created_by=actor,
+        created_at=at,
+    )
+    after = {"name": name, "kind": kind, "digest": digest}
+    record(project=project, actor=actor, action="system.created", obj=system, after=after, at=at)
+    return system

@@ -1,0 +1,257 @@
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.edges.access import MemberRequest, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Forbidden, Refusal
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.queries.models import Query
+from apps.retrieval import actions, rules, selectors
+from apps.retrieval.actions.systems import create_usual_systems
+from apps.retrieval.core.missing_relevance import Estimate
+from apps.retrieval.core.sampling import plan_of
+from apps.retrieval.enums import ADAPTIVE, PoolKind
+from apps.retrieval.forms import GrowForm, PoolForm
+from apps.retrieval.models import Pool, Run
+from apps.retrieval.pages.charts import sizes_chart
+from apps.retrieval.selectors.blinding import has_pairs_to_judge
+
+SECTION = {"section": "Runs"}
+SNAPSHOTS_OFFERED = 8
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
+    snapshots = list(snapshots_in(project)[:SNAPSHOTS_OFFERED])
+    snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
+    snapshot = snapshot or (snapshots[0] if snapshots else None)
+    if "usual" in request.POST and snapshot is not None:
+        return _with_usual_systems(request, project, snapshot)
+    start = {"name": _free_name(project), "systems": request.GET.getlist("systems")}
+    form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            pool = actions.request_pool(
+                project=project,
+                name=values["name"],
+                snapshot_id=values["snapshot"].pk,
+                system_ids=[system.pk for system in values["systems"]],
+                run_ids=[run.pk for run in values["runs"]],
+                depth=values["depth"],
+                plan=form.plan,
+                choice=form.choice,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
+    context = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
+
+
+def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
+    """Make BM25 and TF-IDF, and show the form again with both chosen."""
+    made = create_usual_systems(project=project, actor=request.user, at=timezone.now())
+    chosen = urlencode({"snapshot": snapshot.pk, "systems": [system.pk for system in made]}, doseq=True)
+    return redirect(f"{reverse('retrieval:new_pool', args=[project.slug])}?{chosen}")
+
+
+@require_safe
+@member_view(Role.LEAD)
+def estimate(request: MemberRequest, project: Project) -> HttpResponse:
+    """How many pairs the pool being described could mean, while it is described."""
+    snapshot = _chosen_snapshot(project, request.GET.get("snapshot", ""))
+    form = PoolForm(request.GET, project=project, snapshot=snapshot)
+    context: dict[str, Any] = {"form": form, "estimate": None}
+    if form.is_valid() and snapshot is not None:
+        values = form.cleaned_data
+        query_ids = list(selectors.queries_in(project, form.choice).values_list("pk", flat=True))
+        sources = len(values["systems"]) + len(values["runs"])
+        context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
+        if sources and not context["refusal"]:
+            context["estimate"] = selectors.estimate_pool(
+                snapshot, list(values["systems"]), list(values["runs"]), values["depth"], query_ids, form.plan
+            )
+    return render(request, "retrieval/_estimate.html", context)
+
+
+@require_safe
+@member_view()
+def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """A pool: progress, how many pairs, their spread over queries, and for leads how the runs overlap."""
+    shown = selectors.pool_in(project, pk)
+    member = request.member
+    context = {
+        **SECTION,
+        "pool": shown,
+        "summary": shown.summary,
+        "sizes": sizes_chart(shown.summary.get("sizes", [])),
+        "grow_refusal": rules.grow_refusal(shown),
+        "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
+        "how": _how(shown),
+        "shares": _shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
+        "tells_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
+        "missing_refusal": rules.missing_refusal(shown),
+        "missing_job": selectors.missing_job(shown),
+        "missed": _missed(shown),
+    }
+    return render(request, "retrieval/pool.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def missing(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Estimate what the pool misses from the grades there are."""
+    actions.request_missing(project=project, pool_id=pk, actor=request.user, at=timezone.now())
+    return redirect("retrieval:pool", slug=project.slug, pk=pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    shown = selectors.pool_in(project, pk)
+    if reason := rules.grow_refusal(shown):
+        raise Refusal(reason, code="pool_cannot_grow")
+    form = GrowForm(request.POST or None, pool=shown)
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.grow_pool(
+                project=project,
+                pool_id=shown.pk,
+                system_ids=[system.pk for system in form.cleaned_data["systems"]],
+                run_ids=[run.pk for run in form.cleaned_data["runs"]],
+                depth=form.cleaned_data["depth"],
+                more=form.more,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
+    context = {**SECTION, "pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
+    return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def provenance(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Which runs found each pair of one query, and at which rank."""
+    shown = selectors.pool_in(project, pk)
+    roles = request.member.roles
+    if reason := rules.provenance_refusal(roles, has_pairs_to_judge(request.user, shown)):
+        raise Forbidden(reason, code="ranks_hidden")
+    queries = list(Query.objects.filter(pk__in=shown.pool_queries.values("query")).order_by("outside_id", "pk"))
+    if not queries:
+        raise Http404("The pool covers no query.")
+    wanted = request.GET.get("q", "")
+    place = next((at for at, query in enumerate(queries) if query.outside_id == wanted), 0)
+    runs = selectors.pool_runs(shown)
+    context = {
+        **SECTION,
+        "pool": shown,
+        "query": queries[place],
+        "before": queries[place - 1] if place else None,
+        "after": queries[place + 1] if place + 1 < len(queries) else None,
+        "place": place + 1,
+        "total": len(queries),
+        "runs": runs,
+        "rows": _provenance_rows(shown, queries[place], runs),
+    }
+    return render(request, "retrieval/provenance.html", context)
+
+
+class Found(NamedTuple):
+    """One pair, and its rank in each run of the pool; None where the run did not find it this far up.
+
+    `drawn` says how it came in when it was not, or not only, by a run: `random`, `easy`.
+    """
+
+    block: Any
+    version: Any
+    ranks: list[int | None]
+    drawn: str
+
+
+def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[Found]:
+    rows = []
+    for entry in selectors.entries_of(pool, query.pk):
+        ranks = dict(entry.found_by)
+        drawn = (entry.drawn or {}).get("how", "")
+        rows.append(Found(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs], drawn))
+    return sorted(
+        rows, key=lambda row: min((rank for rank in row.ranks if rank is not None), default=rules.DEEPEST + 1)
+    )
+
+
+def _how(pool: Pool) -> str:
+    """How the pool's pairs were chosen, in words; empty for pairs that no run brought."""
+    if pool.kind != PoolKind.DEPTH:
+        return ""
+    plan = plan_of(pool.plan)
+    if not plan.has_budget:
+        return f"The top {pool.depth:,}"
+    each = "for each query" if plan.each else "in all"
+    way = {"rrf": "by fused rank", "move_to_front": "move to front", "bandit": "by a bandit"}[plan.method]
+    pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
+    return f"A budget of {pairs} {each}, {way}, from the top {pool.depth:,}"
+
+
+class Missed(NamedTuple):
+    """What the pool misses, as its page tells it: the estimate, and the share of the relevant blocks it holds."""
+
+    counts: dict[str, Any]
+    blocks: Estimate | None
+    share: Estimate | None
+    at: datetime
+
+
+def _missed(pool: Pool) -> Missed | None:
+    """The last estimate; None when none was made since the pool was built or grown."""
+    told = pool.summary.get("missing")
+    if not told:
+        return None
+    blocks = Estimate(*told["missing"]) if told.get("missing") else None
+    share = Estimate(*(part * 100 for part in told["share"])) if told.get("share") else None
+    return Missed(told, blocks, share, datetime.fromisoformat(told["at"]))
+
+
+class Share(NamedTuple):
+    """One run's part of a pool: pairs it found, pairs only it found, and what it shares with each run."""
+
+    run: Run
+    found: int
+    alone: int
+    shared: list[int]
+
+
+def _shares(pool: Pool) -> list[Share]:
+    summary = pool.summary
+    runs = {run.pk: run for run in selectors.pool_runs(pool)}
+    return [
+        Share(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
+        for at, pk in enumerate(summary.get("runs", []))
+        if summary["shared"]
+    ]
+
+
+def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:
+    return snapshots_in(project).filter(pk=int(pk[:18])).first() if pk.isdecimal() else None
+
+
+def _free_name(project: Project) -> str:
+    taken = set(Pool.objects.filter(project=project).values_list("name", flat=True))
+    return next(name for number in range(1, 10**6) if (name := f"Pool {number}") not in taken)

@@ -1,0 +1,89 @@
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.edges.access import MemberRequest, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Refusal
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval import actions, selectors
+from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.enums import ASKED, SystemKind
+from apps.retrieval.execution.remote_queries import Trial, try_query
+from apps.retrieval.forms import FORMS, PaceForm, RemoteForm
+from apps.retrieval.models import System
+
+SECTION = {"section": "Runs"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
+    """Describe a system elsewhere; try it with one question before it is made."""
+    kind = request.GET.get("kind", "")
+    if kind not in FORMS:
+        kind = next(iter(FORMS))
+    form = FORMS[kind](request.POST or None, project=project, initial={"name": SystemKind(kind).label})
+    trial = None
+    if request.method == "POST" and form.is_valid():
+        if "try" in request.POST:
+            trial = _trial(form, kind, project)
+        elif system := _made(form, kind, request, project):
+            return redirect("retrieval:system", slug=project.slug, pk=system.pk)
+    context = {
+        **SECTION,
+        "form": form,
+        "kind": kind,
+        "kinds": [(name, SystemKind(name).label) for name in FORMS],
+        "trial": trial,
+        "has_snapshot": snapshots_in(project).exists(),
+    }
+    return render(request, "retrieval/new_remote.html", context, status=400 if form.errors else 200)
+
+
+def _made(form: RemoteForm, kind: str, request: MemberRequest, project: Project) -> System | None:
+    try:
+        return actions.create_remote_system(
+            project=project,
+            name=form.cleaned_data["name"],
+            kind=kind,
+            parameters=form.parameters,
+            pace=form.pace,
+            actor=request.user,
+            at=timezone.now(),
+        )
+    except Refusal as refusal:
+        form.add_error(None, refusal.sentence)
+        return None
+
+
+def _trial(form: RemoteForm, kind: str, project: Project) -> Trial | None:
+    values = form.cleaned_data
+    for name, words in (("question", "Write a question to try."), ("snapshot", "Freeze a snapshot first.")):
+        if not values[name]:
+            form.add_error(name, words)
+            return None
+    try:
+        return try_query(project, kind, form.parameters, values["snapshot"], values["question"])
+    except BadParameters as wrong:
+        form.add_error(None, str(wrong))
+        return None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def pace(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """How hard a system elsewhere is asked, from its next run on."""
+    system = selectors.system_in(project, pk)
+    if system.kind not in ASKED:
+        raise Refusal(f"Karat runs {system.name} itself; it has no pace.", code="no_pace")
+    form = PaceForm(request.POST or None, initial=system.config["pace"])
+    if request.method == "POST" and form.is_valid():
+        actions.change_pace(system=system, pace=form.pace, actor=request.user, at=timezone.now())
+        messages.success(request, f"{system.name} is asked like that from its next run on.")
+        return redirect("retrieval:system", slug=project.slug, pk=system.pk)
+    context = {**SECTION, "form": form, "system": system}
+    return render(request, "retrieval/pace.html", context, status=400 if form.errors else 200)

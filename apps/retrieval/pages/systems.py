@@ -1,0 +1,152 @@
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.edges.access import MemberRequest, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Forbidden, Refusal
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval import actions, selectors
+from apps.retrieval.core.engines import ENGINES, is_installed, parameters_of
+from apps.retrieval.enums import ASKED, SystemKind
+from apps.retrieval.forms import WORDS, RunForm, SystemForm
+from apps.retrieval.models import System
+from apps.retrieval.pages.system_facts import remote_facts
+
+SECTION = {"section": "Runs"}
+RUNS_SHOWN = 50
+
+
+@require_safe
+@member_view()
+def overview(request: MemberRequest, project: Project) -> HttpResponse:
+    """Systems, runs and pools on one page: what there is, and the next step where there is nothing."""
+    runs = list(selectors.runs_in(project)[: RUNS_SHOWN + 1])
+    context = {
+        **SECTION,
+        "systems": selectors.systems_in(project),
+        "runs": runs[:RUNS_SHOWN],
+        "older": len(runs) > RUNS_SHOWN,
+        "pools": selectors.pools_in(project),
+        "has_snapshot": snapshots_in(project).exists(),
+        "has_queries": selectors.queries_in(project).exists(),
+    }
+    return render(request, "retrieval/overview.html", context)
+
+
+@require_safe
+@member_view()
+def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
+    """The ledger: every run, a page at a time."""
+    before = request.GET.get("before", "")
+    runs = selectors.runs_in(project)
+    if before.isdecimal():
+        runs = runs.filter(pk__lt=int(before[:18]))
+    rows = list(runs[: RUNS_SHOWN + 1])
+    older = rows[RUNS_SHOWN - 1].pk if len(rows) > RUNS_SHOWN else None
+    return render(request, "retrieval/runs.html", {**SECTION, "runs": rows[:RUNS_SHOWN], "older": older})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_system(request: MemberRequest, project: Project) -> HttpResponse:
+    kind = request.GET.get("kind", "")
+    if kind not in ENGINES:
+        kind = next(iter(ENGINES))
+    form = SystemForm(request.POST or None, kind=kind, initial={"name": ENGINES[kind].title})
+    if request.method == "POST" and form.is_valid():
+        try:
+            system = actions.create_system(
+                project=project,
+                name=form.cleaned_data["name"],
+                kind=kind,
+                parameters=form.parameters,
+                words=form.cleaned_data["words"],
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:system", slug=project.slug, pk=system.pk)
+    kinds = [(name, engine.title) for name, engine in ENGINES.items()]
+    needs_model = ENGINES[kind].needs_model
+    context = {
+        **SECTION,
+        "form": form,
+        "kind": kind,
+        "kinds": kinds,
+        "lacks_packages": needs_model and not is_installed(),
+        "lacks_models": needs_model and not form.fields["p_model"].choices,  # type: ignore[attr-defined]
+    }
+    return render(request, "retrieval/new_system.html", context, status=400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view()
+def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """A system, its runs, and for leads the form that runs it."""
+    shown = selectors.system_in(project, pk)
+    form = _run_form(request, project, shown)
+    if request.method == "POST" and form is not None and form.is_valid():
+        try:
+            run = actions.request_run(
+                project=project,
+                system_id=shown.pk,
+                snapshot_id=form.cleaned_data["snapshot"].pk,
+                choice=form.choice,
+                depth=form.cleaned_data["depth"],
+                tag=form.cleaned_data["tag"],
+                note=form.cleaned_data["note"],
+                commit=form.cleaned_data["commit"],
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            messages.info(request, f"{run.tag} waits for a worker.")
+            return redirect("retrieval:run", slug=project.slug, pk=run.pk)
+    context = {
+        **SECTION,
+        "system": shown,
+        "facts": _facts(shown),
+        "runs": selectors.runs_in(project).filter(system=shown),
+        "form": form,
+        "is_asked": shown.kind in ASKED,
+        "has_snapshot": snapshots_in(project).exists(),
+    }
+    return render(request, "retrieval/system.html", context, status=400 if form and form.errors else 200)
+
+
+def _run_form(request: MemberRequest, project: Project, system: System) -> RunForm | None:
+    """The form that runs the system; None for people who may not, and for systems Karat cannot run."""
+    is_lead = request.member.is_lead
+    if request.method == "POST" and not is_lead:
+        raise Forbidden("A system is run by a lead.", code="leads_only")
+    if not is_lead or system.kind == SystemKind.UPLOADED:
+        return None
+    return RunForm(request.POST or None, project=project)
+
+
+def _facts(system: System) -> list[tuple[str, object]]:
+    """The configuration in words, in the order of the form."""
+    if system.kind in ASKED:
+        return list(remote_facts(system))
+    if system.kind == SystemKind.FUSION:
+        fused = selectors.fused_by(system)
+        return [("fuses", ", ".join(part.name for part in fused)), ("k", system.config["engine"]["k"])]
+    values = system.config.get("engine", {})
+    shown = parameters_of(system.kind) if system.kind in ENGINES else ()
+    return [(parameter.short, _worded(values[parameter.name])) for parameter in shown]
+
+
+def _worded(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value == "":
+        return "nothing"
+    return WORDS.get(value, value) if isinstance(value, str) else value

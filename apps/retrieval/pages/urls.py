@@ -1,0 +1,26 @@
+from django.urls import path
+
+from apps.retrieval.pages import fusions, pools, remote, runs, systems
+
+app_name = "retrieval"
+urlpatterns = [
+    path("", systems.overview, name="overview"),
+    path("all/", systems.all_runs, name="runs"),
+    path("systems/new/", systems.new_system, name="new_system"),
+    path("systems/fusion/", fusions.new_fusion, name="new_fusion"),
+    path("systems/elsewhere/", remote.new_remote, name="new_remote"),
+    path("systems/<int:pk>/pace/", remote.pace, name="pace"),
+    path("systems/<int:pk>/", systems.system, name="system"),
+    path("run/<int:pk>/", runs.run, name="run"),
+    path("upload/", runs.upload, name="upload"),
+    path("upload/<int:pk>/", runs.preview, name="preview"),
+    path("upload/<int:pk>/mistakes.csv", runs.mistakes, name="mistakes"),
+    path("upload/<int:pk>/import/", runs.confirm, name="confirm"),
+    path("upload/<int:pk>/discard/", runs.discard, name="discard"),
+    path("pools/new/", pools.new_pool, name="new_pool"),
+    path("pools/estimate/", pools.estimate, name="estimate"),
+    path("pools/<int:pk>/", pools.pool, name="pool"),
+    path("pools/<int:pk>/grow/", pools.grow, name="grow_pool"),
+    path("pools/<int:pk>/missing/", pools.missing, name="missing"),
+    path("pools/<int:pk>/provenance/", pools.provenance, name="provenance"),
+]

@@ -1,0 +1,208 @@
+"""Systems as machines describe and read them. What a form of the pages checks, these check too."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
+from rest_framework import serializers
+
+from apps.jobs.serializers import JobSerializer
+from apps.retrieval import rules
+from apps.retrieval.core.engines import ENGINES
+from apps.retrieval.core.engines.fusion import DEFAULT_K, LARGEST_K
+from apps.retrieval.core.engines.remote.base import AUTHS, MOST_HEADERS
+from apps.retrieval.core.engines.remote.http_json import METHODS
+from apps.retrieval.core.engines.remote.opensearch import QUERIES
+from apps.retrieval.core.engines.remote.pace import BOUNDS, Pace
+from apps.retrieval.enums import BlockText, SystemKind
+from apps.retrieval.models import System
+from apps.retrieval.rules import RUN_DEPTH
+from apps.retrieval.serializers.runs import RunSerializer, is_plain
+
+LONGEST_NAME = 120
+LONGEST_BODY = 20_000
+LARGEST_NUMBER = 2**53
+LARGEST_ID = 2**63 - 1
+MOST_FUSED = 50
+
+
+class KnownFieldsSerializer(serializers.Serializer[Any]):
+    """Refuses what it has no field for: a setting with a slip in its name would be left at its default."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := sorted(set(map(str, data)) - set(self.fields))):
+            known = ", ".join(self.fields)
+            raise serializers.ValidationError({unknown[0][:80]: [f"There is no such setting; there are {known}."]})
+        return super().to_internal_value(data)
+
+
+@extend_schema_field(OpenApiTypes.ANY)
+class PlainValueField(serializers.Field[Any, Any, Any, Any]):
+    """A number, a text, or true or false: what a parameter of an engine can be. The engine says which of them."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, str) and is_plain(data) and "\0" not in data:
+            return data
+        if isinstance(data, bool | int | float) and abs(data) <= LARGEST_NUMBER:
+            return data
+        raise serializers.ValidationError("A parameter is a number, a text, or true or false.")
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class SystemRequestSerializer(KnownFieldsSerializer):
+    """A system that Karat runs itself. What `parameters` leaves out is as it usually is."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    kind = serializers.ChoiceField(choices=list(ENGINES))
+    parameters = serializers.DictField(child=PlainValueField(), default=dict)
+    words = serializers.ChoiceField(choices=BlockText.choices, default=BlockText.TITLE_AND_TEXT)
+
+
+class FusionRequestSerializer(KnownFieldsSerializer):
+    """A system that fuses the rankings of others, named by their ids."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    systems = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=MOST_FUSED
+    )
+    k = serializers.FloatField(
+        default=DEFAULT_K, min_value=0, max_value=LARGEST_K, help_text="How soon a rank stops counting."
+    )
+
+
+class RemoteAuthSerializer(KnownFieldsSerializer):
+    """How Karat signs in: `secret` is the name of a secret of the project. No value is ever written or read here."""
+
+    kind = serializers.ChoiceField(choices=AUTHS)
+    secret = serializers.CharField(max_length=120, required=False)
+    user = serializers.CharField(max_length=200, required=False, help_text="For basic.")
+    header = serializers.CharField(max_length=80, required=False, help_text="For header, such as X-Api-Key.")
+
+
+class HttpParametersSerializer(KnownFieldsSerializer):
+    """An endpoint that answers with JSON."""
+
+    url = serializers.CharField(max_length=2_000)
+    method = serializers.ChoiceField(choices=METHODS, default=METHODS[0])
+    body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
+    headers = serializers.DictField(child=serializers.CharField(max_length=1_000, allow_blank=True), required=False)
+    ids = serializers.CharField(max_length=300)
+    scores = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    lower_is_better = serializers.BooleanField(default=False)
+    strip = serializers.CharField(max_length=200, required=False, allow_blank=True, trim_whitespace=False)
+    prepend = serializers.CharField(max_length=200, required=False, allow_blank=True, trim_whitespace=False)
+    version = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    auth = RemoteAuthSerializer(required=False)
+
+    def validate_headers(self, value: dict[str, str]) -> dict[str, str]:
+        if len(value) > MOST_HEADERS:
+            raise serializers.ValidationError(f"At most {MOST_HEADERS} headers.")
+        return value
+
+
+class OpenSearchParametersSerializer(KnownFieldsSerializer):
+    """The `_search` of a cluster."""
+
+    url = serializers.CharField(max_length=2_000)
+    index = serializers.CharField(max_length=255)
+    query = serializers.ChoiceField(choices=QUERIES, default=QUERIES[0])
+    fields = serializers.ListField(  # type: ignore[assignment]  # the setting's own name
+        child=serializers.CharField(max_length=200), max_length=100, required=False
+    )
+    body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
+    ids = serializers.CharField(max_length=300, default="_id")
+    version = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    auth = RemoteAuthSerializer(required=False)
+
+
+def _paced(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of a setting of the pace, within the bounds that the form has."""
+    low, high = BOUNDS[name]
+    if isinstance(Pace().values()[name], int):
+        return serializers.IntegerField(min_value=int(low), max_value=int(high), required=False)
+    return serializers.FloatField(min_value=low, max_value=high, required=False)
+
+
+class PaceSerializer(KnownFieldsSerializer):
+    """How hard a system elsewhere is asked. What is left out stays as it is; of a new system, as it usually is."""
+
+    at_once = _paced("at_once")
+    per_second = _paced("per_second")
+    tries = _paced("tries")
+    first_wait = _paced("first_wait")
+    connect = _paced("connect")
+    read = _paced("read")
+    whole = _paced("whole")
+    stop_after = _paced("stop_after")
+
+
+REMOTE_PARAMETERS: dict[str, type[KnownFieldsSerializer]] = {
+    SystemKind.HTTP.value: HttpParametersSerializer,
+    SystemKind.OPENSEARCH.value: OpenSearchParametersSerializer,
+}
+
+
+@extend_schema_field(
+    PolymorphicProxySerializer(
+        component_name="RemoteParameters",
+        serializers=list(REMOTE_PARAMETERS.values()),
+        resource_type_field_name=None,
+    )
+)
+class RemoteParametersField(serializers.DictField):
+    """An object whose fields depend on the kind."""
+
+
+class RemoteRequestSerializer(KnownFieldsSerializer):
+    """A system elsewhere: where it is, what it is asked, and how hard."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    kind = serializers.ChoiceField(choices=list(REMOTE_PARAMETERS))
+    parameters = RemoteParametersField()
+    pace = PaceSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        given = REMOTE_PARAMETERS[attrs["kind"]](data=attrs["parameters"])
+        if not given.is_valid():
+            raise serializers.ValidationError({"parameters": given.errors})
+        return {**attrs, "parameters": given.validated_data}
+
+
+class SystemSerializer(serializers.ModelSerializer[System]):
+    """A system as machines see it. `configuration` names secrets and never holds one."""
+
+    configuration = serializers.DictField(source="config", read_only=True)
+    run_count = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = System
+        fields = ("id", "name", "kind", "digest", "configuration", "run_count", "created_at")
+        read_only_fields = fields
+
+
+class SystemRunRequestSerializer(KnownFieldsSerializer):
+    """One execution of a system. What is left open does not narrow the queries.
+
+    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`.
+    """
+
+    snapshot = serializers.CharField(max_length=300)
+    depth = serializers.IntegerField(min_value=1, max_value=rules.DEEPEST, default=RUN_DEPTH)
+    tag = serializers.CharField(max_length=110, default="", allow_blank=True)
+    note = serializers.CharField(max_length=2_000, default="", allow_blank=True)
+    commit = serializers.CharField(max_length=80, default="", allow_blank=True)
+    source = serializers.IntegerField(  # type: ignore[assignment]  # a source of queries
+        min_value=1, max_value=LARGEST_ID, allow_null=True, default=None
+    )
+    domain = serializers.CharField(max_length=200, default="", allow_blank=True)
+    difficulty = serializers.CharField(max_length=20, default="", allow_blank=True)
+    query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+
+
+class SystemRunSerializer(serializers.Serializer[Any]):
+    """The run that waits, and the job that makes it."""
+
+    run = RunSerializer()
+    job = JobSerializer()

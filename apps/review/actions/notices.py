@@ -1,0 +1,223 @@
+"""Who is told what of a review, one sentence each. Called in the transaction of what is told.
+
+While a round is open, a reviewer hears of their own seat and nobody hears anything else. No function here is called
+because one of two verdicts came in. Once both are in, everybody with a part hears what the page shows them from then
+on. Whoever acts is not told of their own act, and what they dealt with counts as read.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
+from apps.accounts.models import User
+from apps.accounts.selectors import roles_of
+from apps.common.text.wording import age
+from apps.jobs.actions.notifications import notify, read_about
+from apps.jobs.models import Notification
+from apps.review.enums import Choice, Outcome
+from apps.review.models import DisputeMessage, ReviewSeat
+from apps.review.selectors.participation import live_verdicts, standing_of
+from apps.triples.enums import State
+from apps.triples.execution.notices import key_of, page_of
+from apps.triples.models import Triple
+from apps.triples.selectors.triples import authors_of
+
+REMIND_AGAIN = timedelta(days=1)
+
+
+def _tell(people: Iterable[User], triple: Triple, kind: str, sentence: str, key: str, at: datetime) -> None:
+    """Of a closed round: hidden from whoever reviews the triple blindly once more, for as long as they do."""
+    for person in people:
+        notify(
+            person=person,
+            project=triple.project,
+            kind=kind,
+            sentence=sentence,
+            path=page_of(triple),
+            key=key_of(triple, key),
+            at=at,
+            about=triple.pk,
+        )
+
+
+def _tell_reviewer(seat: ReviewSeat, kind: str, sentence: str, key: str, at: datetime) -> Notification | None:
+    triple = seat.revision.triple
+    return notify(
+        person=seat.reviewer,
+        project=triple.project,
+        kind=kind,
+        sentence=sentence,
+        path=reverse("review:screen", args=(triple.project.slug, triple.pk)),
+        key=key_of(triple, f"seat:{seat.pk}:{key}"),
+        at=at,
+        about=triple.pk,  # a later round tells how the one before ended, and a veiled triple is not found
+    )
+
+
+def _writers(triple: Triple) -> set[User]:
+    return set(User.objects.filter(pk__in=authors_of(triple)))
+
+
+def _reviewers(triple: Triple) -> set[User]:
+    seats = ReviewSeat.objects.filter(revision=triple.revision, released_at=None).select_related("reviewer")
+    return {seat.reviewer for seat in seats}
+
+
+def _dealt_with(triple: Triple, person: User, at: datetime) -> None:
+    read_about(person=person, project=triple.project, prefix=key_of(triple, ""), at=at)
+
+
+# Seats -------------------------------------------------------------------------------------------------------------
+
+
+def seat_opened(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
+    """Somebody has a triple to review. `by`: who submitted it, gave the seat away, or pulled it."""
+    if by == seat.reviewer:
+        return
+    label, first = seat.revision.triple.label, seat.revision.round == 1
+    sentence = f"{label} waits for your review." if first else f"{label} waits for your review, in a new revision."
+    _tell_reviewer(seat, "review.seat", sentence, "opened", at)
+
+
+def seat_taken_away(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
+    """The seat went to somebody else, or back into the queue, before its reviewer answered."""
+    triple = seat.revision.triple
+    prefix = key_of(triple, f"seat:{seat.pk}:")
+    read_about(person=seat.reviewer, project=triple.project, prefix=prefix, at=at)
+    if by == seat.reviewer:
+        return
+    notify(
+        person=seat.reviewer,
+        project=triple.project,
+        kind="review.seat_gone",
+        sentence=f"{triple.label} no longer waits for your review. Your seat was given away.",
+        path=reverse("review:queue", args=(triple.project.slug,)),
+        key=key_of(triple, f"seat:{seat.pk}:gone"),
+        at=at,
+    )
+
+
+def answered(triple: Triple, reviewer: User, at: datetime) -> None:
+    """A verdict came in: nobody is told. What its own reviewer was told of this triple counts as read."""
+    _dealt_with(triple, reviewer, at)
+
+
+def remind(seat: ReviewSeat, at: datetime) -> Notification | None:
+    """Remind a reviewer who has not answered, at most once a day. None: answered, given away, or reminded already."""
+    triple = seat.revision.triple
+    waits = triple.state == State.IN_REVIEW and triple.current_id == seat.revision_id and seat.released_at is None
+    if not waits or seat.verdicts.exists():
+        return None
+    before = Notification.objects.filter(
+        person=seat.reviewer, key__startswith=key_of(triple, f"seat:{seat.pk}:reminder:")
+    ).order_by("pk")
+    times = list(before.values_list("created_at", flat=True))
+    if times and times[-1] > at - REMIND_AGAIN:
+        return None
+    sentence = f"{triple.label} still waits for your review."
+    return _tell_reviewer(seat, "review.reminder", sentence, f"reminder:{len(times) + 1}", at)
+
+
+# Rounds ------------------------------------------------------------------------------------------------------------
+
+
+def round_closed(triple: Triple, outcome: Outcome, at: datetime) -> None:
+    """Both verdicts are in. The authors hear what they add up to; of a dispute both reviewers hear as well."""
+    if outcome is Outcome.DISPUTE:
+        _dispute_opened(triple, at)
+        return
+    key = f"round:{triple.round}:closed"
+    if outcome is Outcome.CONSENSUS:
+        _tell(_writers(triple), triple, "review.accepted", f"{triple.label} is accepted: both confirmed it.", key, at)
+    else:
+        sentence = f"{triple.label} is dropped: both reviewers flagged it. Their reasons stand on its page."
+        _tell(_writers(triple), triple, "review.dropped", sentence, key, at)
+
+
+def _dispute_opened(triple: Triple, at: datetime) -> None:
+    """Nobody knew of it before, whoever answered last included."""
+    by_choice = {verdict.choice: verdict.reviewer for verdict in live_verdicts(triple.revision)}
+    confirmer, flagger = by_choice[Choice.CONFIRM], by_choice[Choice.FLAG]
+    label, kind, key = triple.label, "review.disputed", f"round:{triple.round}:closed"
+    ask = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
+    _tell(_writers(triple), triple, kind, ask, key, at)
+    settle = f"You flagged {label}, {confirmer} confirmed it. Settle it with {triple.author}."
+    _tell([flagger], triple, kind, settle, key, at)
+    read = f"You confirmed {label}, {flagger} flagged it. You may read what they write."
+    _tell([confirmer], triple, kind, read, key, at)
+
+
+# Disputes ----------------------------------------------------------------------------------------------------------
+
+
+def message_posted(message: DisputeMessage) -> None:
+    """Authors and flagger hear from each other; the other reviewer may read and is left in peace."""
+    triple, at = message.triple, message.posted_at
+    _dealt_with(triple, message.author, at)
+    flaggers = {verdict.reviewer for verdict in live_verdicts(triple.revision) if verdict.choice == Choice.FLAG}
+    people = (_writers(triple) | flaggers) - {message.author}
+    sentence = f"{message.author} wrote to you about {triple.label}."
+    _tell(people, triple, "review.message", sentence, f"message:{message.pk}", at)
+
+
+def _settled(triple: Triple, sentence: str, by: User, at: datetime, *, people: set[User]) -> None:
+    _dealt_with(triple, by, at)
+    _tell(people - {by}, triple, "review.settled", sentence, f"round:{triple.round}:settled", at)
+
+
+def flag_withdrawn(triple: Triple, *, by: User, at: datetime) -> None:
+    sentence = f"{by} withdrew the flag on {triple.label}. It is accepted."
+    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
+
+
+def triple_split(triple: Triple, *, claims: int, by: User, at: datetime) -> None:
+    sentence = f"{by} split {triple.label} into {claims} claims, each a triple of its own."
+    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
+
+
+def triple_dropped(triple: Triple, *, by: User, at: datetime) -> None:
+    sentence = f"{by} dropped {triple.label}. The reason stands on its page."
+    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
+
+
+def revised(triple: Triple, *, by: User, at: datetime) -> None:
+    """A new round begins: its reviewers hear of their seats. Other authors hear of the revision."""
+    sentence = f"{by} sent {triple.label} to review in a new revision."
+    _dealt_with(triple, by, at)
+    people = _writers(triple) - {by}
+    _tell(people, triple, "review.revised", sentence, f"round:{triple.round}:revised", at)
+
+
+def adjudicated(triple: Triple, *, by: User, round_number: int, at: datetime) -> None:
+    """A lead decided round `round_number`. Sent back for review, the reviewers hear of their new seats instead."""
+    word = {
+        State.ACCEPTED: "is accepted as it stands",
+        State.IN_REVIEW: "is reviewed once more",
+        State.DROPPED: "is dropped",
+    }[State(triple.state)]
+    people = _writers(triple)
+    if triple.state != State.IN_REVIEW:
+        people |= _reviewers(triple)
+    _dealt_with(triple, by, at)
+    sentence = f"{by} decided the dispute: {triple.label} {word}."
+    _tell(people - {by}, triple, "review.adjudicated", sentence, f"round:{round_number}:adjudicated", at)
+
+
+# Waiting too long --------------------------------------------------------------------------------------------------
+
+
+def escalated(triple: Triple, lead: User, at: datetime) -> Notification | None:
+    """Tell a lead without a part that a triple waits, once for each wait. It says how long, not for whom."""
+    if standing_of(triple, lead, roles_of(lead, triple.project)).has_part:
+        return None
+    word = {State.IN_REVIEW: "waited in review", State.DISPUTED: "been disputed"}[State(triple.state)]
+    return notify(
+        person=lead,
+        project=triple.project,
+        kind="review.escalated",
+        sentence=f"{triple.label} has {word} for {age(triple.changed_at, at)}.",
+        path=page_of(triple),
+        key=key_of(triple, f"round:{triple.round}:escalated:{triple.state}"),
+        at=at,
+    )

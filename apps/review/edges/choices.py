@@ -1,0 +1,32 @@
+"""What a reviewer can choose from, as the screens show it: each choice with its key and its help."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from apps.review.core.policies import POLICIES
+from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Reason
+
+
+class Shown(NamedTuple):
+    value: str
+    label: str
+    help: str
+    key: str
+    checked: bool
+
+
+def reasons_shown(chosen: Iterable[str]) -> list[Shown]:
+    """The six reasons in the order of their keys, those of `chosen` ticked."""
+    ticked = set(chosen)
+    return [
+        Shown(reason.value, reason.label, REASON_HELP[reason], REASON_KEYS[reason], reason.value in ticked)
+        for reason in Reason
+    ]
+
+
+def categories_shown(chosen: str) -> list[Shown]:
+    """The kinds of entailment in the order of their keys, each with its policy."""
+    return [
+        Shown(kind.value, kind.label, POLICIES[kind].short, CATEGORY_KEYS[kind], kind.value == chosen)
+        for kind in Category
+    ]

@@ -1,0 +1,144 @@
+"""The lead's board, and what a lead does to several triples at once."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.review.actions import SeatRefused, remind_reviewers, reseat, reseat_many
+from apps.review.forms import BoardForm, ReseatForm
+from apps.review.selectors.board import board_page
+from apps.review.selectors.keyset import MAX_KEY
+
+MOST_TICKED = 200
+MOST_TOLD = 5
+STUCK_REASON = "Its reviewer can no longer answer."
+
+
+@member_view(Role.LEAD)
+@require_safe
+def board(request: HttpRequest, project: Project) -> HttpResponse:
+    """Every triple on its way, what has waited longest first."""
+    form = BoardForm(request.GET, project=project)
+    asked = form.asked()
+    after = request.GET.get("after", "")
+    page = board_page(project, member_of(request).user, asked, timezone.now(), after=after)
+    context = {
+        "section": "Review",
+        "form": form,
+        "page": page,
+        "is_first": not after,
+        "is_narrowed": any(asked),
+        "acting": ReseatForm(project=project),
+        "first_stuck": next((row.triple.pk for row in page.rows if row.is_stuck), None),
+    }
+    return render(request, "review/board.html", context)
+
+
+def _back(request: HttpRequest, project: Project) -> HttpResponse:
+    asked = request.GET.urlencode()
+    return redirect(reverse("review:board", args=[project.slug]) + (f"?{asked}" if asked else ""))
+
+
+def _key(text: str) -> int | None:
+    is_key = text.isascii() and text.isdecimal() and len(text) < 20
+    return int(text) if is_key and int(text) <= MAX_KEY else None
+
+
+def _ticked(request: HttpRequest) -> list[int]:
+    keys = [_key(text) for text in request.POST.getlist("triple")[:MOST_TICKED]]
+    return [key for key in keys if key is not None]
+
+
+def _tell(request: HttpRequest, left: list[str]) -> None:
+    for sentence in left[:MOST_TOLD]:
+        messages.warning(request, sentence)
+    if len(left) > MOST_TOLD:
+        messages.warning(request, f"{len(left) - MOST_TOLD} more stay as they are for reasons like these.")
+
+
+def _seats(count: int) -> str:
+    return f"{count} seat went" if count == 1 else f"{count} seats went"
+
+
+@member_view(Role.LEAD)
+@require_POST
+def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
+    """Give away one seat (`one`: the triple's and its holder's key, 0 for nobody's) or those of the ticked triples."""
+    if "one" in request.POST:
+        return _re_seat_one(request, project)
+    form, ticked = ReseatForm(request.POST, project=project), _ticked(request)
+    if not form.is_valid() or not ticked:
+        messages.warning(
+            request,
+            "Tick the triples whose seats go to somebody else."
+            if form.is_valid()
+            else "Choose whose seats go to whom from the lists.",
+        )
+        return _back(request, project)
+    try:
+        done = reseat_many(
+            project=project,
+            triple_ids=ticked,
+            reviewer=form.cleaned_data["whose"],
+            successor=form.cleaned_data["to"],
+            lead=member_of(request).user,
+            reason=form.cleaned_data["reason"],
+            at=timezone.now(),
+        )
+    except SeatRefused as refusal:
+        messages.warning(request, refusal.sentence)
+        return _back(request, project)
+    if done.seats:
+        messages.info(request, f"{_seats(len(done.seats))} to somebody else.")
+    _tell(request, [f"{left.triple} stays as it is. {left.sentence}" for left in done.left])
+    return _back(request, project)
+
+
+def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
+    triple, _, holder = request.POST["one"].partition(".")
+    keys = _key(triple), _key(holder)
+    if keys[0] is None or keys[1] is None:
+        messages.warning(request, "That names no seat.")
+        return _back(request, project)
+    reviewer = User.objects.filter(pk=keys[1], memberships__project=project).distinct().first() if keys[1] else None
+    if keys[1] and reviewer is None:
+        messages.warning(request, "That person was never in this project.")
+        return _back(request, project)
+    try:
+        seat = reseat(
+            project=project,
+            triple_id=keys[0],
+            reviewer=reviewer,
+            lead=member_of(request).user,
+            reason=STUCK_REASON,
+            at=timezone.now(),
+        )
+    except SeatRefused as refusal:
+        messages.warning(request, refusal.sentence)
+    else:
+        messages.info(request, f"{seat.revision.triple} goes to {seat.reviewer}.")
+    return _back(request, project)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def remind(request: HttpRequest, project: Project) -> HttpResponse:
+    """Remind whoever has not answered in the ticked triples, or in the `one` that is named."""
+    one = _key(request.POST.get("one", ""))
+    ticked = [one] if one is not None else _ticked(request)
+    if not ticked:
+        messages.warning(request, "Tick the triples whose reviewers you want to remind.")
+        return _back(request, project)
+    done = remind_reviewers(project=project, triple_ids=ticked, lead=member_of(request).user, at=timezone.now())
+    if done.triples:
+        names = ", ".join(triple.label for triple in done.triples[:MOST_TOLD])
+        more = f" and {len(done.triples) - MOST_TOLD} more" if len(done.triples) > MOST_TOLD else ""
+        messages.info(request, f"Whoever has not answered {names}{more} is reminded, once a day at most.")
+    _tell(request, [f"{triple}: nobody is reminded. {sentence}" for triple, sentence in done.left])
+    return _back(request, project)

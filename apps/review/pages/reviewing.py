@@ -1,0 +1,200 @@
+"""My work, the review screen, and the verdict."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.accounts.selectors import policy
+from apps.review import rules
+from apps.review.actions import VerdictRefused, give_back_seat, give_verdict, pull_seat
+from apps.review.edges.choices import categories_shown, reasons_shown
+from apps.review.enums import Choice
+from apps.review.forms import VerdictForm, fresh_key
+from apps.review.models import Verdict
+from apps.review.pages.guideline import guideline_html
+from apps.review.pages.work import SECTIONS, sections_of
+from apps.review.selectors.diffs import last_difference
+from apps.review.selectors.participation import Standing, standing_for
+from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
+from apps.review.selectors.seats import is_pulled
+from apps.triples.models import ImportedEntry, Triple
+from apps.triples.selectors.triples import expected_blocks, triple_for
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+LAST_REVIEWED = "review-last"
+LAST_SAID = "review-said"
+
+
+@member_view(*READERS)
+@require_safe
+def queue(request: HttpRequest, project: Project) -> HttpResponse:
+    """My work: what waits for this person, section by section; `?show=` one of them, `?after=` further on in it."""
+    member, at = member_of(request), timezone.now()
+    alone = request.GET.get("show", "") if request.GET.get("show", "") in SECTIONS else ""
+    sections = sections_of(member, at, alone=alone, after=request.GET.get("after", ""))
+    reviews = next((section.rows for section in sections if section.name == "review"), [])
+    pulls = is_pulled(project) and member.holds(Role.REVIEWER)
+    context = {
+        "section": "Review",
+        "sections": sections,
+        "reviews": reviews,
+        "offer": offered_tally(member.user, project, at) if pulls and not reviews else None,
+        "pulls": pulls,
+        "alone": alone,
+        "lease_hours": policy(project, "review_lease_hours"),
+    }
+    return render(request, "review/queue.html", context | _just_said(request, project))
+
+
+@member_view(Role.REVIEWER)
+@require_safe
+def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
+    """The next triple one holds a seat in, behind `?after=`; My work when there is none."""
+    after = request.GET.get("after", "")
+    triple = next_in_queue(
+        member_of(request).user, project, int(after) if after.isdecimal() and len(after) < 18 else None
+    )
+    if triple is None:
+        return redirect("review:queue", slug=project.slug)
+    return redirect("review:screen", slug=project.slug, pk=triple.pk)
+
+
+@member_view(Role.REVIEWER)
+@require_POST
+def pull(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take the next seat and show its triple."""
+    seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now())
+    if seat is None:
+        messages.info(request, "Nothing is left that you could review now.")
+        return redirect("review:queue", slug=project.slug)
+    return redirect("review:screen", slug=project.slug, pk=seat.revision.triple_id)
+
+
+@member_view(Role.REVIEWER)
+@require_POST
+def skip(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Go on to another triple. A seat that was pulled is given back first."""
+    triple, person, at = triple_for(member_of(request), pk), member_of(request).user, timezone.now()
+    if is_pulled(project) and not rules.give_back_refusal(triple, standing_for(triple, member_of(request)), True):
+        give_back_seat(project=project, triple_id=triple.pk, reviewer=person, at=at)
+        pull_seat(project=project, reviewer=person, at=at, again=False)
+        return redirect("review:next", slug=project.slug)
+    return redirect(f"{reverse('review:next', args=[project.slug])}?after={triple.pk}")
+
+
+def _undo(request: HttpRequest, project: Project) -> Triple | None:
+    """The triple answered last, while its round is open; else None."""
+    last = request.session.get(LAST_REVIEWED)
+    if last is None:
+        return None
+    seat = open_seats_of(member_of(request).user, project).filter(revision__triple=last).first()
+    return seat.revision.triple if seat else None
+
+
+def _just_said(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """What the person answered just now, to be said once, and the way back while there is one."""
+    return {"said": request.session.pop(LAST_SAID, ""), "undo": _undo(request, project)}
+
+
+def _screen(
+    request: HttpRequest,
+    triple: Triple,
+    standing: Standing,
+    given: dict[str, Any],
+    *,
+    fault: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    revision = triple.revision
+    context = {
+        "section": "Review",
+        "triple": triple,
+        "revision": revision,
+        "blocks": expected_blocks(revision),
+        "difference": last_difference(revision),
+        "reasons": reasons_shown(given.get("reasons", [])),
+        "categories": categories_shown(given.get("category", "")),
+        "choice": given.get("choice", ""),
+        "note": given.get("note", ""),
+        "own": standing.own,
+        "origin": ImportedEntry.objects.filter(triple=triple).first() if triple.is_machine_written else None,
+        "guideline": guideline_html(triple.project),
+        "pulled": is_pulled(triple.project),
+        "key": fresh_key(),
+        "fault": fault,
+        "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
+    } | _just_said(request, triple.project)
+    if context["undo"] == triple:
+        context["undo"] = None
+    return render(request, "review/screen.html", context, status=status)
+
+
+def _as_given(verdict: Verdict | None) -> dict[str, Any]:
+    if verdict is None:
+        return {}
+    return {
+        "choice": verdict.choice,
+        "reasons": verdict.reasons,
+        "category": verdict.category,
+        "note": verdict.note,
+    }
+
+
+@member_view(Role.REVIEWER)
+@require_safe
+def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """One triple to confirm or flag. Whoever has no seat in its open round is sent to its page."""
+    triple = triple_for(member_of(request), pk)
+    standing = standing_for(triple, member_of(request))
+    if rules.verdict_refusal(triple, standing):
+        return redirect("review:triple", slug=project.slug, pk=triple.pk)
+    return _screen(request, triple, standing, _as_given(standing.own))
+
+
+@member_view(Role.REVIEWER)
+@require_POST
+def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take the answer and go on to the next; a fault shows the same screen with what was chosen."""
+    triple = triple_for(member_of(request), pk)
+    form = VerdictForm(request.POST)
+    if not form.is_valid():
+        return _again(request, triple, "Choose confirm or flag first.")
+    try:
+        given = give_verdict(
+            project=project,
+            triple_id=triple.pk,
+            reviewer=member_of(request).user,
+            at=timezone.now(),
+            **form.verdict(),
+        )
+    except VerdictRefused as refusal:
+        if refusal.code != "bad_verdict":
+            raise
+        return _again(request, triple, refusal.sentence)
+    pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
+    request.session[LAST_REVIEWED] = triple.pk
+    word = "confirmed" if given.choice == Choice.CONFIRM else "flagged"
+    request.session[LAST_SAID] = f"{triple.label} {word}."
+    return redirect("review:next", slug=project.slug)
+
+
+def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
+    standing = standing_for(triple, member_of(request))
+    if reason := rules.verdict_refusal(triple, standing):
+        raise VerdictRefused(reason, code="no_verdict")
+    posted = request.POST
+    given = {
+        "choice": posted.get("choice", ""),
+        "reasons": posted.getlist("reasons"),
+        "category": posted.get("category", ""),
+        "note": posted.get("note", ""),
+    }
+    return _screen(request, triple, standing, given, fault=fault, status=400)

@@ -1,0 +1,168 @@
+"""Stale triples: the list by age, and one screen a triple with what changed and the three ways on."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.review import rules
+from apps.review.actions import SubmitRefused, re_pin
+from apps.review.selectors.keyset import Place, behind, page
+from apps.review.selectors.offers import Offer
+from apps.review.selectors.participation import Standing, standing_for
+from apps.triples import rules as writing
+from apps.triples.actions.triples import RetireRefused, retire_triple
+from apps.triples.enums import RetireReason
+from apps.triples.forms.bench import RetireForm
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.staleness import Compared, compared
+from apps.triples.selectors.triples import newest_snapshot, triple_for, visible_triples
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+PER_PAGE = 50
+
+
+def stale_for(member: Member) -> QuerySet[Triple]:
+    """The stale triples that a member looks after: a lead after all, others after those they wrote."""
+    found = visible_triples(member).filter(is_stale=True)
+    if member.is_lead:
+        return found
+    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=member.user)
+    return found.filter(Exists(wrote))
+
+
+def next_stale(member: Member, after: Triple | None = None) -> Triple | None:
+    """The stale triple behind `after` by age, or the oldest; never `after` itself. None: no other waits."""
+    found = stale_for(member)
+    if after is None:
+        return behind(found, "changed_at", None).first()
+    later = behind(found, "changed_at", Place(after.changed_at, after.pk)).first()
+    return later or behind(found.exclude(pk=after.pk), "changed_at", None).first()
+
+
+def stale_offers(triple: Triple, standing: Standing, blocks: list[Compared]) -> list[Offer]:
+    """The three ways on, in the order of their keys, refused ones with their reason."""
+    pin = rules.repin_refusal(triple, standing)
+    return [
+        Offer(
+            "re_pin",
+            "p",
+            "Pin to the new text",
+            "The evidence stays as it is; two reviewers read it again.",
+            pin or rules.evidence_refusal(blocks),
+        ),
+        Offer("anew", "b", "Write it anew", "Opens the bench on the new text; a new round follows.", pin),
+        Offer(
+            "retire",
+            "x",
+            "Retire",
+            "Leaves the gold set for good.",
+            writing.retire_refusal(standing.roles, triple),
+        ),
+    ]
+
+
+@member_view(*READERS)
+@require_safe
+def listing(request: HttpRequest, project: Project) -> HttpResponse:
+    """Stale triples, the one that has waited longest first."""
+    rows = page(stale_for(member_of(request)), "changed_at", request.GET.get("after", ""), PER_PAGE)
+    return render(
+        request,
+        "review/stale_list.html",
+        {"section": "Review", "page": rows, "is_first": not request.GET.get("after")},
+    )
+
+
+@member_view(*READERS)
+@require_safe
+def following(request: HttpRequest, project: Project) -> HttpResponse:
+    """The next stale triple, behind `?after=`; the list when no other waits."""
+    after = request.GET.get("after", "")
+    member = member_of(request)
+    here = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
+    return _on(project, next_stale(member, here))
+
+
+def _on(project: Project, found: Triple | None) -> HttpResponse:
+    if found is None:
+        return redirect("review:stale", slug=project.slug)
+    return redirect("review:stale_triple", slug=project.slug, pk=found.pk)
+
+
+def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: int = 200) -> HttpResponse:
+    member = member_of(request)
+    snapshot = newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
+    blocks = compared(triple.revision, snapshot)
+    context: dict[str, Any] = {
+        "section": "Review",
+        "triple": triple,
+        "revision": triple.revision,
+        "snapshot": snapshot,
+        "blocks": blocks,
+        "is_kept": rules.evidence_refusal(blocks) is None,
+        "offers": stale_offers(triple, standing_for(triple, member), blocks),
+        "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
+        "other": next_stale(member, triple),
+        "fault": fault,
+    }
+    return render(request, "review/stale.html", context, status=status)
+
+
+@member_view(*READERS)
+@require_safe
+def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Old and new text side by side. A triple that is not stale has only its page."""
+    triple = triple_for(member_of(request), pk)
+    if not triple.is_stale:
+        return redirect("review:triple", slug=project.slug, pk=triple.pk)
+    return _screen(request, triple)
+
+
+@member_view(*WRITERS)
+@require_POST
+def pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Pin the unchanged evidence to the new text, and go on to the next stale triple."""
+    member = member_of(request)
+    triple = triple_for(member, pk)
+    other = next_stale(member, triple)
+    snapshot = newest_snapshot(project, triple.snapshot.corpus_id) or triple.snapshot
+    try:
+        re_pin(project=project, triple_id=triple.pk, person=member.user, snapshot=snapshot, at=timezone.now())
+    except SubmitRefused as refusal:
+        if not triple.is_stale:
+            raise
+        return _screen(request, triple, fault=refusal.sentence, status=refusal.status)
+    messages.info(request, f"{triple.label} is pinned to the new text and goes to review again.")
+    return _on(project, other)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Retire a stale triple for one of the three reasons, and go on to the next."""
+    member = member_of(request)
+    triple = triple_for(member, pk)
+    other = next_stale(member, triple)
+    form = RetireForm(request.POST)
+    if not form.is_valid():
+        raise RetireRefused("Retiring needs one of the three reasons.", code="reason_missing")
+    retire_triple(
+        project=project,
+        triple_id=triple.pk,
+        lead=member.user,
+        roles=member.roles,
+        reason=RetireReason(form.cleaned_data["reason"]),
+        at=timezone.now(),
+    )
+    messages.info(request, f"{triple.label} is retired.")
+    return _on(project, other)

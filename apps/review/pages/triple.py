@@ -1,0 +1,280 @@
+"""The page of one triple: its rounds, its dispute, and what ends it."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.text.blocktext import is_cut
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.review import actions, rules
+from apps.review.actions import DisputeRefused, SubmitRefused
+from apps.review.core.policies import POLICIES, Policy
+from apps.review.enums import Category, Decision
+from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
+from apps.review.selectors.diffs import Difference, difference, last_difference
+from apps.review.selectors.offers import offers_for
+from apps.review.selectors.participation import Standing, standing_for
+from apps.review.selectors.reviews import RoundView, rounds_of
+from apps.triples.edges.bench import render_bench
+from apps.triples.edges.saving import save_bench
+from apps.triples.enums import RetireReason, State
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.staleness import compared
+from apps.triples.selectors.triples import expected_blocks, newest_snapshot, open_revision, triple_for
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+FORMS_SHOWN = ("withdraw", "adjudicate", "drop", "retire")
+
+
+class BlockView(NamedTuple):
+    """An expected block: its marked paragraphs, and the whole text behind a fold when that is more."""
+
+    version: BlockVersion
+    spans: list
+
+    @property
+    def is_cut(self) -> bool:
+        return is_cut(self.version.text, self.spans)
+
+
+def _block_views(revision: Revision) -> list[BlockView]:
+    return [BlockView(expected.version, expected.spans) for expected in expected_blocks(revision)]
+
+
+def _as(standing: Standing) -> str:
+    if standing.wrote_any:
+        return "as the author"
+    if standing.is_flagger:
+        return "as the one who flagged it"
+    if standing.reviewed_any:
+        return "as a reviewer"
+    return "as a lead" if standing.is_lead else "as a member"
+
+
+def _policy(triple: Triple, standing: Standing) -> Policy | None:
+    """The policy of the flag that is disputed, for everybody who may see that flag."""
+    if triple.state != State.DISPUTED or standing.veiled or standing.flag is None or not standing.flag.category:
+        return None
+    return POLICIES[Category(standing.flag.category)]
+
+
+def _history(rounds: list[RoundView]) -> list[tuple[RoundView, Difference | None]]:
+    """Each round with what its revision changed; the difference of the last one stands on the page by itself."""
+    changed: list[Difference | None] = [None]
+    changed += [difference(one.revision, other.revision) for one, other in pairwise(rounds[:-1])]
+    return list(zip(rounds, [*changed, None][: len(rounds)], strict=True))
+
+
+def _page(
+    request: HttpRequest, triple: Triple, *, doing: str = "", fault: str = "", posted: Any = None, status: int = 200
+) -> HttpResponse:
+    standing = standing_for(triple, member_of(request))
+    rounds = rounds_of(triple, standing)
+    offers = offers_for(triple, standing)
+    allowed = {offer.name for offer in offers if offer.refusal is None}
+    writing = open_revision(triple)
+    submitted = triple.revision.submitted_at is not None
+    context = {
+        "section": "Review",
+        "triple": triple,
+        "revision": triple.revision,
+        "blocks": _block_views(triple.revision),
+        "standing": standing,
+        "as_what": _as(standing),
+        "rounds": rounds,
+        "this_round": rounds[-1] if rounds else None,
+        "past": rounds[:-1],
+        "difference": last_difference(triple.revision) if submitted else None,
+        "history": _history(rounds),
+        "offers": offers,
+        "doing": doing if doing in allowed else "",
+        "fault": fault,
+        "posted": posted or {},
+        "policy": _policy(triple, standing),
+        "policies": [(value.value, value.label, POLICIES[value].short) for value in Category],
+        "flag_category": standing.flag.category if standing.flag else "",
+        "message_refusal": rules.message_refusal(triple, standing),
+        "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
+        "is_writing": writing is not None and writing.author_id == standing.person.pk,
+        "compared": compared(triple.revision, _newest(triple)) if triple.is_stale else [],
+        "children": list(triple.children.select_related("author").order_by("number")),
+    }
+    return render(request, "review/triple.html", context, status=status)
+
+
+@member_view(*READERS)
+@require_safe
+def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    doing = request.GET.get("do", "")
+    return _page(request, found, doing=doing if doing in FORMS_SHOWN else "")
+
+
+@member_view(*READERS)
+@require_safe
+def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What the current round was flagged for, to be read beside the wording that answers it; empty while blind."""
+    found = triple_for(member_of(request), pk)
+    rounds = rounds_of(found, standing_for(found, member_of(request)))
+    shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
+    context = {"triple": found, "flags": shown, "number": rounds[-1].number if rounds else 0}
+    return render(request, "review/flags.html", context)
+
+
+def _newest(triple: Triple) -> Snapshot:
+    return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
+
+
+def _back(project: Project, found: Triple) -> HttpResponse:
+    return redirect("review:triple", slug=project.slug, pk=found.pk)
+
+
+# Submitting --------------------------------------------------------------------------------------------------------
+
+
+@member_view(*WRITERS)
+@require_POST
+def submit(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """Save what the bench holds, then send it to review. When it may not go yet, it is saved and the bench says why.
+
+    Two calls, because what was typed must stay also when submitting is refused.
+    """
+    if pk is not None:
+        triple_for(member_of(request), pk)
+    bench, saved = save_bench(request, project, pk)
+    if saved is None:
+        return render_bench(request, bench, status=409 if bench.form.is_valid() else 400)
+    try:
+        sent = actions.submit_triple(
+            project=project, triple_id=saved.pk, author=member_of(request).user, at=timezone.now()
+        )
+    except SubmitRefused as refusal:
+        messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
+        return redirect("triples:edit", slug=project.slug, pk=saved.pk)
+    messages.info(request, f"{sent.label} went to two reviewers, round {sent.round}.")
+    return redirect("triples:mine", slug=project.slug)
+
+
+@member_view(*WRITERS)
+@require_POST
+def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Open the next revision and go to the bench."""
+    found = triple_for(member_of(request), pk)
+    actions.begin_revision(
+        project=project,
+        triple_id=found.pk,
+        person=member_of(request).user,
+        snapshot=_newest(found),
+        at=timezone.now(),
+    )
+    return redirect("triples:edit", slug=project.slug, pk=found.pk)
+
+
+@member_view(*WRITERS)
+@require_POST
+def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    try:
+        actions.re_pin(
+            project=project,
+            triple_id=found.pk,
+            person=member_of(request).user,
+            snapshot=_newest(found),
+            at=timezone.now(),
+        )
+    except SubmitRefused as refusal:
+        return _page(request, found, fault=refusal.sentence, status=refusal.status)
+    messages.info(request, f"{found.label} is pinned to the new text and goes to review again.")
+    return _back(project, found)
+
+
+# Disputes ----------------------------------------------------------------------------------------------------------
+
+
+@member_view(*READERS)
+@require_POST
+def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    form = MessageForm(request.POST)
+    text = form.cleaned_data["text"] if form.is_valid() else ""
+    actions.post_message(
+        project=project, triple_id=found.pk, author=member_of(request).user, text=text, at=timezone.now()
+    )
+    return _back(project, found)
+
+
+@member_view(*READERS)
+@require_POST
+def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    form = PolicyForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, doing="withdraw", fault="Name the policy that settles it.", status=400)
+    actions.withdraw_flag(
+        project=project,
+        triple_id=found.pk,
+        reviewer=member_of(request).user,
+        policy=Category(form.cleaned_data["policy"]),
+        at=timezone.now(),
+    )
+    messages.info(request, f"The flag is withdrawn; {found.label} is accepted.")
+    return _back(project, found)
+
+
+def _reason(request: HttpRequest) -> str:
+    form = ReasonForm(request.POST)
+    return form.cleaned_data["reason"] if form.is_valid() else ""
+
+
+@member_view(*WRITERS)
+@require_POST
+def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    try:
+        actions.drop_triple(
+            project=project,
+            triple_id=found.pk,
+            author=member_of(request).user,
+            reason=_reason(request),
+            at=timezone.now(),
+        )
+    except DisputeRefused as refusal:
+        if refusal.code != "reason_missing":
+            raise
+        return _page(request, found, doing="drop", fault=refusal.sentence, status=400)
+    messages.info(request, f"{found.label} is dropped.")
+    return _back(project, found)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = triple_for(member_of(request), pk)
+    form = AdjudicateForm(request.POST)
+    if not form.is_valid():
+        fault = "Choose one of the three decisions."
+        return _page(request, found, doing="adjudicate", fault=fault, posted=request.POST, status=400)
+    try:
+        decided = actions.adjudicate(
+            project=project,
+            triple_id=found.pk,
+            lead=member_of(request).user,
+            decision=Decision(form.cleaned_data["decision"]),
+            reason=form.cleaned_data["reason"],
+            at=timezone.now(),
+        )
+    except DisputeRefused as refusal:
+        if refusal.code != "reason_missing":
+            raise
+        return _page(request, found, doing="adjudicate", fault=refusal.sentence, posted=request.POST, status=400)
+    messages.info(request, f"Decided: {decided.label} is {State(decided.state).label.lower()}.")
+    return _back(project, found)

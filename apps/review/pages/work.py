@@ -1,0 +1,173 @@
+"""What the page “My work” shows: sections of rows, each with its age, oldest first, a page at a time."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from apps.accounts.enums import Role
+from apps.accounts.selectors import Member
+from apps.review.selectors import queues
+from apps.review.selectors.keyset import page
+from apps.triples.models import Triple
+
+SHOWN = 10
+SHOWN_ALONE = 50
+
+
+class Row(NamedTuple):
+    """One triple that waits. `url_name` is the page that deals with it."""
+
+    triple: Triple
+    question: str
+    round: int
+    since: datetime
+    url_name: str
+    is_escalated: bool
+
+
+class Section(NamedTuple):
+    """`more` is where its next page begins, "" when all of it is shown."""
+
+    name: str
+    title: str
+    note: str
+    since: str
+    rows: list[Row]
+    more: str
+    has_authors: bool
+
+
+class Kind(NamedTuple):
+    """A section of the page: what is in it, and by which time it is ordered."""
+
+    name: str
+    title: str
+    note: str
+    since: str
+    rows: Callable[[Member], QuerySet]
+    column: str
+    url_name: str
+    roles: frozenset[str] = frozenset()
+    of_seats: bool = False
+    has_authors: bool = False
+    escalates: bool = True
+
+
+KINDS = (
+    Kind(
+        "review",
+        "To review",
+        "your verdict is blind until both are in",
+        "Waiting",
+        lambda member: queues.review_queue(member.user, member.project),
+        "opened_at",
+        "review:screen",
+        frozenset({Role.REVIEWER}),
+        of_seats=True,
+    ),
+    Kind(
+        "answer",
+        "To answer",
+        "disputes in which the next move is yours",
+        "Open",
+        lambda member: queues.disputes_to_answer(member.user, member.project),
+        "changed_at",
+        "review:triple",
+        has_authors=True,
+    ),
+    Kind(
+        "drafts",
+        "Drafts to finish",
+        "only you see them until you submit",
+        "Saved",
+        lambda member: queues.drafts_of(member.user, member.project),
+        "changed_at",
+        "triples:edit",
+    ),
+    Kind(
+        "revisions",
+        "Revisions you began",
+        "the next round opens when you submit",
+        "Begun",
+        lambda member: queues.revisions_of(member.user, member.project),
+        "begun_at",
+        "triples:edit",
+    ),
+    Kind(
+        "adjudicate",
+        "Disputes you can adjudicate",
+        "you have no part in them",
+        "Open",
+        lambda member: queues.to_adjudicate(member.user, member.project),
+        "changed_at",
+        "review:triple",
+        frozenset({Role.LEAD}),
+        has_authors=True,
+    ),
+    Kind(
+        "waiting",
+        "Disputes with the others",
+        "you wrote, flagged or confirmed it, and the next move is somebody else’s",
+        "Open",
+        lambda member: queues.disputes_of_others(member.user, member.project),
+        "changed_at",
+        "review:triple",
+        has_authors=True,
+    ),
+    Kind(
+        "answered",
+        "Answered, round still open",
+        "you can change your mind until it closes",
+        "Answered",
+        lambda member: queues.answered_seats(member.user, member.project),
+        "answered_at",
+        "review:screen",
+        frozenset({Role.REVIEWER}),
+        of_seats=True,
+        escalates=False,
+    ),
+    Kind(
+        "dropped",
+        "Dropped, yours to reopen",
+        "each can start again as a new draft",
+        "Dropped",
+        lambda member: queues.dropped_of(member.user, member.project),
+        "changed_at",
+        "review:triple",
+        escalates=False,
+    ),
+)
+
+SECTIONS = frozenset(kind.name for kind in KINDS)
+
+
+def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[Section]:
+    """The sections that hold something. `alone` names one to be read on from the place `after`."""
+    late = queues.escalates_at(member.project, at)
+    kinds = [kind for kind in KINDS if not kind.roles or kind.roles & member.roles]
+    if alone in {kind.name for kind in kinds}:
+        return [_section(kind, member, late, after, SHOWN_ALONE) for kind in kinds if kind.name == alone]
+    found = [_section(kind, member, late, "", SHOWN) for kind in kinds]
+    return [section for section in found if section.rows]
+
+
+def _section(kind: Kind, member: Member, late: datetime, after: str, limit: int) -> Section:
+    read = page(kind.rows(member), kind.column, after, limit)
+    rows = [_row(kind, found, late) for found in read.rows]
+    return Section(kind.name, kind.title, kind.note, kind.since, rows, read.next, kind.has_authors)
+
+
+def _row(kind: Kind, found: Any, late: datetime) -> Row:
+    triple = found.revision.triple if kind.of_seats else found
+    revision = found.revision if kind.of_seats else triple.revision
+    since = getattr(found, kind.column)
+    return Row(
+        triple=triple,
+        question=revision.question,
+        round=triple.round,
+        since=since,
+        url_name=kind.url_name,
+        is_escalated=kind.escalates and since <= late,
+    )

@@ -1,0 +1,239 @@
+"""The lead's board: every triple that is on its way, whose move it is, and what waits too long.
+
+A lead who wrote or reviews a triple sees the same row of it whatever a reviewer did: who holds its seats, who has
+answered and what is stuck are shown to leads without a part, and filters that ask for them leave such rows out.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from apps.accounts.models import Project, User
+from apps.review.core.visibility import Part, Phase, sight
+from apps.review.models import ReviewSeat
+from apps.review.selectors.keyset import Page, Place, behind, place
+from apps.review.selectors.queues import CANDIDATE, escalates_at, with_last_word
+from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+
+PER_PAGE = 50
+
+KINDS: dict[str, Q] = {
+    "draft": Q(state=State.DRAFT) & ~Q(is_machine_written=True, adopted_by=None),
+    "candidate": CANDIDATE,
+    "in_review": Q(state=State.IN_REVIEW),
+    "disputed": Q(state=State.DISPUTED),
+    "stale": Q(state=State.ACCEPTED, is_stale=True),
+}
+KIND_LABELS = {
+    "draft": "Draft",
+    "candidate": "Candidate",
+    "in_review": "In review",
+    "disputed": "Disputed",
+    "stale": "Stale",
+}
+AGES = (1, 3, 7, 14, 30)
+
+
+class Asked(NamedTuple):
+    """What the board is narrowed to. Nothing else from outside reaches a query."""
+
+    state: str = ""
+    days: int | None = None
+    domain: str = ""
+    source: int | None = None
+    author: int | None = None
+    reviewer: int | None = None
+    show: str = ""  # "stuck", "escalated" or ""
+
+
+class SeatView(NamedTuple):
+    """A place in an open round, as a lead without a part sees it. `reviewer` None: nobody holds it."""
+
+    number: int
+    reviewer: User | None
+    is_answered: bool
+    is_stuck: bool
+    is_lapsed: bool
+    since: datetime | None
+
+    @property
+    def word(self) -> str:
+        if self.is_answered:
+            return "answered"
+        if self.is_stuck:
+            return "can no longer answer"
+        return "lease ran out" if self.is_lapsed else "has not answered"
+
+
+class Row(NamedTuple):
+    """One triple on the board. `seats` is None where this lead may not know who holds them."""
+
+    triple: Triple
+    kind: str
+    move: str
+    seats: list[SeatView] | None
+    has_part: bool
+    is_escalated: bool
+
+    @property
+    def is_stuck(self) -> bool:
+        return any(seat.is_stuck for seat in self.seats or [])
+
+    @property
+    def since(self) -> datetime:
+        return self.triple.changed_at
+
+
+def _parted(lead: User) -> Q:
+    """Triples that this person wrote or ever held a seat in."""
+    wrote = Revision.objects.filter(triple=OuterRef("pk"), author=lead)
+    seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=lead)
+    return Q(author=lead) | Q(adopted_by=lead) | Q(Exists(wrote)) | Q(Exists(seated))
+
+
+def _narrowed(project: Project, lead: User, asked: Asked, at: datetime) -> QuerySet[Triple]:
+    rows = Triple.objects.filter(project=project)
+    if asked.days is not None:
+        rows = rows.filter(changed_at__lte=at - timedelta(days=asked.days))
+    if asked.domain:
+        rows = rows.filter(domain=asked.domain)
+    if asked.source is not None:
+        rows = rows.filter(source=asked.source)
+    if asked.author is not None:
+        rows = rows.filter(author=asked.author)
+    if asked.reviewer is not None:
+        seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=asked.reviewer)
+        rows = rows.filter(Exists(seats))
+        if asked.reviewer != lead.pk:
+            rows = rows.exclude(Q(state=State.IN_REVIEW) & _parted(lead))
+    if asked.show == "escalated":
+        rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE)
+    if asked.show == "stuck":
+        stuck = stuck_seats(project).order_by().values("revision__triple")
+        rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(_parted(lead))
+    return rows
+
+
+def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: Place | None, limit: int) -> list[Triple]:
+    """The oldest of several kinds. Each kind is read in the order of its index, and what is read is merged."""
+    rows = with_last_word(rows.select_related("project", "author", "adopted_by", "current", "source"))
+    found = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
+    return list(heapq.merge(*found, key=lambda triple: (triple.changed_at, triple.pk)))[:limit]
+
+
+def board_page(
+    project: Project, lead: User, asked: Asked, at: datetime, *, after: str = "", limit: int = PER_PAGE
+) -> Page:
+    """One page of Rows, what has waited longest first."""
+    kinds = [asked.state] if asked.state in KINDS else list(KINDS)
+    if asked.show == "stuck":
+        kinds = [kind for kind in kinds if kind == "in_review"]
+    triples = _first(_narrowed(project, lead, asked, at), kinds, place(after), limit + 1)
+    shown = triples[:limit]
+    more = str(Place(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
+    return Page(_rows(project, lead, shown, at), more)
+
+
+def rows_for(project: Project, lead: User, triple_ids: Iterable[int], at: datetime) -> list[Row]:
+    """Rows of triples that are named, in the board's order."""
+    rows = with_last_word(Triple.objects.filter(project=project, pk__in=list(triple_ids)))
+    found = rows.select_related("project", "author", "adopted_by", "current", "source").order_by("changed_at", "pk")
+    return _rows(project, lead, list(found), at)
+
+
+# From triples to rows ----------------------------------------------------------------------------------------------
+
+
+def _parts(lead: User, triples: list[Triple]) -> dict[int, Part]:
+    ids = [triple.pk for triple in triples]
+    wrote = set(Revision.objects.filter(triple__in=ids, author=lead).values_list("triple", flat=True))
+    wrote |= {triple.pk for triple in triples if lead.pk in (triple.author_id, triple.adopted_by_id)}
+    seats = ReviewSeat.objects.filter(revision__triple__in=ids, reviewer=lead).order_by()
+    seated = set(seats.values_list("revision__triple", flat=True))
+    return {pk: Part.AUTHOR if pk in wrote else Part.REVIEWER if pk in seated else Part.LEAD for pk in ids}
+
+
+def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> list[Row]:
+    parts = _parts(lead, triples)
+    open_rounds = [triple.revision.pk for triple in triples if triple.state == State.IN_REVIEW]
+    seats: dict[int, list[ReviewSeat]] = defaultdict(list)
+    live = ReviewSeat.objects.filter(revision__in=open_rounds, released_at=None)
+    for seat in live.select_related("reviewer").order_by("number"):
+        seats[seat.revision_id].append(seat)
+    able = frozenset(able_in(project).order_by().values_list("pk", flat=True))
+    late = escalates_at(project, at)
+    pulled = is_pulled(project)
+    rows = []
+    for triple in triples:
+        kind = _kind(triple)
+        part = parts[triple.pk]
+        seen = sight(part, Phase.OPEN)
+        shown = None
+        if kind == "in_review" and seen.reviewer_names and seen.who_answered:
+            shown = [_seat(number, seats[triple.revision.pk], able, at, pulled) for number in NUMBERS]
+        rows.append(
+            Row(
+                triple=triple,
+                kind=kind,
+                move=_move(triple, kind, part, lead),
+                seats=shown,
+                has_part=part is not Part.LEAD,
+                is_escalated=triple.changed_at <= late and kind != "candidate",
+            )
+        )
+    return rows
+
+
+def _kind(triple: Triple) -> str:
+    if triple.state == State.ACCEPTED:
+        return "stale"
+    if triple.state == State.DRAFT and triple.is_machine_written and triple.adopted_by_id is None:
+        return "candidate"
+    return str(triple.state)
+
+
+def _seat(number: int, live: list[ReviewSeat], able: frozenset[int], at: datetime, pulled: bool) -> SeatView:
+    seat = next((seat for seat in live if seat.number == number), None)
+    if seat is None:
+        return SeatView(number, None, is_answered=False, is_stuck=not pulled, is_lapsed=False, since=None)
+    answered = seat.answered_at is not None
+    return SeatView(
+        number,
+        seat.reviewer,
+        is_answered=answered,
+        is_stuck=not answered and seat.reviewer_id not in able,
+        is_lapsed=not answered and seat.lease_expires_at is not None and seat.lease_expires_at <= at,
+        since=seat.opened_at,
+    )
+
+
+def _move(triple: Any, kind: str, part: Part, lead: User) -> str:
+    """Whose move it is, in words that are the same whatever a reviewer of an open round did."""
+    if kind == "draft":
+        return f"{triple.author} writes"
+    if kind == "candidate":
+        return "somebody adopts it"
+    if kind == "stale":
+        return "the next revision is being written" if triple.is_revised else "pin it again or retire it"
+    if kind == "disputed":
+        if triple.is_revised:
+            return f"{triple.author} revises"
+        has_answered = triple.last_word == triple.author_id
+        return "the flagger answers" if has_answered else f"{triple.author} answers the flag"
+    if part is Part.REVIEWER:
+        return "you and another reviewer"
+    return "its two reviewers"
+
+
+# Filters -----------------------------------------------------------------------------------------------------------
+
+
+def people_of_board(project: Project) -> QuerySet[User]:
+    """Everybody who holds or held a role here, by name: authors and reviewers to filter by."""
+    return User.objects.filter(memberships__project=project).distinct().order_by("name", "pk")

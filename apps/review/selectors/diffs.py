@@ -1,0 +1,112 @@
+"""What changed between two revisions of a triple, for reviewers and disputes: everything they were asked about."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from apps.common.text.worddiff import Piece, word_diff
+from apps.triples.core.evidence import quoted
+from apps.triples.models import ExpectedBlock, Revision
+from apps.triples.selectors.staleness import MAX_COMPARED
+from apps.triples.selectors.triples import expected_blocks
+
+
+class Change(NamedTuple):
+    """One part of what is reviewed: its label, the old and the new text, and their word difference."""
+
+    label: str
+    old: str
+    new: str
+    pieces: list[Piece]
+    is_block: bool = False
+
+    @property
+    def is_changed(self) -> bool:
+        return self.old != self.new
+
+    @property
+    def old_pieces(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.kind != "ins"]
+
+    @property
+    def new_pieces(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.kind != "del"]
+
+
+class Difference(NamedTuple):
+    """Question and answer stand first, changed or not; `others` are what else changed."""
+
+    before: Revision
+    after: Revision
+    changes: list[Change]
+
+    @property
+    def is_any(self) -> bool:
+        return any(change.is_changed for change in self.changes)
+
+    @property
+    def others(self) -> list[Change]:
+        return [change for change in self.changes[2:] if change.is_changed]
+
+    @property
+    def shown(self) -> list[Change]:
+        return [*self.changes[:2], *self.others]
+
+
+def _change(label: str, old: str, new: str) -> Change:
+    if old != new and len(old) + len(new) > MAX_COMPARED:
+        return Change(label, old, new, [Piece("del", old), Piece("ins", new)])
+    return Change(label, old, new, word_diff(old, new))
+
+
+def _evidence(blocks: list[ExpectedBlock]) -> str:
+    return "\n".join(quoted(block.version.text, [(start, end) for start, end in block.spans]) for block in blocks)
+
+
+def _name(block: ExpectedBlock) -> str:
+    """ "Security handbook / 3.6 Break-glass access (SEC-3.6)"."""
+    version = block.version
+    title = f"{version.title} ({version.block.outside_id})" if version.title else version.block.outside_id
+    return f"{version.block.document} / {title}"
+
+
+def _needed(revision: Revision, blocks: list[ExpectedBlock]) -> str:
+    if len(blocks) < 2:
+        return "One block"
+    return "All of the blocks are needed" if revision.needs_all_blocks else "Any one of the blocks suffices"
+
+
+def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Iterator[Change]:
+    """The blocks that both revisions expect and a newer snapshot words anew."""
+    old = {block.version.block_id: block.version for block in before}
+    for block in after:
+        was = old.get(block.version.block_id)
+        if was is not None and was.text_digest != block.version.text_digest:
+            label = f"Text of {block.version.title or block.version.block.outside_id}"
+            yield _change(label, was.text, block.version.text)._replace(is_block=True)
+
+
+def difference(before: Revision, after: Revision) -> Difference:
+    """Every part of two revisions beside each other; blocks that a newer snapshot words anew come last."""
+    old, new = expected_blocks(before), expected_blocks(after)
+    changes = [
+        _change("Question", before.question, after.question),
+        _change("Answer", before.answer, after.answer),
+        _change("Evidence", _evidence(old), _evidence(new)),
+        _change("Blocks", "\n".join(map(_name, old)), "\n".join(map(_name, new))),
+        _change("Needed", _needed(before, old), _needed(after, new)),
+        _change("Note", before.note, after.note),
+        *_new_texts(old, new),
+    ]
+    return Difference(before, after, changes)
+
+
+def last_difference(revision: Revision) -> Difference | None:
+    """The difference to the submitted revision before, or None for a first one."""
+    before = (
+        Revision.objects.filter(triple=revision.triple_id, number__lt=revision.number)
+        .exclude(submitted_at=None)
+        .select_related("author")
+        .order_by("-number")
+        .first()
+    )
+    return difference(before, revision) if before else None

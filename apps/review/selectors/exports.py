@@ -1,0 +1,252 @@
+"""A project's triples as entries of a file, as far as one person may see them: streamed, page by page of numbers.
+
+A released version has its own files. These are the triples as they stand now, to hand on and to take in elsewhere.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.common.errors import Refusal
+from apps.queries.selectors import lost_permissions
+from apps.review.models import Verdict
+from apps.review.selectors.blinding import veiled_among
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND
+from apps.triples.enums import State
+from apps.triples.formats.entry import ALL as ALL_NEEDED
+from apps.triples.formats.entry import ANY, Entry, EntryBlock, Evidence
+from apps.triples.models import CANDIDATE, ExpectedBlock, ImportedEntry, Triple
+from apps.triples.rules import WRITERS
+from apps.triples.selectors.entry_comparison import OWN_ID
+from apps.triples.selectors.same_wording import digest_of_revision
+from apps.triples.selectors.triples import WITH_BLOCKS, visible_triples
+
+PAGE = 500
+CANDIDATES, EVERY = "candidates", "all"
+STATES = {
+    **{state.value: state.label for state in State},
+    CANDIDATES: "Candidates",
+    EVERY: "Every state",
+}
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "yaml": "application/yaml"}
+NAMED = 12
+MOST_COUNTED = 1_000
+
+
+class WrongExport(Refusal):
+    """A form or a state that there is none of."""
+
+    status = 400
+
+
+class Held(NamedTuple):
+    """How many triples a file holds, counted up to MOST_COUNTED."""
+
+    count: int  # type: ignore[assignment]
+
+    @property
+    def words(self) -> str:
+        return f"{MOST_COUNTED:,} or more" if self.count >= MOST_COUNTED else f"{self.count:,}"
+
+
+class LeftOut(NamedTuple):
+    """Triples that the file does not hold, and why; the first dozen by name."""
+
+    reason: str
+    count: int  # type: ignore[assignment]
+    labels: list[str]
+
+    @property
+    def sentence(self) -> str:
+        more = f" and {self.count - len(self.labels):,} more" if self.count > len(self.labels) else ""
+        return f"{self.reason}: {', '.join(self.labels)}{more}."
+
+
+class Selection:
+    """The triples in one state (or CANDIDATES, or EVERY) that a member may see, without those that may not leave.
+
+    Nobody (`member` is None) is who runs the command line: nothing but open rounds is closed to them.
+    """
+
+    def __init__(self, project: Project, state: str, *, member: Member | None, at: datetime) -> None:
+        if state not in STATES:
+            raise WrongExport(f"“{state[:40]}” is no state. Known are {', '.join(STATES)}.", code="unknown_state")
+        self.project = project
+        self.member = member
+        self.state = state
+        self.lost = lost_permissions(project, at=at)
+
+    def visible(self) -> QuerySet[Triple]:
+        seen, may_adopt = ~CANDIDATE, True
+        if self.member is not None:
+            seen = Q(pk__in=visible_triples(self.member).order_by().values("pk"))
+            may_adopt = bool(self.member.roles & WRITERS)
+        if self.state == CANDIDATES:
+            seen = CANDIDATE if may_adopt else Q(pk=None)
+        elif self.state == EVERY:
+            seen = seen | CANDIDATE if may_adopt else seen
+        else:
+            seen = seen & Q(state=self.state)
+        return Triple.objects.filter(seen, project=self.project)
+
+    def entries(self) -> Iterator[Entry]:
+        """By number. Memory holds one page of triples and their blocks."""
+        last = 0
+        while page := self._page(last):
+            yield from self._entries_of(page)
+            last = page[-1].number
+
+    def held(self) -> Held:
+        """How many triples the file holds."""
+        return Held(len(self._in_file().order_by("number").values_list("pk")[:MOST_COUNTED]))
+
+    def _in_file(self) -> QuerySet[Triple]:
+        return self.visible().exclude(self._without_permission()).filter(_is_whole())
+
+    def _page(self, last: int) -> list[Triple]:
+        found = self._in_file().filter(number__gt=last)
+        return list(
+            found.select_related("author", "adopted_by", "source", "query", "imported", "current__snapshot__corpus")
+            .prefetch_related(WITH_BLOCKS)
+            .order_by("number")[:PAGE]
+        )
+
+    def _entries_of(self, page: Sequence[Triple]) -> Iterator[Entry]:
+        reviewers = _reviewers_of(page)
+        veiled = veiled_among(page, self.member.user) if self.member else set()
+        for triple in page:
+            if triple.pk in veiled:
+                yield entry_of_triple(triple, [], "")
+            else:
+                yield entry_of_triple(triple, reviewers.get(triple.pk, []), triple.resolution)
+
+    def _without_permission(self) -> Q:
+        if not self.lost:
+            return Q(pk=None)
+        return Q(source__in=self.lost) | Q(query__isnull=False, query__source__in=self.lost)
+
+    def left_out(self) -> list[LeftOut]:
+        """What is not in the file: first by source, then drafts that are no whole entry yet."""
+        found = []
+        for source, reason in self.lost.items():
+            resting = self.visible().filter(Q(source=source) | Q(query__source=source))
+            found.append(_left_out(resting, f"{_name_of(self.project, source)} {reason}"))
+        if self.state in (State.DRAFT, State.WITHDRAWN, CANDIDATES, EVERY):
+            halves = self.visible().exclude(self._without_permission()).exclude(_is_whole())
+            found.append(_left_out(halves, "A question, an answer or a block is missing"))
+        return [one for one in found if one.count]
+
+
+def _is_whole() -> Q:
+    has_block = Exists(ExpectedBlock.objects.filter(revision=OuterRef("current")))
+    return ~Q(current__question="") & ~Q(current__answer="") & Q(has_block)
+
+
+def _left_out(triples: QuerySet[Triple], reason: str) -> LeftOut:
+    first = list(triples.only("number").order_by("number")[:NAMED])
+    count = len(first) if len(first) < NAMED else triples.count()
+    return LeftOut(reason, count, [triple.label for triple in first])
+
+
+def _name_of(project: Project, source: int) -> str:
+    return project.sources.get(pk=source).name
+
+
+def _reviewers_of(page: Sequence[Triple]) -> dict[int, list[str]]:
+    """The names of both reviewers of each triple's current revision, where its round is closed."""
+    rows = (
+        Verdict.objects.filter(revision__in=[triple.current_id for triple in page], superseded_by=None)
+        .order_by("reviewer__name", "reviewer_id")
+        .values_list("revision__triple_id", "reviewer__name")
+    )
+    names: dict[int, list[str]] = defaultdict(list)
+    for triple, name in rows:
+        names[triple].append(name)
+    return {triple: given for triple, given in names.items() if len(given) >= REVIEWERS_PER_ROUND}
+
+
+# One entry ---------------------------------------------------------------------------------------------------------
+
+
+def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -> Entry:
+    """The triple as an entry. Until it has been reviewed here, what its file said of it is given back."""
+    revision = triple.revision
+    imported = origin_of(triple)
+    claims = claims_given_back(triple, imported)
+    author = triple.adopted_by if triple.is_machine_written else triple.author
+    adopter = triple.adopted_by.name if triple.adopted_by else claims.get("adopted_by", "")
+    return Entry(
+        question=revision.question,
+        expected_answer=revision.answer,
+        blocks=tuple(_block(expected) for expected in revision.expected_blocks.all()),
+        match=ALL_NEEDED if revision.needs_all_blocks else ANY,
+        id=claims.get("id") or triple.label,
+        query_id=triple.query.outside_id if triple.query else "",
+        domain=triple.domain,
+        difficulty=triple.difficulty,
+        source=triple.source.slug if triple.source else "",
+        added_by=claims.get("added_by") or (author.name if author else ""),
+        added_at=claims.get("added_at") or _iso(triple.created_at),
+        reviewed_by=tuple(claims.get("reviewed_by") or reviewers),
+        resolution=claims.get("resolution") or resolution,
+        is_machine_written=triple.is_machine_written,
+        machine=imported.machine if imported and triple.is_machine_written else "",
+        adopted_by=adopter if triple.is_machine_written else "",
+        split=claims.get("split"),
+        note=revision.note,
+        corpus=revision.snapshot.corpus.slug,
+        snapshot=revision.snapshot.digest,
+    )
+
+
+def origin_of(triple: Triple) -> ImportedEntry | None:
+    """Where it was imported from; None for what was written here."""
+    return getattr(triple, "imported", None)
+
+
+def claims_given_back(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:
+    """What the file said, while it holds: not reviewed here yet, and worded as it was there.
+
+    An id that is none of ours stays the triple's id for good.
+    """
+    if imported is None:
+        return {}
+    claims = dict(imported.claims)
+    if OWN_ID.match(claims.get("id", "")):
+        del claims["id"]
+    is_reviewed_here = triple.round > 1 or (triple.round == 1 and triple.state != State.IN_REVIEW)
+    if is_reviewed_here or imported.digest != digest_of_revision(triple.revision):
+        return {name: value for name, value in claims.items() if name == "id"}
+    return claims
+
+
+def _block(expected: ExpectedBlock) -> EntryBlock:
+    version = expected.version
+    pages = None if version.page_start is None else (version.page_start, version.page_end or version.page_start)
+    return EntryBlock(
+        block_id=version.block.outside_id,
+        document_id=version.block.document.outside_id,
+        pages=pages,
+        evidence=tuple(
+            Evidence(version.text[start:end], start, end)
+            for start, end in expected.spans
+            if 0 <= start < end <= len(version.text) and version.text[start:end].strip()
+        ),
+    )
+
+
+def _iso(when: datetime) -> str:
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# The file ----------------------------------------------------------------------------------------------------------
+
+
+def file_name(selection: Selection, form: str) -> str:
+    """Made of a slug and known words only, so that it is safe in a header and on every file system."""
+    return f"{selection.project.slug}-triples-{selection.state.replace('_', '-')}.{form}"

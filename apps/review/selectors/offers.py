@@ -1,0 +1,101 @@
+"""What a person can do with a triple right now, and why not the rest: the buttons of the triple's page."""
+
+from typing import NamedTuple
+
+from apps.review import rules
+from apps.review.selectors.participation import Standing
+from apps.triples import rules as writing
+from apps.triples.enums import State
+from apps.triples.models import Triple
+
+
+class Offer(NamedTuple):
+    """`refusal` is the sentence of the rule, or None when it is allowed."""
+
+    name: str
+    key: str
+    title: str
+    meaning: str
+    refusal: str | None
+
+    @property
+    def text(self) -> str:
+        return self.refusal or self.meaning
+
+
+def _disputed(triple: Triple, standing: Standing) -> list[Offer]:
+    flagged_by = f"{standing.flagger} flagged it." if standing.flagger else ""
+    return [
+        Offer(
+            "revise",
+            "r",
+            "Revise",
+            f"Opens revision {triple.revision.number + 1} and a new round; both reviewers see the difference.",
+            rules.revise_refusal(triple, standing),
+        ),
+        Offer(
+            "split",
+            "s",
+            "Split",
+            "Two to six claims, each a draft with its own evidence; this one keeps the links.",
+            rules.split_refusal(triple, standing),
+        ),
+        Offer("drop", "d", "Drop", "Needs a reason. It goes to the quality log.", rules.drop_refusal(triple, standing)),
+        Offer(
+            "withdraw",
+            "w",
+            "Withdraw the flag",
+            f"{flagged_by} A policy settles it, and the triple is accepted as it stands.".strip(),
+            rules.withdraw_flag_refusal(triple, standing),
+        ),
+        Offer(
+            "adjudicate",
+            "a",
+            "Adjudicate",
+            "Accept it, send it to another round, or drop it. The reason is kept.",
+            rules.adjudicate_refusal(triple, standing),
+        ),
+    ]
+
+
+def _accepted(triple: Triple, standing: Standing) -> list[Offer]:
+    offers = [
+        Offer(
+            "retire",
+            "x",
+            "Retire",
+            "Leaves the gold set for good; versions that hold it keep it.",
+            writing.retire_refusal(standing.roles, triple),
+        )
+    ]
+    if triple.is_stale:
+        repin = rules.repin_refusal(triple, standing)
+        pin = "Keeps evidence that is unchanged; a new round opens."
+        anew = "Opens the bench on the new text; a new round follows."
+        offers = [
+            Offer("re_pin", "p", "Pin to the new text", pin, repin),
+            Offer("revise", "r", "Write it anew", anew, repin),
+            *offers,
+        ]
+    return offers
+
+
+def offers_for(triple: Triple, standing: Standing) -> list[Offer]:
+    """Every way on from this state, allowed ones first; none when the triple has ended for good."""
+    if triple.state == State.DISPUTED:
+        offers = _disputed(triple, standing)
+    elif triple.state == State.ACCEPTED:
+        offers = _accepted(triple, standing)
+    elif triple.state == State.DROPPED:
+        offers = [
+            Offer(
+                "reopen",
+                "r",
+                "Reopen as a new draft",
+                "Starts a new revision that only you see until you submit it.",
+                writing.reopen_refusal(standing.person, standing.roles, triple),
+            )
+        ]
+    else:
+        return []
+    return sorted(offers, key=lambda offer: offer.refusal is not None)

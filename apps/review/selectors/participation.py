@@ -1,0 +1,102 @@
+"""What a person is to a triple right now: worked out once, asked by rules, buttons and visibility."""
+
+from dataclasses import dataclass
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.accounts.selectors import Member
+from apps.review.core.visibility import Part, Phase
+from apps.review.enums import Choice
+from apps.review.models import ReviewSeat, Verdict
+from apps.review.selectors.blinding import is_veiled
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import authors_of
+
+REVIEWERS_PER_ROUND = 2
+
+
+def live_verdicts(revision: Revision) -> list[Verdict]:
+    """The verdicts that count, by seat: a superseded one does not."""
+    return list(
+        Verdict.objects.filter(revision=revision, superseded_by=None)
+        .select_related("reviewer")
+        .order_by("seat__number")
+    )
+
+
+def phase_of(revision: Revision, verdicts: int) -> Phase:
+    """How far the round of a revision is, with so many verdicts that stand."""
+    if revision.submitted_at is None:
+        return Phase.WRITING
+    return Phase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else Phase.OPEN
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`flagger` is who flagged the closed current round of a disputed triple; `own` is the person's live verdict."""
+
+    person: User
+    roles: frozenset[str]
+    is_author: bool
+    wrote_any: bool
+    reviewed_any: bool
+    seat: ReviewSeat | None
+    own: Verdict | None
+    flag: Verdict | None
+    phase: Phase
+    veiled: bool = False
+
+    @property
+    def is_lead(self) -> bool:
+        return Role.LEAD in self.roles
+
+    @property
+    def is_flagger(self) -> bool:
+        return self.flag is not None and self.flag.reviewer_id == self.person.pk
+
+    @property
+    def flagger(self) -> User | None:
+        return self.flag.reviewer if self.flag else None
+
+    @property
+    def has_part(self) -> bool:
+        return self.wrote_any or self.reviewed_any
+
+    @property
+    def part(self) -> Part:
+        if self.wrote_any:
+            return Part.AUTHOR
+        if self.reviewed_any:
+            return Part.REVIEWER
+        if self.is_lead:
+            return Part.LEAD
+        if self.roles & {Role.ANNOTATOR, Role.REVIEWER}:
+            return Part.BYSTANDER
+        return Part.VIEWER
+
+
+def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing:
+    """What somebody with these roles is to the triple. A part once had stays, whatever the roles are now."""
+    revision = triple.revision
+    verdicts = live_verdicts(revision)
+    phase = phase_of(revision, len(verdicts))
+    flags = [verdict for verdict in verdicts if verdict.choice == Choice.FLAG]
+    wrote = authors_of(triple)
+    seats = list(ReviewSeat.objects.filter(revision__triple=triple, reviewer=person))
+    seat = next((s for s in seats if s.revision_id == revision.pk and s.released_at is None), None)
+    return Standing(
+        person=person,
+        roles=roles,
+        is_author=person.pk == triple.author_id,
+        wrote_any=person.pk in wrote,
+        reviewed_any=bool(seats),
+        seat=seat,
+        own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
+        flag=flags[0] if phase is Phase.CLOSED and len(flags) == 1 else None,
+        phase=phase,
+        veiled=is_veiled(triple, person),
+    )
+
+
+def standing_for(triple: Triple, member: Member) -> Standing:
+    return standing_of(triple, member.user, member.roles)

@@ -1,0 +1,247 @@
+"""What waits for one person: to write, to review, to answer, and for leads to decide. Oldest first, never all at once.
+
+Nothing in a person's queue depends on what another reviewer of the same round did.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import policy
+from apps.review.enums import Choice
+from apps.review.models import DisputeMessage, ReviewSeat, Verdict
+from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers_in
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import triples_of
+
+MOST_COUNTED = 100
+CANDIDATE = Q(state=State.DRAFT, is_machine_written=True, adopted_by=None)
+
+
+def escalates_at(project: Project, at: datetime) -> datetime:
+    """What has waited since before this moment has waited too long."""
+    return at - timedelta(days=policy(project, "escalation_days"))
+
+
+# To review ---------------------------------------------------------------------------------------------------------
+
+
+def _seats_of(person: User, project: Project) -> QuerySet[ReviewSeat]:
+    return ReviewSeat.objects.filter(
+        reviewer=person, released_at=None, revision__triple__project=project
+    ).select_related("revision__triple__project")
+
+
+def open_seats_of(person: User, project: Project) -> QuerySet[ReviewSeat]:
+    """The person's seats in open rounds, oldest first, answered or not. Nothing in it depends on anybody else."""
+    return _seats_of(person, project).filter(closed_at=None).order_by("opened_at", "pk")
+
+
+def review_queue(person: User, project: Project) -> QuerySet[ReviewSeat]:
+    """What waits for this person's verdict, oldest first."""
+    return _seats_of(person, project).filter(UNANSWERED).order_by("opened_at", "pk")
+
+
+def answered_seats(person: User, project: Project) -> QuerySet[ReviewSeat]:
+    """What the person answered in rounds that are still open: a change of mind counts until they close."""
+    return _seats_of(person, project).filter(closed_at=None, answered_at__isnull=False)
+
+
+def next_in_queue(person: User, project: Project, after: int | None = None) -> Triple | None:
+    """The next triple to review: the one behind triple `after` in the queue, or the first. None: nothing waits."""
+    queue = review_queue(person, project)
+    seat = None
+    if after is not None and (here := queue.filter(revision__triple=after).first()):
+        later = Q(opened_at__gt=here.opened_at) | Q(opened_at=here.opened_at, pk__gt=here.pk)
+        seat = queue.filter(later).first()
+    seat = seat or queue.first()
+    return seat.revision.triple if seat else None
+
+
+def _offered(person: User, project: Project, at: datetime) -> QuerySet[Triple]:
+    """Open rounds with a place that this person may take: free, or held by somebody whose lease ran out."""
+    live = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None)
+    held = live.exclude(lapsed(at))
+    both = Exists(held.filter(number=1)) & Exists(held.filter(number=2))
+    return (
+        Triple.objects.filter(project=project, state=State.IN_REVIEW)
+        .exclude(author=person)
+        .exclude(adopted_by=person)
+        .filter(~both, ~Exists(live.filter(reviewer=person)))
+        .exclude(Exists(Revision.objects.filter(triple=OuterRef("pk"), author=person)))
+        .order_by("changed_at", "pk")
+    )
+
+
+def offers_to(person: User, project: Project, at: datetime, *, again: bool = True, limit: int) -> list[int]:
+    """Ids of the rounds that this person is offered, oldest first, where reviewers pull their seats.
+
+    A newcomer is not offered a round beside another newcomer while there are others. What they gave back comes last,
+    and not at all unless `again`.
+    """
+    if not is_pulled(project):
+        return []
+    offered = _offered(person, project, at)
+    given_back = Exists(ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person))
+    fresh = offered.exclude(given_back)
+    newcomers = newcomers_in(project)
+    turns = [fresh]
+    if person.pk in newcomers:
+        beside = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer__in=newcomers)
+        turns.insert(0, fresh.exclude(Exists(beside)))
+    if again:
+        turns.append(offered.filter(given_back))
+    for turn in turns:
+        if found := list(turn.values_list("pk", flat=True)[:limit]):
+            return found
+    return []
+
+
+class Tally(NamedTuple):
+    """How many wait, counted up to MOST_COUNTED, and since when the oldest does."""
+
+    count: int  # type: ignore[assignment]
+    since: datetime | None
+
+    @property
+    def words(self) -> str:
+        return f"{MOST_COUNTED:,} or more" if self.count >= MOST_COUNTED else f"{self.count:,}"
+
+
+def tally(rows: QuerySet, column: str) -> Tally:
+    """`rows` must be ordered, oldest first."""
+    times = list(rows.values_list(column, flat=True)[:MOST_COUNTED])
+    return Tally(len(times), times[0] if times else None)
+
+
+def offered_tally(person: User, project: Project, at: datetime) -> Tally:
+    """How much this person could pull now."""
+    return tally(_offered(person, project, at), "changed_at") if is_pulled(project) else Tally(0, None)
+
+
+# To answer ---------------------------------------------------------------------------------------------------------
+
+
+def _flagged(person: User) -> Exists:
+    return Exists(
+        Verdict.objects.filter(revision=OuterRef("current"), reviewer=person, choice=Choice.FLAG, superseded_by=None)
+    )
+
+
+def _wrote(person: User) -> Exists:
+    return Exists(Revision.objects.filter(triple=OuterRef("pk"), author=person))
+
+
+def _disputed(project: Project) -> QuerySet[Triple]:
+    return triples_of(project).filter(state=State.DISPUTED).order_by("changed_at", "pk")
+
+
+def disputed_with(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputed triples in which the person is the author or holds a seat."""
+    seated = ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person, released_at=None)
+    return _disputed(project).filter(Exists(seated) | _wrote(person))
+
+
+def disputes_to_settle(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputed triples that the person wrote or flagged: those who only confirmed have nothing to do there."""
+    return _disputed(project).filter(_flagged(person) | _wrote(person))
+
+
+def with_last_word(disputed: QuerySet[Triple]) -> QuerySet[Triple]:
+    """`last_word`: who wrote last in the thread of the round, 0 for nobody. `is_revised`: the next one is begun."""
+    said = DisputeMessage.objects.filter(triple=OuterRef("pk"), round=OuterRef("round")).order_by("-pk")
+    begun = Revision.objects.filter(triple=OuterRef("pk"), submitted_at=None)
+    return disputed.annotate(
+        last_word=Coalesce(Subquery(said.values("author")[:1]), 0, output_field=BigIntegerField()),
+        is_revised=Exists(begun),
+    )
+
+
+def _is_turn_of(person: User) -> Q:
+    """A flag asks the author. From then on it is the turn of whoever did not write last, until a revision is begun."""
+    others = ~Q(last_word=person.pk)
+    return Q(is_revised=False) & ((_wrote(person) & others) | (_flagged(person) & others & ~Q(last_word=0)))
+
+
+def disputes_to_answer(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputes in which the next move is this person's."""
+    return with_last_word(_disputed(project)).filter(_is_turn_of(person))
+
+
+def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputes with this person in them, in which the next move is somebody else's."""
+    writing = Revision.objects.filter(triple=OuterRef("pk"), author=person, submitted_at=None)
+    found = with_last_word(disputed_with(person, project)).filter(~Exists(writing))
+    return found.filter(~_is_turn_of(person))
+
+
+def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
+    """Disputed triples in which the person has no part."""
+    seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=person)
+    disputed = _disputed(project).exclude(author=person).exclude(adopted_by=person)
+    return disputed.exclude(Exists(seated)).exclude(_wrote(person))
+
+
+# To write ----------------------------------------------------------------------------------------------------------
+
+
+def drafts_of(person: User, project: Project) -> QuerySet[Triple]:
+    """Drafts to finish. A machine's candidate is nobody's draft until somebody adopts it."""
+    drafts = triples_of(project).filter(author=person, state=State.DRAFT).exclude(CANDIDATE)
+    return drafts.order_by("changed_at", "pk")
+
+
+def revisions_of(person: User, project: Project) -> QuerySet[Triple]:
+    """Triples of which the person has begun the next revision and not submitted it: `begun_at` says when."""
+    begun = Revision.objects.filter(author=person, submitted_at=None, triple__project=project)
+    mine = begun.filter(triple=OuterRef("pk")).order_by("-number").values("created_at")[:1]
+    found = triples_of(project).filter(pk__in=begun.order_by().values("triple")).exclude(state=State.DRAFT)
+    return found.annotate(begun_at=Subquery(mine)).order_by("begun_at", "pk")
+
+
+def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
+    """Dropped triples that the person could reopen as a new draft."""
+    return triples_of(project).filter(author=person, state=State.DROPPED).order_by("changed_at", "pk")
+
+
+def stale_in(project: Project) -> QuerySet[Triple]:
+    """Accepted triples that wait to be pinned again or retired, by when they went stale."""
+    return triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
+
+
+# Counted for the home page -----------------------------------------------------------------------------------------
+
+
+class Waiting(NamedTuple):
+    """What waits for one person: how many, counted up to MOST_COUNTED, and when the oldest began to wait."""
+
+    word: str
+    count: int  # type: ignore[assignment]
+    since: datetime | None
+    url_name: str
+
+
+def _both(one: Tally, other: Tally) -> Tally:
+    times = [tally.since for tally in (one, other) if tally.since is not None]
+    return Tally(min(one.count + other.count, MOST_COUNTED), min(times, default=None))
+
+
+def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[Waiting]:
+    """Reviews, disputes and drafts that wait for this person; for a lead also what to adjudicate and what is stale."""
+    found: list[tuple[str, Tally, str]] = []
+    if Role.REVIEWER in roles:
+        mine = tally(review_queue(person, project), "opened_at")
+        found.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
+    found.append(("disputes to answer", tally(disputes_to_answer(person, project), "changed_at"), "review:queue"))
+    found.append(("drafts to finish", tally(drafts_of(person, project), "changed_at"), "review:queue"))
+    found.append(("revisions to finish", tally(revisions_of(person, project), "begun_at"), "review:queue"))
+    if Role.LEAD in roles:
+        others = tally(to_adjudicate(person, project), "changed_at")
+        found.append(("disputes to adjudicate", others, "review:queue"))
+        found.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
+    return [Waiting(word, rows.count, rows.since, url) for word, rows, url in found if rows.count]

@@ -1,0 +1,159 @@
+"""Reads of reviews: what a person may see of a triple's rounds, and what agreement is computed from."""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, QuerySet
+
+from apps.accounts.models import Project, User
+from apps.review.core.visibility import Phase, Sight, sees_answers_to_warnings, sight
+from apps.review.enums import Category, Choice, Reason, Side
+from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
+from apps.review.selectors.participation import Standing, phase_of
+from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+
+
+def _live() -> QuerySet[Verdict]:
+    return Verdict.objects.filter(superseded_by=None)
+
+
+# One triple --------------------------------------------------------------------------------------------------------
+
+
+class VerdictView(NamedTuple):
+    choice: str
+    reasons: list[str]
+    category: str
+    note: str
+    who: User
+    is_own: bool
+    at: datetime
+
+    @property
+    def is_flag(self) -> bool:
+        return self.choice == Choice.FLAG
+
+    @property
+    def words(self) -> str:
+        """ "overstated, numeric precision": what is wrong, and its kind."""
+        named = [reason.removeprefix("Answer ") for reason in self.reasons]
+        return ", ".join([*named, self.category] if self.category else named).lower()
+
+
+class RoundView(NamedTuple):
+    """One round as one person may see it; what they may not see is not in it."""
+
+    revision: Revision
+    phase: Phase
+    sight: Sight
+    verdicts: list[VerdictView]
+    reviewers: list[User]
+    resolution: Resolution | None
+    messages: list[DisputeMessage]
+    warnings: list[dict[str, str]]
+
+    @property
+    def number(self) -> int:
+        return self.revision.round
+
+    @property
+    def flags(self) -> list[VerdictView]:
+        return [verdict for verdict in self.verdicts if verdict.is_flag]
+
+
+def _view(verdict: Verdict, person: User) -> VerdictView:
+    return VerdictView(
+        choice=verdict.choice,
+        reasons=[Reason(reason).label for reason in verdict.reasons],
+        category=Category(verdict.category).label if verdict.category else "",
+        note=verdict.note,
+        who=verdict.reviewer,
+        is_own=verdict.reviewer_id == person.pk,
+        at=verdict.given_at,
+    )
+
+
+def rounds_of(triple: Triple, standing: Standing) -> list[RoundView]:
+    """The rounds of a triple, oldest first, each cut to what `standing` may see of it."""
+    revisions = list(triple.revisions.exclude(submitted_at=None).select_related("author").order_by("number"))
+    verdicts: dict[int, list[Verdict]] = defaultdict(list)
+    for verdict in _live().filter(revision__triple=triple).select_related("reviewer").order_by("seat__number"):
+        verdicts[verdict.revision_id].append(verdict)
+    seats: dict[int, list[User]] = defaultdict(list)
+    for seat in ReviewSeat.objects.filter(revision__triple=triple, released_at=None).select_related("reviewer"):
+        seats[seat.revision_id].append(seat.reviewer)
+    ends = {end.revision_id: end for end in triple.resolutions.select_related("decided_by").order_by("pk")}
+    messages: dict[int, list[DisputeMessage]] = defaultdict(list)
+    for message in triple.messages.select_related("author").order_by("posted_at", "pk"):
+        messages[message.round].append(message)
+    views = []
+    for revision in revisions:
+        given = verdicts[revision.pk]
+        phase = phase_of(revision, len(given))
+        seen = sight(standing.part, phase, veiled=standing.veiled)
+        shown = [
+            _view(verdict, standing.person)
+            for verdict in given
+            if seen.other_verdicts or (seen.own_verdict and verdict.reviewer_id == standing.person.pk)
+        ]
+        views.append(
+            RoundView(
+                revision=revision,
+                phase=phase,
+                sight=seen,
+                verdicts=shown,
+                reviewers=seats[revision.pk] if seen.reviewer_names else [],
+                resolution=ends.get(revision.pk) if seen.other_verdicts else None,
+                messages=messages[revision.round] if seen.thread else [],
+                warnings=revision.warnings if _sees_warnings(standing, phase) else [],
+            )
+        )
+    return views
+
+
+def _sees_warnings(standing: Standing, phase: Phase) -> bool:
+    return sees_answers_to_warnings(standing.part, phase, veiled=standing.veiled)
+
+
+# Agreement ---------------------------------------------------------------------------------------------------------
+
+
+class FlagCount(NamedTuple):
+    """Flags among first-round verdicts of closed rounds: `flags` of `reviews`, on `revisions` revisions."""
+
+    person: User
+    flags: int
+    reviews: int
+    revisions: int
+
+
+def _flag_counts(project: Project, side: Side) -> list[FlagCount]:
+    found = counted(project).filter(revision__round=FIRST_ROUND)
+    rows = (
+        found.values_list(PERSON[side])
+        .annotate(flags=FLAGS, reviews=Count("pk"), revisions=Count("revision", distinct=True))
+        .order_by()
+    )
+    people = User.objects.in_bulk([row[0] for row in rows])
+    return sorted(
+        (FlagCount(people[pk], *more) for pk, *more in rows), key=lambda row: (row.person.name, row.person.pk)
+    )
+
+
+def flag_counts_by_author(project: Project) -> list[FlagCount]:
+    """Flags that each author's first revisions received, by name."""
+    return _flag_counts(project, Side.AUTHOR)
+
+
+def flag_counts_by_reviewer(project: Project) -> list[FlagCount]:
+    """Flags that each reviewer gave in first rounds, by name."""
+    return _flag_counts(project, Side.REVIEWER)
+
+
+def resolutions_of(project: Project) -> dict[str, int]:
+    """How many accepted triples stand on each kind of resolution."""
+    found = Triple.objects.filter(project=project, state=State.ACCEPTED)
+    return dict(found.values_list("resolution").annotate(Count("pk")).order_by("resolution"))

@@ -1,0 +1,204 @@
+"""Who reviews what: two seats a revision, given by least load or pulled from a queue, never to anybody who wrote."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of, policy
+from apps.review.models import ReviewSeat
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import authors_of
+
+NUMBERS = range(1, REVIEWERS_PER_ROUND + 1)
+UNANSWERED = Q(released_at=None, answered_at=None)
+
+
+# How a project seats people ----------------------------------------------------------------------------------------
+
+
+def is_pulled(project: Project) -> bool:
+    """Whether reviewers take their seats from a queue. Otherwise seats are given by load when a round opens."""
+    return policy(project, "review_assignment") == "pull"
+
+
+def lease_from(project: Project, at: datetime) -> datetime | None:
+    """When a seat opened at `at` lapses unless it is answered. None: seats by load are held for ever."""
+    if not is_pulled(project):
+        return None
+    return at + timedelta(hours=policy(project, "review_lease_hours"))
+
+
+def lapsed(at: datetime) -> Q:
+    """Seats whose lease ran out unanswered: whoever asks next may have them."""
+    return UNANSWERED & Q(lease_expires_at__lte=at)
+
+
+# Who may, and who should -------------------------------------------------------------------------------------------
+
+
+def able_in(project: Project) -> QuerySet[User]:
+    """Everybody who can answer a review in the project now."""
+    return members_of(project, Role.REVIEWER)
+
+
+def open_load(project: Project) -> dict[int, int]:
+    """Seats in open rounds per person, answered or not.
+
+    Answered ones count too: otherwise where the next triple goes would tell who has answered this one.
+    """
+    rows = (
+        ReviewSeat.objects.filter(released_at=None, closed_at=None, revision__triple__project=project)
+        .order_by()
+        .values_list("reviewer")
+        .annotate(Count("pk"))
+    )
+    return dict(rows)
+
+
+def newcomers_in(project: Project) -> frozenset[int]:
+    """Reviewers who have given fewer reviews here than the project asks for before somebody counts as practised.
+
+    Nobody where all are new: then there is no one practised to sit beside. Only closed rounds count: otherwise where
+    the next seat goes would tell who has just answered.
+    """
+    needed = policy(project, "calibrating_reviews")
+    if not needed:
+        return frozenset()
+    closed = ReviewSeat.objects.filter(reviewer=OuterRef("pk"), released_at=None, closed_at__isnull=False)
+    given = closed.filter(revision__triple__project=project).values("pk")
+    able = able_in(project).order_by().annotate(enough=Subquery(given[needed - 1 : needed]))
+    is_new = {pk: enough is None for pk, enough in able.values_list("pk", "enough")}
+    return frozenset() if all(is_new.values()) else frozenset(pk for pk in is_new if is_new[pk])
+
+
+def _lot(triple: Triple, person: User) -> str:
+    return hashlib.sha256(f"{triple.pk}:{person.pk}".encode()).hexdigest()
+
+
+def choose(
+    triple: Triple,
+    people: Iterable[User],
+    load: dict[int, int],
+    keep: Iterable[int],
+    writers: frozenset[int],
+    newcomers: frozenset[int] = frozenset(),
+    last: Iterable[int] = (),
+) -> list[User]:
+    """Two reviewers: those of the round before first, then the least loaded, ties by lot. Fewer when there are none.
+
+    People in `last` come behind everybody else. Two newcomers do not sit together while somebody practised is there;
+    who sat in the round before stays.
+    """
+    kept, behind = set(keep), set(last)
+    able = [person for person in people if person.pk not in writers]
+    able.sort(
+        key=lambda person: (
+            person.pk in behind,
+            person.pk not in kept,
+            load.get(person.pk, 0),
+            _lot(triple, person),
+        )
+    )
+    if not able:
+        return []
+    first, *others = able
+    if first.pk in newcomers:
+        others.sort(key=lambda person: person.pk not in kept and person.pk in newcomers)
+    return [first, *others][:REVIEWERS_PER_ROUND]
+
+
+def _seated_before(triple: Triple) -> list[int]:
+    before = ReviewSeat.objects.filter(revision=triple.current_id, released_at=None)
+    return list(before.values_list("reviewer", flat=True))
+
+
+def reviewers_for(triple: Triple, *, afresh: bool = False) -> list[User]:
+    """The two who get the seats of the next round by load. `afresh`: two who have not reviewed it, where there are."""
+    project = triple.project
+    reviewed = ReviewSeat.objects.filter(revision__triple=triple).values_list("reviewer", flat=True)
+    return choose(
+        triple,
+        able_in(project),
+        open_load(project),
+        () if afresh else _seated_before(triple),
+        authors_of(triple),
+        newcomers_in(project),
+        last=reviewed if afresh else (),
+    )
+
+
+def able_for(triple: Triple) -> list[User]:
+    """At most two who could review the next round: enough to know that it will not wait for ever."""
+    return list(able_in(triple.project).exclude(pk__in=authors_of(triple))[:REVIEWERS_PER_ROUND])
+
+
+def kept_for(triple: Triple) -> list[User]:
+    """Who sat in the round before and can still answer: they are shown what changed, also where seats are pulled."""
+    return list(able_in(triple.project).filter(pk__in=_seated_before(triple)).exclude(pk__in=authors_of(triple)))
+
+
+def successor_for(triple: Triple, apart_from: Iterable[int]) -> User | None:
+    """Who takes over a seat of the open round by load: nobody who wrote, sits in it, or is named in `apart_from`."""
+    project = triple.project
+    seated = set(live_seats(triple.revision).values_list("reviewer", flat=True))
+    newcomers = newcomers_in(project)
+    taken = authors_of(triple) | seated | set(apart_from)
+    people = [person for person in able_in(project) if person.pk not in taken]
+    load = open_load(project)
+    beside_newcomer = bool(seated & newcomers)
+    people.sort(
+        key=lambda person: (beside_newcomer and person.pk in newcomers, load.get(person.pk, 0), _lot(triple, person))
+    )
+    return people[0] if people else None
+
+
+# Seats of a round --------------------------------------------------------------------------------------------------
+
+
+def live_seats(revision: Revision) -> QuerySet[ReviewSeat]:
+    """Seats that somebody holds, answered or not, by number: two at most."""
+    return ReviewSeat.objects.filter(revision=revision, released_at=None).order_by("number")
+
+
+def free_number(revision: Revision) -> int | None:
+    """The number of a place that nobody holds, or None when both are held."""
+    held = set(live_seats(revision).values_list("number", flat=True))
+    return next((number for number in NUMBERS if number not in held), None)
+
+
+def stuck_holders(project: Project) -> QuerySet[User]:
+    """People who once could review here and no longer can: their unanswered seats wait for nobody."""
+    once = User.objects.filter(memberships__project=project, memberships__role=Role.REVIEWER)
+    return once.exclude(pk__in=able_in(project).order_by().values("pk")).distinct()
+
+
+def stuck_seats(project: Project) -> QuerySet[ReviewSeat]:
+    """Unanswered seats in open rounds whose holder can no longer answer."""
+    holders = stuck_holders(project).order_by().values("pk")
+    return ReviewSeat.objects.filter(
+        UNANSWERED,
+        reviewer__in=holders,
+        revision__triple__project=project,
+        revision_id=F("revision__triple__current_id"),
+    )
+
+
+def abandoned_rounds(project: Project, before: datetime, at: datetime) -> QuerySet[Triple, int]:
+    """Ids of triples in review with a seat that has been with somebody who left since `before`.
+
+    Where seats are given by load, also those with a place that nobody holds, or a lease from earlier that ran out.
+    """
+    gone = stuck_seats(project).filter(opened_at__lte=before).order_by().values("revision__triple")
+    is_abandoned = Q(pk__in=gone)
+    if not is_pulled(project):
+        live = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None)
+        is_abandoned |= ~Q(Exists(live.filter(number=1))) | ~Q(Exists(live.filter(number=2)))
+        is_abandoned |= Q(Exists(live.filter(lapsed(at))))
+    rounds = Triple.objects.filter(is_abandoned, project=project, state=State.IN_REVIEW)
+    return rounds.order_by("changed_at", "pk").values_list("pk", flat=True)

@@ -1,0 +1,272 @@
+"""What authors and leads do to a triple outside of its reviews. Submitting and all that follows is in apps.review."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
+from apps.audit.actions import record
+from apps.common.errors import Forbidden, Refusal
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.jobs.actions.jobs import enqueue
+from apps.queries.models import Query, Source
+from apps.triples import rules
+from apps.triples.core.warning_answers import as_drafted, kept
+from apps.triples.enums import RetireReason, State, Step
+from apps.triples.execution.jobs import MARK_STALE
+from apps.triples.execution.staleness import mark_changed
+from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
+from apps.triples.selectors.staleness import changed_in_window, compared, in_question, windows
+from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revision
+from apps.triples.workflow import move
+
+
+class DraftRefused(Refusal):
+    """The draft cannot be saved, withdrawn or reopened."""
+
+
+class EditConflict(Refusal):
+    """Somebody, or the same person in another tab, saved in between."""
+
+
+class AlreadyStarted(Refusal):
+    """The new bench was saved before, and has become `triple`."""
+
+    def __init__(self, triple: Triple) -> None:
+        super().__init__(f"This bench is {triple.label} by now.", code="already_started")
+        self.triple = triple
+
+
+class RetireRefused(Refusal):
+    """The triple cannot be retired."""
+
+
+@transaction.atomic
+def start_draft(
+    *,
+    project: Project,
+    author: User,
+    snapshot: Snapshot,
+    at: datetime,
+    wording: Wording = EMPTY,
+    query: Query | None = None,
+    parent: Triple | None = None,
+    is_machine_written: bool = False,
+    idempotency_key: str = "",
+) -> Triple:
+    """A new draft: from a block (a wording that holds one), from a query (its words and metadata), or from nothing.
+
+    What comes out of a machine-written parent stays marked so; its author has adopted it by writing it. A key starts
+    one draft of its author: raises AlreadyStarted, with that draft, when the key comes again.
+    """
+    if query is not None:
+        wording = _from_query(wording, query)
+    is_adopted = parent is not None and parent.is_machine_written
+    Project.objects.select_for_update().get(pk=project.pk)
+    if started := draft_of_key(project, author, idempotency_key):
+        raise AlreadyStarted(started)
+    last = Triple.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+    triple = Triple.objects.create(
+        project=project,
+        number=last + 1,
+        author=author,
+        snapshot=snapshot,
+        query=query,
+        parent=parent,
+        is_machine_written=is_machine_written or is_adopted,
+        adopted_by=author if is_adopted else None,
+        idempotency_key=idempotency_key or None,
+        created_at=at,
+        changed_at=at,
+    )
+    revision = _next_revision(triple, author, snapshot, at)
+    triple.current = revision
+    triple.save(update_fields=["current"])
+    _write(triple, revision, wording, at)
+    record(project=project, actor=author, action="triple.start", obj=triple, after={"state": triple.state}, at=at)
+    return triple
+
+
+def _from_query(wording: Wording, query: Query) -> Wording:
+    return wording._replace(
+        question=wording.question or query.text,
+        domain=wording.domain or query.domain,
+        difficulty=wording.difficulty or query.difficulty,
+        source_id=wording.source_id or query.source_id,
+    )
+
+
+def _next_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:
+    last = triple.revisions.aggregate(last=Max("number"))["last"] or 0
+    return Revision.objects.create(
+        triple=triple, number=last + 1, author=author, snapshot=snapshot, created_at=at, saved_at=at
+    )
+
+
+@transaction.atomic
+def save_draft(
+    *,
+    project: Project,
+    triple_id: int,
+    author: User,
+    seen_version: int,
+    snapshot: Snapshot,
+    wording: Wording,
+    at: datetime,
+) -> Triple:
+    """Save the open revision, pinned to `snapshot`.
+
+    `seen_version` is the edit version that the page showed, so that two tabs cannot overwrite each other. A save that
+    comes again, because its answer got lost, has its effect once.
+    """
+    triple = locked_triple(project, triple_id)
+    revision = open_revision(triple)
+    if revision is None:
+        raise DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
+    if reason := rules.write_refusal(author, revision) or rules.writer_refusal(roles_of(author, project)):
+        raise DraftRefused(reason, code="not_editable")
+    if triple.edit_version != seen_version:
+        if _is_stored(triple, revision, wording):
+            return triple
+        raise EditConflict(
+            "This draft was saved elsewhere since you opened it. Your text is still in the fields: copy what you"
+            " need, then load the page again.",
+            code="edit_conflict",
+        )
+    revision.snapshot = snapshot
+    if triple.state == State.DRAFT:
+        triple.snapshot = snapshot
+    _write(triple, revision, wording, at)
+    return triple
+
+
+def _is_stored(triple: Triple, revision: Revision, wording: Wording) -> bool:
+    stored, answers = copy_wording(triple, revision), dict(wording.answers)
+    said = wording._replace(question=wording.question.strip(), answer=wording.answer.strip(), answers=stored.answers)
+    return stored == said and as_drafted(dict(stored.answers) | answers) == as_drafted(dict(stored.answers))
+
+
+def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -> None:
+    _refuse_foreign(triple, revision, wording)
+    revision.question, revision.answer = wording.question.strip(), wording.answer.strip()
+    revision.needs_all_blocks, revision.note, revision.saved_at = wording.needs_all_blocks, wording.note, at
+    revision.warnings = as_drafted(kept(revision.warnings) | dict(wording.answers))
+    revision.save(update_fields=["snapshot", "question", "answer", "needs_all_blocks", "note", "warnings", "saved_at"])
+    revision.expected_blocks.all().delete()
+    ExpectedBlock.objects.bulk_create(
+        ExpectedBlock(
+            revision=revision, version_id=block.version_id, order=order, spans=[list(span) for span in block.spans]
+        )
+        for order, block in enumerate(wording.blocks)
+    )
+    triple.domain, triple.difficulty, triple.source_id = wording.domain, wording.difficulty, wording.source_id
+    triple.edit_version += 1
+    if triple.state == State.DRAFT:
+        triple.changed_at = at  # elsewhere it says how long the state has waited, whoever is writing
+    triple.save(update_fields=["snapshot", "domain", "difficulty", "source", "edit_version", "changed_at"])
+
+
+def _refuse_foreign(triple: Triple, revision: Revision, wording: Wording) -> None:
+    if revision.snapshot.corpus.project_id != triple.project_id:
+        raise DraftRefused("The snapshot belongs to another project.", code="foreign_snapshot")
+    asked = {block.version_id for block in wording.blocks}
+    held = SnapshotBlock.objects.filter(snapshot=revision.snapshot_id, version__in=asked).count()
+    if held != len(wording.blocks):
+        raise DraftRefused("A chosen block is not in the snapshot.", code="foreign_block")
+    if wording.source_id and not Source.objects.filter(pk=wording.source_id, project=triple.project_id).exists():
+        raise DraftRefused("The source belongs to another project.", code="foreign_source")
+
+
+def copy_wording(triple: Triple, revision: Revision) -> Wording:
+    """The wording of a stored revision, to start the next one from."""
+    return Wording(
+        question=revision.question,
+        answer=revision.answer,
+        blocks=tuple(
+            BlockChoice(block.version_id, tuple((start, end) for start, end in block.spans))
+            for block in expected_blocks(revision)
+        ),
+        needs_all_blocks=revision.needs_all_blocks,
+        note=revision.note,
+        domain=triple.domain,
+        difficulty=triple.difficulty,
+        source_id=triple.source_id,
+        answers=tuple(kept(revision.warnings).items()),
+    )
+
+
+def repinned(snapshot: Snapshot, revision: Revision) -> tuple[BlockChoice, ...]:
+    """The expected blocks of `revision` in `snapshot`: their text there, and the evidence that it still says.
+
+    A block that is gone is left out; evidence that the new text does not say is left out.
+    """
+    return tuple(
+        BlockChoice(block.new.pk, tuple(block.kept)) for block in compared(revision, snapshot) if block.new is not None
+    )
+
+
+def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:
+    """Open the next revision of a locked triple: worded like the current one, pinned to `snapshot`.
+
+    The state stays, and so does `current`, until the revision is submitted.
+    """
+    current = triple.revision
+    wording = copy_wording(triple, current)._replace(blocks=repinned(snapshot, current))
+    revision = _next_revision(triple, author, snapshot, at)
+    _write(triple, revision, wording, at)
+    return revision
+
+
+def discard_open_revision(triple: Triple) -> None:
+    """Drop what was being written on a locked triple, because the triple went another way."""
+    for revision in triple.revisions.filter(submitted_at=None).exclude(pk=triple.revision.pk):
+        revision.expected_blocks.all().delete()
+        revision.delete()
+
+
+@transaction.atomic
+def withdraw_draft(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
+    """A draft is given up by its author; it stays, with its wording. A candidate is turned down instead."""
+    triple = locked_triple(project, triple_id)
+    if reason := rules.withdraw_refusal(author, roles_of(author, project), triple):
+        raise DraftRefused(reason, code="not_withdrawable")
+    return move(triple, Step.WITHDRAW, actor=author, at=at)
+
+
+@transaction.atomic
+def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot: Snapshot, at: datetime) -> Triple:
+    """A dropped triple starts again as a draft: a new revision, worded like the last, on `snapshot`."""
+    triple = locked_triple(project, triple_id)
+    if reason := rules.reopen_refusal(author, roles_of(author, project), triple):
+        raise DraftRefused(reason, code="not_reopenable")
+    revision = add_revision(triple, author, snapshot, at)
+    return move(triple, Step.REOPEN, actor=author, at=at, current=revision, snapshot=snapshot)
+
+
+@transaction.atomic
+def retire_triple(
+    *, project: Project, triple_id: int, lead: User, roles: frozenset[str], reason: RetireReason, at: datetime
+) -> Triple:
+    """A lead takes an accepted triple out of use, stale or not; what was being written on it goes. Its text stays."""
+    triple = locked_triple(project, triple_id)
+    if refusal := rules.retire_refusal(roles, triple):
+        error = Forbidden if refusal == rules.NEEDS_LEAD else RetireRefused
+        raise error(refusal, code="not_retirable")
+    discard_open_revision(triple)
+    return move(triple, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
+
+
+def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:
+    """Ask for the job that marks what a new snapshot words anew; none when no triple rests on an earlier one."""
+    if in_question(snapshot).exists():
+        project = snapshot.corpus.project
+        enqueue(kind=MARK_STALE, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at)
+
+
+def refresh_staleness(*, project: Project, snapshot: Snapshot, at: datetime) -> list[Triple]:
+    """Do at once what the job after a freeze does; returns the newly marked."""
+    found = (changed_in_window(snapshot, window) for window in windows(snapshot))
+    return [triple for triples in found for triple in mark_changed(snapshot, triples, at)]

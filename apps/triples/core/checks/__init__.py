@@ -1,0 +1,41 @@
+"""Checks while a triple is written. Each looks at plain text and answers with `Check`s and their sentences.
+
+`stop` blocks submitting, `warn` asks for the author's answer and is kept with the revision together with it, `pass`
+is quiet. A lead may make any warning stop. One room a question that is asked; `settling` adds the answers up.
+"""
+
+from apps.triples.core.checks.check import ALWAYS_STOPS, CAN_WARN, PASS, STOP, WARN, Check
+from apps.triples.core.checks.copying import check_copied, longest_common_run
+from apps.triples.core.checks.figures import check_figures
+from apps.triples.core.checks.length import check_longer
+from apps.triples.core.checks.likeness import Other, check_duplicates, likeness, probe_words
+from apps.triples.core.checks.other_blocks import SAME_TEXT, OtherBlock, check_other_blocks, may_answer
+from apps.triples.core.checks.parts import Span, check_evidence, check_wording
+from apps.triples.core.checks.settling import settled, stop_sentence, stops
+
+__all__ = [
+    "ALWAYS_STOPS",
+    "CAN_WARN",
+    "PASS",
+    "SAME_TEXT",
+    "STOP",
+    "WARN",
+    "Check",
+    "Other",
+    "OtherBlock",
+    "Span",
+    "check_copied",
+    "check_duplicates",
+    "check_evidence",
+    "check_figures",
+    "check_longer",
+    "check_other_blocks",
+    "check_wording",
+    "likeness",
+    "longest_common_run",
+    "may_answer",
+    "probe_words",
+    "settled",
+    "stop_sentence",
+    "stops",
+]

@@ -1,0 +1,21 @@
+"""Whether the answer says more than its evidence can carry."""
+
+from apps.triples.core.checks.check import PASS, WARN, Check, counted
+from apps.triples.core.tokens import content_words
+
+WORDS_BEYOND_EVIDENCE = 3
+
+
+def check_longer(question: str, answer: str, evidence: str) -> Check:
+    """The answer says no more than its evidence can carry.
+
+    Counted are the answer's different content words that the question does not hand it: whoever says what a passage
+    says needs about as many as the passage has, and a few to join them (three). Beyond that it claims something that
+    is not marked. A short answer in other words than the evidence's is no matter for this check, but for a reviewer.
+    """
+    own = content_words(answer) - content_words(question)
+    carried = content_words(evidence)
+    measured = f"Answer: {counted(len(own), 'content word')} beyond the question’s; evidence: {len(carried)}."
+    if len(own) > len(carried) + WORDS_BEYOND_EVIDENCE:
+        return Check(WARN, "longer", "The answer is longer than its evidence says.", detail=measured)
+    return Check(PASS, "longer", "The answer is no longer than its evidence says.")

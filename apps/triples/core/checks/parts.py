@@ -1,0 +1,40 @@
+"""Whether everything is there: question, answer, and evidence that lies in the pinned text."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from apps.triples.core.checks.check import PASS, STOP, Check
+
+
+class Span(NamedTuple):
+    """Marked evidence: half-open character offsets into the pinned text, and the text marked at the time."""
+
+    start: int
+    end: int
+    quote: str
+
+
+def check_wording(question: str, answer: str) -> list[Check]:
+    """Both a question and an answer are there: a stop for each that is blank, nothing when both stand."""
+    return [
+        Check(STOP, code, sentence)
+        for code, text, sentence in (
+            ("no_question", question, "No question yet."),
+            ("no_answer", answer, "No expected answer yet."),
+        )
+        if not text.strip()
+    ]
+
+
+def check_evidence(text: str, spans: Sequence[Span]) -> Check:
+    """Each span lies in the pinned `text` and quotes it exactly. No span at all stops."""
+    if not spans:
+        return Check(STOP, "no_evidence", "No evidence is marked yet.")
+    for number, span in enumerate(spans, start=1):
+        inside = 0 <= span.start < span.end <= len(text)
+        if not inside or text[span.start : span.end] != span.quote:
+            which = f"Evidence span {number}" if len(spans) > 1 else "The evidence"
+            return Check(STOP, "evidence", f"{which} does not lie in the pinned text.", quote=span.quote)
+    few = {1: "The evidence span lies", 2: "Both evidence spans lie"}
+    lie = few.get(len(spans), f"All {len(spans)} evidence spans lie")
+    return Check(PASS, "evidence", f"{lie} in the pinned text.")

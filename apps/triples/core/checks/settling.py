@@ -1,0 +1,49 @@
+"""What the checks add up to, with what leads and the author said."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from apps.triples.core.checks.check import PASS, STOP, WARN, Check
+
+
+def settled(found: Iterable[Check], *, blocking: Collection[str], answers: Mapping[str, str]) -> list[Check]:
+    """The checks with what leads and author said: warnings that a lead made blocking stop, others carry the answer.
+
+    What stops comes first, what passes last.
+    """
+    rank = {STOP: 0, WARN: 1, PASS: 2}
+    return sorted((_settle(check, blocking, answers) for check in found), key=lambda check: rank[check.level])
+
+
+def _settle(check: Check, blocking: Collection[str], answers: Mapping[str, str]) -> Check:
+    if check.level != WARN:
+        return check
+    if check.code in blocking:
+        return check._replace(level=STOP)
+    return check._replace(answer=check.answer_in(answers))
+
+
+def stops(checks: Iterable[Check]) -> list[Check]:
+    """Those that forbid submitting whatever the author says, in their order."""
+    return [check for check in checks if check.level == STOP]
+
+
+def stop_sentence(checks: Sequence[Check]) -> str | None:
+    """Why these checks forbid submitting, in one sentence, or None: what stops, or a warning without an answer."""
+    stopping = stops(checks)
+    if stopping:
+        first = _inside(stopping[0].sentence)
+        if len(stopping) == 1:
+            return f"One check stops it: {first}."
+        return f"{len(stopping)} checks stop it; the first: {first}."
+    asking = [check for check in checks if check.asks]
+    if not asking:
+        return None
+    first = _inside(asking[0].sentence)
+    if len(asking) == 1:
+        return f"One warning asks why it is all right: {first}."
+    return f"{len(asking)} warnings ask why it is all right; the first: {first}."
+
+
+def _inside(sentence: str) -> str:
+    """A sentence as it stands inside another one."""
+    return sentence[0].lower() + sentence[1:].rstrip(".")

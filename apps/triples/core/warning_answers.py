@@ -1,0 +1,49 @@
+"""What an author says to the warnings: kept with the draft by the warning's key, recorded with it when submitted."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from apps.triples.core.checks import WARN, Check
+
+FIELD = "why-"
+LONGEST = 500
+MOST_ANSWERS = 40
+
+Answers = dict[str, str]
+
+
+def answers_in(data: Mapping[str, Any]) -> Answers:
+    """The answers among a form's fields, by key; an empty one takes back what was said."""
+    named = [name for name in data if name.startswith(FIELD)][:MOST_ANSWERS]
+    return {name.removeprefix(FIELD): _clean(str(data.get(name) or "")) for name in named}
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "").strip()[:LONGEST]
+
+
+def kept(warnings: Iterable[Mapping[str, str]]) -> Answers:
+    """The answers that a revision holds, draft or submitted."""
+    return {one["key"]: one["answer"] for one in warnings if one.get("key") and one.get("answer")}
+
+
+def as_drafted(answers: Mapping[str, str]) -> list[dict[str, str]]:
+    """Answers as an unsubmitted revision holds them, those to warnings that are gone included."""
+    said = {key: text for key, answer in answers.items() if (text := _clean(answer))}
+    return [{"key": key, "answer": answer} for key, answer in list(said.items())[-MOST_ANSWERS:]]
+
+
+def as_submitted(checks: Iterable[Check]) -> list[dict[str, str]]:
+    """Every warning with the author's answer, as a submitted revision holds them for good."""
+    return [
+        {
+            "key": check.key,
+            "code": check.code,
+            "sentence": check.sentence,
+            "detail": check.detail,
+            "where": check.where,
+            "answer": check.answer,
+        }
+        for check in checks
+        if check.level == WARN
+    ]

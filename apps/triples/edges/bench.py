@@ -1,0 +1,161 @@
+"""The bench page: what it shows, and the one way to draw it. Submitting, in apps.review, draws it too."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.accounts.models import Project, User
+from apps.common.text.blocktext import plain
+from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
+from apps.corpus.selectors.search import search_blocks
+from apps.queries.models import Query
+from apps.triples.core.checks import STOP, Check, stop_sentence
+from apps.triples.core.evidence import Span
+from apps.triples.core.snippets import Piece, snippet
+from apps.triples.core.warning_answers import Answers, answers_in, kept
+from apps.triples.forms.bench import ALL, BenchForm, Expected, initial_of
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.draft_checks import Work, marked, run_checks
+from apps.triples.selectors.retriever_hits import Hits, panel, top_hits
+from apps.triples.selectors.triples import Neighbours, entry_of_block, expected_blocks, neighbours
+
+MOST_RESULTS = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    entry: SnapshotBlock
+    title: str
+    pieces: list[Piece]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The block on the page, with its marks when it is an expected one."""
+
+    entry: SnapshotBlock
+    spans: list[Span]
+    near: Neighbours
+    is_expected: bool = False
+
+    @property
+    def version(self) -> Any:
+        return self.entry.version
+
+    @property
+    def words_marked(self) -> int:
+        return sum(len(self.version.text[start:end].split()) for start, end in self.spans)
+
+
+@dataclass
+class Bench:
+    """Everything the bench shows. `triple` is None until the first save, `query` what a new draft starts from."""
+
+    project: Project
+    person: User
+    snapshot: Snapshot
+    form: BenchForm
+    triple: Triple | None = None
+    revision: Revision | None = None
+    query: Query | None = None
+    sought: str = ""
+    wanted_block: int | None = None
+    notice: str = ""
+    results: list[Found] = field(default_factory=list)
+
+    @property
+    def expected(self) -> list[Expected]:
+        return self.form.expected
+
+    def reading(self) -> Reading | None:
+        """The block that was asked for, or else the first expected one."""
+        chosen = {block.row.block: block for block in self.expected if block.entry}
+        wanted = self.wanted_block or next(iter(chosen), None)
+        block = chosen.get(wanted or 0)
+        entry = block.entry if block else entry_of_block(self.snapshot, wanted) if wanted else None
+        if entry is None:
+            return None
+        return Reading(entry, block.spans if block else [], neighbours(entry), is_expected=block is not None)
+
+    def checks(self) -> list[Check]:
+        """The checks on what the form holds now, saved or not."""
+        if self.form.is_bound and not self.form.is_valid():
+            faults = dict.fromkeys(str(error) for errors in self.form.errors.values() for error in errors)
+            return [Check(STOP, "form", fault) for fault in faults]
+        return run_checks(self.work(), self.answers())
+
+    def answers(self) -> Answers:
+        """What was said to warnings: in the stored draft, and on the page since."""
+        stored = kept(self.revision.warnings) if self.revision else {}
+        return stored | (answers_in(self.form.data) if self.form.is_bound else {})
+
+    def work(self) -> Work:
+        return Work(
+            project=self.project,
+            author=self.person,
+            snapshot=self.snapshot,
+            question=self.form["question"].value() or "",
+            answer=self.form["answer"].value() or "",
+            blocks=[marked(block.entry.version, block.spans) for block in self.expected if block.entry],
+            needs_all_blocks=self.form["needs"].value() == ALL,
+            query=self.query,
+            apart_from=self.triple.pk if self.triple else None,
+            hits=self.hits,
+        )
+
+    @cached_property
+    def hits(self) -> Hits:
+        return top_hits(self.project, self.snapshot, self.form["question"].value() or "", self.query)
+
+
+def search(snapshot: Snapshot, sought: str) -> list[Found]:
+    """Blocks of the snapshot that hold the words sought, best first, at most `MOST_RESULTS`."""
+    return [
+        Found(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
+        for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)
+    ]
+
+
+def bench_of(project: Project, person: User, snapshot: Snapshot, triple: Triple, revision: Revision) -> Bench:
+    """The bench of a stored revision that is being written."""
+    form = BenchForm(project=project, snapshot=snapshot, initial=initial_of(revision, expected_blocks(revision)))
+    return Bench(project, person, snapshot, form, triple=triple, revision=revision, query=triple.query)
+
+
+def other_corpora(bench: Bench) -> list[Corpus]:
+    """The corpora beside this one that a new draft could be written against: those with a snapshot."""
+    if bench.triple is not None:
+        return []
+    frozen = Corpus.objects.filter(project=bench.project, snapshots__isnull=False).distinct()
+    return list(frozen.exclude(pk=bench.snapshot.corpus_id).order_by("name", "pk"))
+
+
+def context_of(bench: Bench) -> dict[str, Any]:
+    checks = bench.checks()
+    return {
+        "section": "Bench",
+        "bench": bench,
+        "form": bench.form,
+        "triple": bench.triple,
+        "revision": bench.revision,
+        "snapshot": bench.snapshot,
+        "reading": bench.reading(),
+        "expected": bench.expected,
+        "results": bench.results,
+        "sought": bench.sought,
+        "checks": checks,
+        "stopped": stop_sentence(checks),
+        "notice": bench.notice,
+    }
+
+
+def render_bench(request: HttpRequest, bench: Bench, status: int = 200) -> HttpResponse:
+    if bench.sought:
+        bench.results = search(bench.snapshot, bench.sought)
+    expected = [block.row.block for block in bench.expected]
+    context = context_of(bench) | {"other_corpora": other_corpora(bench)}
+    context |= panel(bench.snapshot, bench.hits, expected=expected, query=bench.query)
+    return render(request, "triples/bench.html", context, status=status)

@@ -1,0 +1,122 @@
+"""Importing triples, as pages and the command line offer it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source
+from apps.common.web.forms import offer
+from apps.corpus.core.import_plans import Plan
+from apps.corpus.forms import ImportForm
+from apps.corpus.models import Corpus
+from apps.corpus.selectors.corpora import corpora_in, corpus_in
+from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+from apps.triples.actions.imports import import_triples
+from apps.triples.execution.ingest import plan_entries
+from apps.triples.formats import FORMATS, Row, read_entries
+from apps.triples.selectors.entry_comparison import Comparison
+
+LONGEST_MACHINE = 200
+
+
+class TripleImportForm(ImportForm):
+    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    corpus = forms.ChoiceField(
+        label="Corpus",
+        required=False,
+        help_text="Entries are pinned to the snapshot they name, or else to the newest one of this corpus.",
+    )
+    machine = forms.CharField(
+        label="Written by a machine",
+        required=False,
+        max_length=LONGEST_MACHINE,
+        help_text=(
+            "Name what wrote the whole file, a model and its prompt say. Its entries become candidates, apart from"
+            " everybody's drafts until a person adopts one. Empty: entries say so themselves."
+        ),
+    )
+    field_order = ["file", "format", "corpus", "machine"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
+        offer(self, "corpus", [("", "that of each entry, else the one frozen last"), *known])
+
+
+@register
+class TripleImport(ImportKind):
+    name = "triples"
+    title = "Import triples"
+    one = "triple"
+    many = "triples"
+    section = "Bench"
+    examples = (
+        Example(
+            "JSONL",
+            "question, expected_answer and the block_id of expected_block are needed. Every entry becomes a draft of"
+            " yours; who added or reviewed it elsewhere is kept as the file's word.",
+            '{"question": "How often are keys rotated?",\n'
+            ' "expected_block": {"block_id": "sec-4.2",\n  "document_id": "security", "page_range": [12, 13]},\n'
+            ' "expected_answer": "Every twelve months.",\n'
+            ' "metadata": {"domain": "security", "difficulty": "easy",\n  "added_by": "Mara Quill",'
+            ' "added_at": "2026-11-20",\n  "reviewed_by": ["Jun Hallam", "Sef Arden"],\n  "resolution": "consensus"}}',
+        ),
+        Example(
+            "YAML",
+            "A list of the same. expected_blocks holds several, each with its evidence; match says whether any of them"
+            " is enough or all are needed.",
+            "- question: How often are keys rotated?\n  expected_blocks:\n    - block_id: sec-4.2\n"
+            "      evidence:\n        - rotated at least every twelve months\n    - block_id: sec-9.1\n"
+            "  match: any\n  expected_answer: Every twelve months.",
+        ),
+        Example(
+            "Machine-written",
+            "An entry that says so becomes a candidate.",
+            '{"question": "…", "expected_block": {"block_id": "…"},\n "expected_answer": "…",\n'
+            ' "metadata": {"machine_written": {"by": "model-x, prompt 3"}}}',
+        ),
+    )
+    form_class = TripleImportForm
+
+    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+        errors = ErrorList()
+        comparison = Comparison(
+            project=project,
+            file=source,
+            errors=errors,
+            corpus=_corpus(project, options),
+            machine=options.get("machine", ""),
+        )
+        return plan_entries(comparison, _rows(source, errors, options), progress)
+
+    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+        errors = ErrorList()
+        return import_triples(
+            project=project,
+            rows=_rows(source, errors, options),
+            file=source,
+            errors=errors,
+            corpus=_corpus(project, options),
+            machine=options.get("machine", ""),
+            actor=actor,
+            at=at,
+        )
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return "the candidates of this project" if options.get("machine") else "your drafts"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("triples:candidates" if options.get("machine") else "triples:mine", args=[project.slug])
+
+
+def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
+    return corpus_in(project, options["corpus"]) if options.get("corpus") else None
+
+
+def _rows(source: Source, errors: ErrorList, options: dict[str, Any]) -> Iterator[Row]:
+    return read_entries(source, errors, format=options["format"])

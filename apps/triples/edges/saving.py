@@ -1,0 +1,75 @@
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from apps.accounts.edges.access import member_of
+from apps.accounts.models import Project
+from apps.queries.models import Query
+from apps.triples import rules
+from apps.triples.actions import triples
+from apps.triples.edges.bench import Bench
+from apps.triples.edges.writing import snapshot_or_404, started_draft
+from apps.triples.forms.bench import BenchForm
+from apps.triples.forms.block_fieldset import changed
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import open_revision, triple_for
+
+
+@transaction.atomic
+def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[Bench, Triple | None]:
+    """Save what the bench posted, as a new draft or into the open revision.
+
+    Returns the bench, and the triple, or None when a field is wrong or somebody saved in between: then the bench
+    still holds all that was posted and says what is wrong. A new draft that was posted before, whose answer got lost
+    or whose button was pressed twice, is saved into what it became then.
+    """
+    triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
+    snapshot = snapshot_or_404(request, project, triple)
+    form = BenchForm(changed(request.POST), project=project, snapshot=snapshot)
+    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
+    if triple is not None:
+        page.revision, page.query = _writable(request, triple), triple.query
+    if not form.is_valid():
+        page.notice = "Nothing was saved: a field needs another look."
+        return page, None
+    try:
+        return page, _store(request, page)
+    except triples.AlreadyStarted as meanwhile:
+        return save_bench(request, project, meanwhile.triple.pk)
+    except triples.EditConflict as conflict:
+        page.notice = conflict.sentence
+        return page, None
+
+
+def _writable(request: HttpRequest, triple: Triple) -> Revision:
+    revision = open_revision(triple)
+    if revision is None:
+        raise triples.DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
+    if reason := rules.write_refusal(member_of(request).user, revision):
+        raise triples.DraftRefused(reason, code="not_editable")
+    return revision
+
+
+def _store(request: HttpRequest, page: Bench) -> Triple:
+    data, at = page.form.cleaned_data, timezone.now()
+    if page.triple is not None:
+        return triples.save_draft(
+            project=page.project,
+            triple_id=page.triple.pk,
+            author=page.person,
+            seen_version=data["seen_version"] or 0,
+            snapshot=page.snapshot,
+            wording=page.form.wording(),
+            at=at,
+        )
+    query = get_object_or_404(Query, project=page.project, pk=data["query"]) if data["query"] else None
+    return triples.start_draft(
+        project=page.project,
+        author=page.person,
+        snapshot=page.snapshot,
+        wording=page.form.wording(),
+        query=query,
+        idempotency_key=data["key"],
+        at=at,
+    )

@@ -1,0 +1,246 @@
+"""What the bench sends."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django import forms
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.common.web.forms import KaratForm, offer_rows
+from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
+from apps.queries.enums import Difficulty
+from apps.queries.models import Source
+from apps.triples.core.evidence import Span, moved, quoted, spans_of
+from apps.triples.core.warning_answers import answers_in
+from apps.triples.enums import RetireReason
+from apps.triples.forms.block_fieldset import BIGGEST, Row, RowsWidget
+from apps.triples.models import ExpectedBlock, Revision
+from apps.triples.selectors.draft_checks import BlockChoice, Wording
+from apps.triples.selectors.listing import Narrowing, states
+from apps.triples.selectors.triples import entries_of_blocks
+
+MOST_BLOCKS = 12
+MOST_SPANS = 40
+MOST_MARKS = 4000
+MOST_EVIDENCE = 20_000
+ANY, ALL = "any", "all"
+WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
+
+
+@dataclass
+class Expected:
+    """An expected block as the form holds it now, right or wrong: what to draw, and what is to be said against it."""
+
+    row: Row
+    entry: SnapshotBlock | None
+    spans: list[Span] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        if self.entry is None:
+            return "A block that is gone"
+        return self.entry.version.title or self.entry.block.outside_id
+
+    @property
+    def evidence(self) -> str:
+        """The passages as text; as they were typed while one of them is not in the block."""
+        if self.entry is None or self.faults:
+            return self.row.evidence
+        return evidence_lines(self.entry.version.text, self.spans)
+
+    @property
+    def shown(self) -> str:
+        return self.row.shown if self.faults else self.evidence
+
+    @property
+    def marks(self) -> str:
+        return json.dumps([list(span) for span in self.spans])
+
+    @property
+    def words_marked(self) -> int:
+        text = self.entry.version.text if self.entry else ""
+        return sum(len(text[start:end].split()) for start, end in self.spans)
+
+
+class BenchForm(KaratForm):
+    """A wording as the page holds it. `blocks` are the rows of `chosen`, read against the snapshot in `expected`."""
+
+    question = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(
+            attrs={"rows": 2, "class": "serif", "data-key": "w", "data-key-label": "Write the question"}
+        ),
+    )
+    answer = forms.CharField(
+        label="Expected answer",
+        required=False,
+        max_length=8000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "serif"}),
+    )
+    blocks = forms.Field(required=False, widget=RowsWidget())
+    needs = forms.ChoiceField(
+        required=False,
+        choices=[(ANY, "Any one of them is enough"), (ALL, "All of them are needed")],
+        initial=ANY,
+        widget=forms.RadioSelect(),
+    )
+    source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="none")
+    domain = forms.CharField(required=False, max_length=80)
+    difficulty = forms.ChoiceField(required=False, choices=[("", "not said"), *Difficulty.choices])
+    note = forms.CharField(
+        required=False,
+        max_length=4000,
+        help_text="Stands on the triple’s page.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
+    query = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
+    corpus = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
+    key = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput())
+
+    def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.snapshot = snapshot
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
+
+    @cached_property
+    def expected(self) -> list[Expected]:
+        """The expected blocks in their order, whatever is wrong with them."""
+        rows: list[Row] = (self["blocks"].value() or [])[: MOST_BLOCKS + 1]
+        entries = entries_of_blocks(self.snapshot, [row.block for row in rows])
+        pinned = BlockVersion.objects.in_bulk(
+            [row.pinned for row in rows if row.pinned and row.block in entries and not _is_current(row, entries)]
+        )
+        return [_expected(row, entries.get(row.block), pinned.get(row.pinned or 0)) for row in rows]
+
+    def clean_blocks(self) -> list[Expected]:
+        if len(self.expected) > MOST_BLOCKS:
+            raise forms.ValidationError(f"No more than {MOST_BLOCKS} blocks can be expected.")
+        if faults := [fault for block in self.expected for fault in block.faults]:
+            raise forms.ValidationError(faults)
+        return self.expected
+
+    def wording(self) -> Wording:
+        data = self.cleaned_data
+        blocks = tuple(
+            BlockChoice(block.entry.version_id, tuple(block.spans)) for block in data["blocks"] if block.entry
+        )
+        return Wording(
+            question=_lines(data["question"]),
+            answer=_lines(data["answer"]),
+            blocks=blocks,
+            needs_all_blocks=len(blocks) > 1 and data["needs"] == ALL,
+            note=_lines(data["note"]),
+            domain=data["domain"],
+            difficulty=data["difficulty"],
+            source_id=data["source"].pk if data["source"] else None,
+            answers=tuple(answers_in(self.data).items()),
+        )
+
+
+def _lines(text: str) -> str:
+    """The text with the line ends that are stored, whether a form or a script sent it."""
+    return text.replace("\r\n", "\n")
+
+
+def _is_current(row: Row, entries: dict[int, SnapshotBlock]) -> bool:
+    return entries[row.block].version_id == row.pinned
+
+
+def _expected(row: Row, entry: SnapshotBlock | None, pinned: BlockVersion | None) -> Expected:
+    """Read one row: pasted passages found in the text, marks on an older text moved to the text of the snapshot."""
+    if entry is None:
+        fault = "An expected block is not in the newest snapshot. Take it away or choose another."
+        return Expected(row, None, faults=[fault])
+    text = entry.version.text
+    if row.is_retyped:
+        return _pasted(row, entry)
+    spans = _read_spans(row.spans)
+    if isinstance(spans, str):
+        return Expected(row, entry, faults=[spans])
+    if pinned is not None:
+        spans = moved(pinned.text, spans, text) if pinned.block_id == row.block else []
+    return Expected(row, entry, spans)
+
+
+def _read_spans(text: str) -> list[Span] | str:
+    """The marks, or what is wrong with them."""
+    try:
+        spans = [(int(start), int(end)) for start, end in json.loads(text[:MOST_MARKS])]
+    except (ValueError, TypeError, OverflowError):
+        return "The marks could not be read."
+    return spans if len(spans) <= MOST_SPANS else f"No more than {MOST_SPANS} passages of a block can be marked."
+
+
+def _pasted(row: Row, entry: SnapshotBlock) -> Expected:
+    lines = [line.strip() for line in row.evidence[:MOST_EVIDENCE].splitlines() if line.strip()]
+    if len(lines) > MOST_SPANS:
+        return Expected(row, entry, faults=[f"No more than {MOST_SPANS} passages of a block can be marked."])
+    found = spans_of(entry.version.text, lines)
+    faults = [f"Line {number} is not in the text of the block." for number, span in enumerate(found, 1) if not span]
+    return Expected(row, entry, [span for span in found if span], faults)
+
+
+def initial_of(revision: Revision, blocks: list[ExpectedBlock]) -> dict[str, Any]:
+    """The form's fields from a stored revision."""
+    triple = revision.triple
+    return {
+        "question": revision.question,
+        "answer": revision.answer,
+        "source": triple.source_id,
+        "domain": triple.domain,
+        "difficulty": triple.difficulty,
+        "note": revision.note,
+        "needs": ALL if revision.needs_all_blocks else ANY,
+        "seen_version": triple.edit_version,
+        "corpus": triple.snapshot.corpus_id,
+        "blocks": [
+            Row(block.version.block_id, block.version_id, json.dumps([list(span) for span in block.spans]))
+            for block in blocks
+        ],
+    }
+
+
+def evidence_lines(text: str, spans: Sequence[Sequence[int]]) -> str:
+    """The marked passages, one a line, line ends inside a passage made blanks."""
+    in_order = sorted((start, end) for start, end in spans)
+    return "\n".join(" ".join(quoted(text, [span]).split()) for span in in_order)
+
+
+class ListForm(KaratForm):
+    """What a list of triples is narrowed by. A value that makes no sense narrows nothing."""
+
+    state = forms.ChoiceField(required=False, choices=[("", "any"), *states()])
+    domain = forms.CharField(required=False, max_length=80)
+    source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="any")
+    author = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="anybody")
+
+    def __init__(self, *args: Any, project: Project, mine: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
+        if mine:
+            del self.fields["author"]
+        else:
+            people = User.objects.filter(memberships__project=project, memberships__role__in=WRITING_ROLES)
+            offer_rows(self, "author", people.distinct().order_by("name", "pk"))
+
+    def narrowing(self, *, words: str) -> Narrowing:
+        self.is_valid()
+        data = self.cleaned_data
+        return Narrowing(
+            state=data.get("state", ""),
+            domain=data.get("domain", ""),
+            source=data.get("source"),
+            author=data.get("author"),
+            words=words,
+        )
+
+
+class RetireForm(KaratForm):
+    reason = forms.ChoiceField(choices=RetireReason.choices, widget=forms.RadioSelect())

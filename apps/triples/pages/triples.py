@@ -1,0 +1,97 @@
+"""The lists of triples, and what an author or a lead does to one outside of its reviews."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
+from apps.triples.enums import RetireReason
+from apps.triples.forms.bench import ListForm, RetireForm
+from apps.triples.forms.block_fieldset import whole
+from apps.triples.pages.audience import READERS, WRITERS, words_sought
+from apps.triples.selectors.listing import page_of
+from apps.triples.selectors.triples import triple_for, writing_snapshot
+
+# Lists -------------------------------------------------------------------------------------------------------------
+
+
+def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -> HttpResponse:
+    member = member_of(request)
+    form = ListForm(request.GET, project=project, mine=mine)
+    narrowing = form.narrowing(words=words_sought(request))
+    asked = narrowing._replace(author=member.user) if mine else narrowing
+    before = whole(request.GET.get("before", ""))
+    context = {
+        "section": "Bench",
+        "title": title,
+        "mine": mine,
+        "form": form,
+        "page": page_of(member, asked, before=before),
+        "words": narrowing.words,
+        "is_narrowed": any(narrowing),
+        "is_first": before is None,
+        "can_write": member.holds(*WRITERS),
+    }
+    return render(request, "triples/list.html", context)
+
+
+@member_view(*READERS)
+@require_safe
+def triples(request: HttpRequest, project: Project) -> HttpResponse:
+    return _listed(request, project, title="All triples", mine=False)
+
+
+@member_view(*READERS)
+@require_safe
+def mine(request: HttpRequest, project: Project) -> HttpResponse:
+    return _listed(request, project, title="My triples", mine=True)
+
+
+# Ends --------------------------------------------------------------------------------------------------------------
+
+
+@member_view(*WRITERS)
+@require_POST
+def withdraw(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    triple = triple_for(member_of(request), pk)
+    withdraw_draft(project=project, triple_id=triple.pk, author=member_of(request).user, at=timezone.now())
+    messages.info(request, f"{triple.label} is withdrawn.")
+    return redirect("triples:mine", slug=project.slug)
+
+
+@member_view(*WRITERS)
+@require_POST
+def reopen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    triple = triple_for(member_of(request), pk)
+    reopen_as_draft(
+        project=project,
+        triple_id=triple.pk,
+        author=member_of(request).user,
+        snapshot=writing_snapshot(triple),
+        at=timezone.now(),
+    )
+    return redirect("triples:edit", slug=project.slug, pk=triple.pk)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    triple = triple_for(member_of(request), pk)
+    form = RetireForm(request.POST)
+    if not form.is_valid():
+        raise RetireRefused("Retiring needs one of the three reasons.", code="reason_missing")
+    retire_triple(
+        project=project,
+        triple_id=triple.pk,
+        lead=member_of(request).user,
+        roles=member_of(request).roles,
+        reason=RetireReason(form.cleaned_data["reason"]),
+        at=timezone.now(),
+    )
+    messages.info(request, f"{triple.label} is retired.")
+    return redirect("review:triple", slug=project.slug, pk=triple.pk)

@@ -1,0 +1,171 @@
+"""What an author hands in, and the checks that look at it."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import policy
+from apps.corpus.models import BlockVersion, Snapshot
+from apps.queries.models import Query
+from apps.triples.core import checks
+from apps.triples.core.checks import Check, Span
+from apps.triples.core.evidence import quoted
+from apps.triples.core.warning_answers import kept
+from apps.triples.models import Revision
+from apps.triples.selectors.near_duplicates import questions_like
+from apps.triples.selectors.retriever_hits import Hits, other_blocks, top_hits
+from apps.triples.selectors.triples import expected_blocks
+
+
+class BlockChoice(NamedTuple):
+    """An expected block version, by id, with the marked [start, end) offsets into its text."""
+
+    version_id: int
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+class Wording(NamedTuple):
+    """All that an author writes."""
+
+    question: str = ""
+    answer: str = ""
+    blocks: tuple[BlockChoice, ...] = ()
+    needs_all_blocks: bool = False
+    note: str = ""
+    domain: str = ""
+    difficulty: str = ""
+    source_id: int | None = None
+    answers: tuple[tuple[str, str], ...] = ()
+    """What the author says to warnings, by the key of the check."""
+
+
+EMPTY = Wording()
+
+
+class Marked(NamedTuple):
+    """A pinned text and the spans marked in it, each with the words that were marked; and the block it is of."""
+
+    text: str
+    spans: tuple[Span, ...]
+    block: int = 0
+    ref: str = ""
+
+    @property
+    def evidence(self) -> str:
+        return quoted(self.text, [span[:2] for span in self.spans])
+
+
+def marked(version: BlockVersion, spans: Sequence[Sequence[int]]) -> Marked:
+    """The version's block should come along."""
+    text = version.text
+    quotes = tuple(Span(start, end, text[max(start, 0) : end]) for start, end in spans)
+    return Marked(text, quotes, version.block_id, version.block.outside_id)
+
+
+class Work(NamedTuple):
+    """What the checks look at. `apart_from` is the triple itself, `hits` what the retrievers found, if asked before."""
+
+    project: Project
+    author: User
+    snapshot: Snapshot
+    question: str
+    answer: str
+    blocks: Sequence[Marked]
+    needs_all_blocks: bool = False
+    query: Query | None = None
+    apart_from: int | None = None
+    hits: Hits | None = None
+
+
+def run_checks(work: Work, answers: Mapping[str, str]) -> list[Check]:
+    """Every check on this wording, what stops first, what passes last; `answers` are the author's, by key."""
+    found = checks.check_wording(work.question, work.answer) + _evidence_checks(work.blocks)
+    if work.answer.strip():
+        found += _answer_checks(work)
+    if work.question.strip():
+        found += [_copied_check(work), _duplicate_check(work)]
+    if work.question.strip() and work.answer.strip() and work.blocks:
+        found += _other_block_checks(work)
+    return checks.settled(found, blocking=policy(work.project, "blocking_checks"), answers=answers)
+
+
+def _evidence_checks(blocks: Sequence[Marked]) -> list[Check]:
+    """Each block has evidence that lies in its text."""
+    if not blocks:
+        return [Check(checks.STOP, "no_block", "No block is chosen yet.")]
+    found = [_in_block(checks.check_evidence(block.text, block.spans), block, blocks) for block in blocks]
+    bad = [check for check in found if check.level != checks.PASS]
+    if bad or len(blocks) == 1:
+        return bad or found
+    return [Check(checks.PASS, "evidence", f"The evidence in all {len(blocks)} blocks lies in the pinned texts.")]
+
+
+def _in_block(check: Check, block: Marked, blocks: Sequence[Marked]) -> Check:
+    return check._replace(of=block.ref, where=block.ref if len(blocks) > 1 else "")
+
+
+def _answer_checks(work: Work) -> list[Check]:
+    """What the answer says against what the evidence says.
+
+    Blocks that are needed together carry it together; where each alone suffices, each has to carry all of it.
+    """
+    marked_blocks = [block for block in work.blocks if block.evidence]
+    if work.needs_all_blocks:
+        evidence = "\n".join(block.evidence for block in marked_blocks)
+        return _compared(work, evidence) if evidence else []
+    found = [
+        _in_block(check, block, work.blocks) for block in marked_blocks for check in _compared(work, block.evidence)
+    ]
+    bad = [check for check in found if check.level != checks.PASS]
+    passed = {check.code: check._replace(where="") for check in found if check.level == checks.PASS}
+    return bad + [check for code, check in passed.items() if code not in {one.code for one in bad}]
+
+
+def _compared(work: Work, evidence: str) -> list[Check]:
+    return [
+        *checks.check_figures(work.answer, evidence),
+        checks.check_longer(work.question, work.answer, evidence),
+    ]
+
+
+def _copied_check(work: Work) -> Check:
+    """The block that the question copies most from."""
+    limit = int(policy(work.project, "copied_run_limit"))
+    texts = work.blocks or [Marked("", ())]
+    found = [_in_block(checks.check_copied(work.question, block.text, limit), block, work.blocks) for block in texts]
+    rank = [checks.STOP, checks.WARN, checks.PASS]
+    worst = min(found, key=lambda check: rank.index(check.level))
+    return worst._replace(where="") if worst.level == checks.PASS else worst
+
+
+def _duplicate_check(work: Work) -> Check:
+    limit = float(policy(work.project, "near_duplicate_limit"))
+    alike = questions_like(work.project, work.author, work.question, limit, apart_from=work.apart_from)
+    return checks.check_duplicates(work.question, alike, limit)
+
+
+def _other_block_checks(work: Work) -> list[Check]:
+    hits = work.hits or top_hits(work.project, work.snapshot, work.question, work.query)
+    texts = [block.text for block in work.blocks]
+    others = other_blocks(work.snapshot, hits, {block.block for block in work.blocks}, texts)
+    return checks.check_other_blocks(work.question, work.answer, texts, others)
+
+
+def work_of(project: Project, author: User, revision: Revision) -> Work:
+    """A stored revision as the checks look at it."""
+    return Work(
+        project=project,
+        author=author,
+        snapshot=revision.snapshot,
+        question=revision.question,
+        answer=revision.answer,
+        blocks=[marked(expected.version, expected.spans) for expected in expected_blocks(revision)],
+        needs_all_blocks=revision.needs_all_blocks,
+        query=revision.triple.query,
+        apart_from=revision.triple_id,
+    )
+
+
+def checks_of(project: Project, author: User, revision: Revision) -> list[Check]:
+    """The checks on a stored revision, with the answers it holds."""
+    return run_checks(work_of(project, author, revision), kept(revision.warnings))

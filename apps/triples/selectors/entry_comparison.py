@@ -1,0 +1,295 @@
+"""Comparing a file's entries with a project's triples, chunk by chunk."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import Source as File
+from apps.corpus.core.import_plans import until_broken
+from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
+from apps.queries.enums import Difficulty
+from apps.queries.models import Query, Source
+from apps.triples.core.evidence import spans_of
+from apps.triples.enums import ENDED
+from apps.triples.formats import Row
+from apps.triples.formats.entry import EntryBlock, Evidence
+from apps.triples.models import ImportedEntry, Triple
+from apps.triples.selectors.draft_checks import BlockChoice
+from apps.triples.selectors.same_wording import digest_of_choices, digest_of_revision
+from apps.triples.selectors.triples import WITH_BLOCKS, newest_snapshot
+
+CHUNK = 500
+NEW, CANDIDATE, UNCHANGED = "new drafts", "new candidates", "unchanged"
+OWN_ID = re.compile(r"T-(\d{4,7})\Z")
+
+
+class Pinned(NamedTuple):
+    """A block as a snapshot holds it."""
+
+    version_id: int
+    document_id: str
+    pages: tuple[int, int] | None
+    text: str
+
+
+class Change(NamedTuple):
+    """One entry against what is there. What follows `word` is what its draft has to be made of."""
+
+    word: str
+    row: Row
+    snapshot: Snapshot
+    blocks: tuple[BlockChoice, ...]
+    digest: str
+    source_id: int | None = None
+    query_id: int | None = None
+
+
+class Comparison:
+    """The entries of one file against one project.
+
+    `corpus` is that of entries which name no snapshot the project has. `machine` names what wrote every entry of the
+    file; "" leaves it to the entries.
+    """
+
+    def __init__(
+        self, *, project: Project, file: File, errors: ErrorList, corpus: Corpus | None = None, machine: str = ""
+    ) -> None:
+        self.project = project
+        self.file = file
+        self.errors = errors
+        self.machine = machine
+        self.corpus = corpus
+        self.newest = newest_snapshot(project, corpus.pk if corpus else None)
+        self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
+        self.asked = _asked(project)
+        self.foreign = _foreign_ids(project)
+        self.first_lines: dict[str, int] = {}
+        self._snapshot_named = lru_cache(maxsize=64)(self._find_snapshot)
+
+    def changes(self, rows: Iterable[Row]) -> Iterator[list[Change]]:
+        for chunk in chunks(until_broken(rows, self.errors), CHUNK):
+            found = _Chunk(self, chunk)
+            compared = []
+            for row in chunk:
+                try:
+                    compared.append(found.change(row))
+                except InputError as error:
+                    self.errors.add(error)
+            yield found.told_apart(compared)
+
+    def snapshot_of(self, row: Row) -> Snapshot:
+        """The snapshot that the entry names, or else the newest one of its corpus."""
+        entry = row.entry
+        snapshot = self._snapshot_named(entry.snapshot, "" if self.corpus else entry.corpus) or self.newest
+        if snapshot is None:
+            raise self.wrong(row, "snapshot", entry.snapshot, "no snapshot is frozen yet; freeze one first")
+        return snapshot
+
+    def _find_snapshot(self, digest: str, corpus: str) -> Snapshot | None:
+        known = Snapshot.objects.filter(corpus__project=self.project).select_related("corpus")
+        if self.corpus is not None:
+            known = known.filter(corpus=self.corpus)
+        if digest and (snapshot := known.filter(digest=digest).order_by("pk").first()):
+            return snapshot
+        return known.filter(corpus__slug=corpus).order_by("-frozen_at", "-pk").first() if corpus else None
+
+    def wrong(self, row: Row, field: str, value: object, message: str) -> InputError:
+        line = row.record.lines.get(field, row.record.line)
+        return self.file.error(line, field, value, message)
+
+    def warn(self, row: Row, field: str, value: object, message: str) -> None:
+        self.errors.warn(self.wrong(row, field, value, message))
+
+    def refuse_twice(self, row: Row, key: str, field: str, what: str) -> None:
+        first = self.first_lines.setdefault(key, row.record.line)
+        if first != row.record.line:
+            raise self.wrong(row, field, row.entry.id, f"{what} stands twice in the file, first in line {first}")
+
+
+def _asked(project: Project) -> dict[bytes, int]:
+    """The number of a live triple by its question, which is folded to eight bytes: there may be very many."""
+    live = Triple.objects.filter(project=project).exclude(state__in=ENDED)
+    rows = live.order_by("-number").values_list("number", "current__question").iterator(chunk_size=5_000)
+    return {_folded(question or ""): number for number, question in rows}
+
+
+def _folded(question: str) -> bytes:
+    words = " ".join(question.casefold().split())
+    return blake2b(words.encode(), digest_size=8).digest()
+
+
+def _foreign_ids(project: Project) -> dict[str, int]:
+    """The number of what came in under an id that is none of ours, by that id."""
+    rows = ImportedEntry.objects.filter(triple__project=project, claims__has_key="id")
+    columns = rows.values_list("claims__id", "triple__number").iterator(chunk_size=5_000)
+    return {outside: number for outside, number in columns if not OWN_ID.match(outside)}
+
+
+class _Chunk:
+    """A few hundred rows with everything that is needed to compare them, read at once."""
+
+    def __init__(self, whole: Comparison, rows: list[Row]) -> None:
+        self.whole = whole
+        self.project = whole.project
+        self.pinned = self._pinned(rows)
+        ids = {row.entry.query_id for row in rows if row.entry.query_id}
+        queries = Query.objects.filter(project=self.project, outside_id__in=ids) if ids else Query.objects.none()
+        self.queries = dict(queries.values_list("outside_id", "pk"))
+
+    def _pinned(self, rows: list[Row]) -> dict[tuple[int, str], Pinned]:
+        """The blocks that the rows name, by snapshot and id. A row without a snapshot is refused by `change`."""
+        wanted: dict[int, set[str]] = {}
+        for row in rows:
+            try:
+                snapshot = self.whole.snapshot_of(row)
+            except InputError:
+                continue
+            wanted.setdefault(snapshot.pk, set()).update(block.block_id for block in row.entry.blocks)
+        found = {}
+        for snapshot_id, ids in wanted.items():
+            entries = SnapshotBlock.objects.filter(snapshot=snapshot_id, block__outside_id__in=ids)
+            for outside, version, document, first, last, text in entries.values_list(
+                "block__outside_id",
+                "version_id",
+                "block__document__outside_id",
+                "version__page_start",
+                "version__page_end",
+                "version__text",
+            ):
+                pages = None if first is None else (first, last or first)
+                found[snapshot_id, outside] = Pinned(version, document, pages, text)
+        return found
+
+    def change(self, row: Row) -> Change:
+        """The entry as a new draft. Raises InputError for what the project does not know."""
+        entry, whole = row.entry, self.whole
+        if entry.id:
+            whole.refuse_twice(row, f"id {entry.id}", "id", "this id")
+        snapshot = whole.snapshot_of(row)
+        if entry.snapshot and snapshot.digest != entry.snapshot:
+            said = f"this snapshot is not here; the entry is pinned to {snapshot.corpus.name} {snapshot.name}"
+            whole.warn(row, "snapshot.digest", entry.snapshot, said)
+        paths = [f"expected_blocks[{place}]" for place in range(1, len(entry.blocks) + 1)]
+        if "expected_blocks" not in row.record.values:
+            paths = ["expected_block"]
+        choices = tuple(
+            self._choice(row, block, path, snapshot) for block, path in zip(entry.blocks, paths, strict=True)
+        )
+        digest = digest_of_choices(
+            entry.question,
+            entry.expected_answer,
+            entry.match,
+            (
+                (block.block_id, self.pinned[snapshot.pk, block.block_id].text, choice.spans)
+                for block, choice in zip(entry.blocks, choices, strict=True)
+            ),
+        )
+        whole.refuse_twice(row, digest, "question", "this entry")
+        is_machine = bool(whole.machine) or entry.is_machine_written
+        return Change(
+            word=CANDIDATE if is_machine else NEW,
+            row=row,
+            snapshot=snapshot,
+            blocks=choices,
+            digest=digest,
+            source_id=self._source(row),
+            query_id=self._query(row),
+        )
+
+    def _choice(self, row: Row, block: EntryBlock, path: str, snapshot: Snapshot) -> BlockChoice:
+        whole = self.whole
+        pinned = self.pinned.get((snapshot.pk, block.block_id))
+        if pinned is None:
+            said = f"no block has this id in {snapshot.corpus.name} {snapshot.name}"
+            raise whole.wrong(row, f"{path}.block_id", block.block_id, said)
+        if block.document_id and block.document_id != pinned.document_id:
+            said = f"the block {block.block_id} belongs to the document {pinned.document_id}"
+            raise whole.wrong(row, f"{path}.document_id", block.document_id, said)
+        if block.pages is not None and block.pages != pinned.pages:
+            there = f"{pinned.pages[0]} to {pinned.pages[1]}" if pinned.pages else "unknown"
+            said = f"the pages of {block.block_id} are {there} here"
+            whole.warn(row, f"{path}.page_range", f"{block.pages[0]} to {block.pages[1]}", said)
+        spans = tuple(
+            self._span(row, passage, f"{path}.evidence[{place}]", block, pinned)
+            for place, passage in enumerate(block.evidence, start=1)
+        )
+        return BlockChoice(pinned.version_id, spans)
+
+    def _span(self, row: Row, passage: Evidence, path: str, block: EntryBlock, pinned: Pinned) -> tuple[int, int]:
+        if passage.start is not None and pinned.text[passage.start : passage.end] == passage.text:
+            return passage.start, passage.start + len(passage.text)
+        [span] = spans_of(pinned.text, [passage.text])
+        if span is None:
+            said = f"this evidence is not in the text of {block.block_id}"
+            raise self.whole.wrong(row, path, passage.text, said)
+        if passage.start is not None:
+            said = f"this evidence lies elsewhere in the text of {block.block_id}, from character {span[0]} on"
+            self.whole.warn(row, f"{path}.start", passage.start, said)
+        return span
+
+    def _source(self, row: Row) -> int | None:
+        entry, known = row.entry, self.whole.sources
+        if entry.difficulty and entry.difficulty not in Difficulty.values:
+            said = f"unknown difficulty; known are {', '.join(Difficulty.values)}"
+            raise self.whole.wrong(row, "metadata.difficulty", entry.difficulty, said)
+        if entry.source and entry.source not in known:
+            said = f"no source has this name; there are: {', '.join(sorted(known)) or 'none yet'}"
+            raise self.whole.wrong(row, "metadata.source", entry.source, said)
+        return known.get(entry.source)
+
+    def _query(self, row: Row) -> int | None:
+        wanted = row.entry.query_id
+        if wanted and wanted not in self.queries:
+            raise self.whole.wrong(row, "query_id", wanted, "no query of this project has this id")
+        return self.queries.get(wanted)
+
+    def told_apart(self, changes: list[Change]) -> list[Change]:
+        """The changes, those marked as unchanged that came in before or that a live triple says word for word."""
+        digests = {change.digest for change in changes}
+        before = ImportedEntry.objects.filter(triple__project=self.project, digest__in=digests)
+        here = set(before.values_list("digest", flat=True)) | self._worded_alike(changes)
+        told = []
+        for change in changes:
+            if change.digest in here:
+                told.append(change._replace(word=UNCHANGED))
+                continue
+            try:
+                self._notice(change)
+            except InputError as error:
+                self.whole.errors.add(error)
+                continue
+            told.append(change)
+        return told
+
+    def _worded_alike(self, changes: list[Change]) -> set[str]:
+        asked = self.whole.asked
+        folded = (_folded(change.row.entry.question) for change in changes)
+        numbers = {asked[question] for question in folded if question in asked}
+        if not numbers:
+            return set()
+        triples = Triple.objects.filter(project=self.project, number__in=numbers)
+        return {
+            digest_of_revision(triple.revision)
+            for triple in triples.select_related("current").prefetch_related(WITH_BLOCKS)
+        }
+
+    def _notice(self, change: Change) -> None:
+        """Say what is worth knowing of a new entry, and refuse an id that names other words here."""
+        row, entry, whole = change.row, change.row.entry, self.whole
+        if entry.id in whole.foreign:
+            known = f"T-{whole.foreign[entry.id]:04d} came in under this id with other words"
+            said = f"{known}; give the entry another id, or none"
+            raise whole.wrong(row, "id", entry.id, said)
+        folded = _folded(entry.question)
+        if folded in whole.asked:
+            whole.warn(row, "question", entry.question, f"T-{whole.asked[folded]:04d} asks the same")
+            return
+        first = whole.first_lines.setdefault(f"asked {folded.hex()}", row.record.line)
+        if first != row.record.line:
+            whole.warn(row, "question", entry.question, f"the entry in line {first} asks the same")

@@ -1,0 +1,153 @@
+"""What every retriever finds for a question: what is on disk and what is stored, nothing that has to be built first.
+
+Asked are the project's engines whose index of the snapshot is on disk, the newest complete run of every other system
+when the triple rests on a query, and the search of the snapshot. Authors may see ranks: they do not judge the pair.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from apps.accounts.models import Project
+from apps.corpus.core.near_duplicates import near, signature
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors.search import search_blocks
+from apps.queries.models import Query
+from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built
+from apps.retrieval.selectors import indexed_in, indexing_job, stored_tops
+from apps.triples.core.checks import SAME_TEXT, OtherBlock
+from apps.triples.core.tokens import content_words, singular, words
+
+TOP = 10
+SEARCH = "Search"
+TWINS = "near-duplicate texts"
+MOST_SOUGHT = 5
+MOST_TWINS = 5
+# A signature is an estimate: those a little below count, and the check compares the texts themselves.
+SIGNATURE_SLACK = 0.15
+_SMOOTHING = 60
+
+
+class Finder(NamedTuple):
+    """A retriever that found a block, and at which rank, from 1."""
+
+    name: str
+    rank: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.rank}"
+
+
+@dataclass
+class Hit:
+    """A block with everybody who found it."""
+
+    entry: SnapshotBlock
+    finders: list[Finder] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.entry.version.title or self.entry.block.outside_id
+
+    @property
+    def weight(self) -> float:
+        """Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+        return sum(1 / (_SMOOTHING + finder.rank) for finder in self.finders)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The blocks found, best first; who was asked for what; and who has no index of the snapshot yet."""
+
+    rows: list[Hit]
+    asked: list[str]
+    silent: list[str]
+    text: str
+
+    @property
+    def is_asked(self) -> bool:
+        return bool(self.text)
+
+
+class _Tops(NamedTuple):
+    found: list[tuple[str, list[int]]]
+    silent: list[str]
+
+
+def top_hits(project: Project, snapshot: Snapshot, text: str, query: Query | None = None, depth: int = TOP) -> Hits:
+    """The top `depth` blocks of every retriever for `text`, or for the query's words when there is none yet."""
+    text = text.strip() or (query.text if query else "")
+    tops = _tops(project, snapshot, text, query, depth)
+    entries = _entries(snapshot, {position for _, top in tops.found for position in top})
+    hits: dict[int, Hit] = {}
+    for name, top in tops.found:
+        for rank, position in enumerate(top, start=1):
+            if position in entries:
+                hits.setdefault(position, Hit(entries[position])).finders.append(Finder(name, rank))
+    rows = sorted(hits.values(), key=lambda hit: (-hit.weight, hit.entry.position))
+    return Hits(rows, [name for name, _ in tops.found], tops.silent, text)
+
+
+def _tops(project: Project, snapshot: Snapshot, text: str, query: Query | None, depth: int) -> _Tops:
+    stored = {system.pk: (system.name, top) for system, top in stored_tops(snapshot, query.pk, depth)} if query else {}
+    found, silent = [], []
+    for system in indexed_in(project):
+        handle = open_built(system, snapshot)
+        if handle is not None:
+            stored.pop(system.pk, None)  # it answers for the words as they are now
+            positions = engine_of(system).search(handle, [text], depth).of(0)[0] if text else ()
+            found.append((system.name, [int(position) for position in positions]))
+        elif system.pk not in stored:
+            silent.append(system.name)
+    if built_signatures(snapshot) is None:
+        silent.append(TWINS)
+    found += [(name, [int(position) for position in top]) for name, top in stored.values()]
+    found.append((SEARCH, _searched(snapshot, text, depth)))
+    return _Tops(found, silent)
+
+
+def _searched(snapshot: Snapshot, text: str, depth: int) -> list[int]:
+    """Asked for the longest words alone: short and stop words find every block, and take their time."""
+    telling = sorted(content_words(text), key=lambda word: (-len(word), word))[:MOST_SOUGHT]
+    sought = " ".join(word for word in words(text) if singular(word) in telling)
+    return [entry.position for entry in search_blocks(snapshot, sought, limit=depth)] if sought else []
+
+
+def _entries(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, SnapshotBlock]:
+    """The entries at these positions; a redacted text is nothing that could answer."""
+    entries = snapshot.entries.filter(position__in=list(positions), version__redacted_at=None)
+    return {entry.position: entry for entry in entries.select_related("version", "block__document")}
+
+
+def other_blocks(snapshot: Snapshot, hits: Hits, expected: Collection[int], texts: Sequence[str]) -> list[OtherBlock]:
+    """The blocks that may answer beside the `expected` ones (block ids): what says nearly the same, then the hits."""
+    twins = _entries(snapshot, _twin_positions(snapshot, texts))
+    found = {hit.entry.block_id: _other(hit.entry, hit.finders) for hit in hits.rows}
+    beside = {entry.block_id: _other(entry, []) for entry in twins.values()}
+    merged = {block: found.get(block, other) for block, other in beside.items()} | found
+    return [other for block, other in merged.items() if block not in expected]
+
+
+def _twin_positions(snapshot: Snapshot, texts: Sequence[str]) -> list[int]:
+    """Where texts that are nearly the same stand; nothing as long as the signatures are not built."""
+    signatures = built_signatures(snapshot) if texts else None
+    if signatures is None:
+        return []
+    least = SAME_TEXT - SIGNATURE_SLACK
+    return [one.position for text in texts for one in near(signatures, signature(text), least, limit=MOST_TWINS + 1)]
+
+
+def _other(entry: SnapshotBlock, finders: Sequence[Finder]) -> OtherBlock:
+    title = entry.version.title or entry.block.outside_id
+    return OtherBlock(entry.block_id, entry.block.outside_id, title, entry.version.text, "; ".join(map(str, finders)))
+
+
+def panel(snapshot: Snapshot, hits: Hits, *, expected: Collection[int], query: Query | None) -> dict[str, Any]:
+    """What triples/_hits.html shows; `expected` are ids of blocks."""
+    return {
+        "hits": hits,
+        "expected_ids": expected,
+        "snapshot": snapshot,
+        "indexing": indexing_job(snapshot) if hits.silent else None,
+        "hits_query": query.pk if query else None,
+    }

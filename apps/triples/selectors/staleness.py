@@ -1,0 +1,119 @@
+"""Which accepted triples rest on a text that a newer snapshot words anew: how they are found, marked and compared."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+
+from apps.common.text.worddiff import Piece, changed_spans, word_diff
+from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
+from apps.triples.core.evidence import Span, placed
+from apps.triples.enums import State
+from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.selectors.triples import expected_blocks
+
+WINDOW = 1_000
+MAX_COMPARED = 20_000
+MAY_BE_ACCEPTED = (State.ACCEPTED, State.IN_REVIEW, State.DISPUTED)
+
+# Finding and marking -----------------------------------------------------------------------------------------------
+
+
+def in_question(snapshot: Snapshot) -> QuerySet[Triple]:
+    """Triples without the mark, accepted or on the way there, that are pinned to an earlier snapshot of the corpus."""
+    return Triple.objects.filter(
+        project=snapshot.corpus.project_id,
+        snapshot__corpus=snapshot.corpus_id,
+        snapshot__number__lt=snapshot.number,
+        state__in=MAY_BE_ACCEPTED,
+        is_stale=False,
+    )
+
+
+def changed_ids(triples: QuerySet[Triple], snapshot: Snapshot) -> list[int]:
+    """Those of `triples` that expect a text which is another, or gone, in `snapshot`. One query."""
+    alike = SnapshotBlock.objects.filter(
+        snapshot=snapshot, block=OuterRef("version__block"), version__text_digest=OuterRef("version__text_digest")
+    )
+    changed = ExpectedBlock.objects.filter(Q(revision=OuterRef("current")) & ~Exists(alike))
+    return list(triples.filter(Exists(changed)).order_by("pk").values_list("pk", flat=True))
+
+
+def windows(snapshot: Snapshot) -> Iterator[tuple[int, int]]:
+    """The numbers of the project's triples in ranges that stay the same whoever asks again: first and last of each."""
+    last = Triple.objects.filter(project=snapshot.corpus.project_id).aggregate(last=Max("number"))["last"] or 0
+    for first in range(1, last + 1, WINDOW):
+        yield first, min(first + WINDOW - 1, last)
+
+
+def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
+    """Ids of accepted triples, numbered within the window and its ends, whose text the snapshot words anew."""
+    return changed_ids(in_question(snapshot).filter(number__range=window), snapshot)
+
+
+# Comparing ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An expected block as it is pinned, and as another snapshot has it. `new` is None when it is gone there.
+
+    `spans` are the marked passages where the new text says them, None in place of one that it does not say.
+    """
+
+    old: ExpectedBlock
+    new: BlockVersion | None
+    spans: tuple[Span | None, ...]
+
+    @property
+    def is_changed(self) -> bool:
+        return self.new is None or self.new.text_digest != self.old.version.text_digest
+
+    @property
+    def kept(self) -> list[Span]:
+        return [span for span in self.spans if span is not None]
+
+    @property
+    def keeps_evidence(self) -> bool:
+        return self.new is not None and bool(self.spans) and None not in self.spans
+
+    @property
+    def lost(self) -> int:
+        return self.spans.count(None)
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The word difference of the two texts; none when one of them is too long to compare, or not there."""
+        if self.new is None or len(self.old.version.text) + len(self.new.text) > MAX_COMPARED:
+            return []
+        return word_diff(self.old.version.text, self.new.text)
+
+    @property
+    def is_too_long(self) -> bool:
+        return self.new is not None and len(self.old.version.text) + len(self.new.text) > MAX_COMPARED
+
+    @property
+    def removed(self) -> list[Span]:
+        return changed_spans(self.pieces, "del")
+
+    @property
+    def added(self) -> list[Span]:
+        return changed_spans(self.pieces, "ins")
+
+
+def compared(revision: Revision, snapshot: Snapshot) -> list[Compared]:
+    """Each expected block of `revision` beside its text in `snapshot`. Two queries."""
+    old = expected_blocks(revision)
+    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=[block.version.block_id for block in old])
+    new = {entry.block_id: entry.version for entry in entries.select_related("version__block__document")}
+    return [_compare(block, new.get(block.version.block_id)) for block in old]
+
+
+def _compare(block: ExpectedBlock, new: BlockVersion | None) -> Compared:
+    spans: list[Span] = [(start, end) for start, end in block.spans]
+    if new is None:
+        return Compared(block, None, (None,) * len(spans))
+    if new.text == block.version.text:
+        return Compared(block, new, tuple(spans))
+    return Compared(block, new, tuple(placed(block.version.text, spans, new.text)))

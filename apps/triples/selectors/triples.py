@@ -1,0 +1,168 @@
+"""Reads of triples. Every page, endpoint and other app finds them here."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member
+from apps.corpus.models import Block, Snapshot, SnapshotBlock
+from apps.jobs.selectors.hidden_objects import covered_by_curtains
+from apps.triples.enums import State
+from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
+
+WITH_BLOCKS = Prefetch(
+    "current__expected_blocks",
+    queryset=ExpectedBlock.objects.select_related("version__block__document").order_by("order", "pk"),
+)
+PRIVATE = (State.DRAFT, State.WITHDRAWN)
+
+
+def triples_of(project: Project) -> QuerySet[Triple]:
+    """Every triple of the project, candidates and private drafts too: not yet what somebody may see."""
+    return Triple.objects.filter(project=project).select_related("project", "author", "current", "snapshot")
+
+
+def visible_triples(member: Member) -> QuerySet[Triple]:
+    """What a member may find: drafts and withdrawn drafts belong to their author, leads see them all.
+
+    Machine-written candidates are apart, see `candidates`: nobody is their author yet. What a curtain covers is left
+    out unless somebody has to act on it: the state alone would tell who reviews it blindly once more what was said.
+    """
+    covered = covered_by_curtains(member.user, "pk") & ~Q(state__in=(State.IN_REVIEW, State.DISPUTED))
+    found = triples_of(member.project).exclude(CANDIDATE).exclude(covered)
+    if member.is_lead:
+        return found
+    return found.filter(~Q(state__in=PRIVATE) | Q(author=member.user))
+
+
+def triple_for(member: Member, pk: int) -> Triple:
+    """One triple that the member may find, or Http404."""
+    triple = visible_triples(member).filter(pk=pk).first()
+    if triple is None:
+        raise Http404("No such triple.")
+    return triple
+
+
+def triple_in(project: Project, pk: int) -> Triple:
+    """Any triple of the project, whoever asks; Http404 for others. For what a member may find: `triple_for`."""
+    triple = triples_of(project).filter(pk=pk).first()
+    if triple is None:
+        raise Http404("No such triple.")
+    return triple
+
+
+def draft_of_key(project: Project, author: User, idempotency_key: str) -> Triple | None:
+    """What the new bench of this key became when its author first saved it; None when it was not saved."""
+    if not idempotency_key or "\0" in idempotency_key:  # PostgreSQL takes no NUL
+        return None
+    return triples_of(project).filter(author=author, idempotency_key=idempotency_key).first()
+
+
+def locked_triple(project: Project, pk: int) -> Triple:
+    """The row, locked first of all: decisions are taken on it and never on one that was handed in."""
+    triple = (
+        Triple.objects.select_for_update(of=("self",)).select_related("project").filter(project=project, pk=pk).first()
+    )
+    if triple is None:
+        raise Http404("No such triple.")
+    return triple
+
+
+def hold_accepted(project: Project) -> None:
+    """Keep the accepted triples of a project as they are until the transaction ends."""
+    accepted = Triple.objects.select_for_update(no_key=True).filter(project=project, state=State.ACCEPTED)
+    list(accepted.order_by("pk").values_list("pk", flat=True))
+
+
+def open_revision(triple: Triple) -> Revision | None:
+    """The revision that is being written: the draft, or the answer to a dispute, or a re-pin. None: nothing is."""
+    return triple.revisions.filter(submitted_at=None).order_by("-number").first()
+
+
+def authors_of(triple: Triple) -> frozenset[int]:
+    """Ids of everybody who wrote any revision, the author and who adopted it included."""
+    written = set(triple.revisions.values_list("author", flat=True))
+    if triple.adopted_by_id is not None:
+        written.add(triple.adopted_by_id)
+    return frozenset(written | {triple.author_id})
+
+
+def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
+    """Its expected blocks as the author ordered them, with texts and documents."""
+    return list(revision.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
+
+
+def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot | None:
+    """The snapshot frozen last, of one corpus or of all corpora of the project."""
+    found = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
+    if corpus_id is not None:
+        found = found.filter(corpus_id=corpus_id)
+    return found.order_by("-frozen_at", "-pk").first()
+
+
+def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
+    """The block as the snapshot holds it, or None where it does not."""
+    return (
+        SnapshotBlock.objects.filter(snapshot=snapshot, block__id=block_id)
+        .select_related("version__block__document", "block__document")
+        .first()
+    )
+
+
+def entries_of_blocks(snapshot: Snapshot, block_ids: Iterable[int]) -> dict[int, SnapshotBlock]:
+    """The entries of these blocks by block id; a block that the snapshot does not hold is left out."""
+    found = SnapshotBlock.objects.filter(snapshot=snapshot, block__id__in=list(block_ids)).select_related(
+        "version__block__document", "block__document"
+    )
+    return {entry.block_id: entry for entry in found}
+
+
+def writing_snapshot(triple: Triple) -> Snapshot:
+    """What a triple is written against: the newest snapshot of its corpus."""
+    return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
+
+
+def newest_snapshot_of_block(project: Project, block_id: int) -> Snapshot | None:
+    """The snapshot frozen last of the corpus that holds the block."""
+    corpus = Block.objects.filter(pk=block_id, corpus__project=project).values_list("corpus", flat=True).first()
+    return newest_snapshot(project, corpus) if corpus is not None else None
+
+
+class Neighbours(NamedTuple):
+    before: int | None
+    after: int | None
+
+
+def neighbours(entry: SnapshotBlock) -> Neighbours:
+    """Ids of the blocks before and after in the order of the snapshot."""
+    near = dict(
+        SnapshotBlock.objects.filter(
+            snapshot_id=entry.snapshot_id, position__in=[entry.position - 1, entry.position + 1]
+        ).values_list("position", "block_id")
+    )
+    return Neighbours(near.get(entry.position - 1), near.get(entry.position + 1))
+
+
+def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
+    """Accepted triples on the corpus of `snapshot` by number, stale ones included: who freezes refuses them by name.
+
+    `current` and its expected blocks come along, so reading the wording costs no further query.
+    """
+    return (
+        triples_of(project)
+        .filter(state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
+        .select_related("query", "source", "current__author")
+        .prefetch_related(WITH_BLOCKS)
+        .order_by("number")
+    )
+
+
+def states_of(project: Project) -> dict[str, int]:
+    """How many triples are in each state, every state named; `stale` counts the marked among the accepted."""
+    counted = dict(Triple.objects.filter(project=project).values_list("state").annotate(Count("pk")))
+    found = {state.value: counted.get(state.value, 0) for state in State}
+    found["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
+    return found
