@@ -1,6 +1,7 @@
 from django.db import migrations
 
-from apps.common.triggers import Guard, InstallGuards, same
+from apps.common.database.triggers import Guard, InstallGuards, same
+
 
 GUARDS = [
     Guard(
@@ -23,6 +24,8 @@ GUARDS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("queries", "0001_initial")]
+    dependencies = [
+        ("queries", "0001_initial"),
+    ]
 
     operations = [InstallGuards(GUARDS)]

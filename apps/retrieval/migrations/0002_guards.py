@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from apps.common.triggers import Guard, InstallGuards, same
+from apps.common.database.triggers import Guard, InstallGuards, same
 
 
 def run_is_complete(row: str) -> str:
@@ -46,6 +46,8 @@ GUARDS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("retrieval", "0001_initial")]
+    dependencies = [
+        ("retrieval", "0001_initial"),
+    ]
 
     operations = [InstallGuards(GUARDS)]

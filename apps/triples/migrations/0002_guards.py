@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from apps.common.triggers import Guard, InstallGuards, frozen_when
+from apps.common.database.triggers import Guard, InstallGuards, append_only, frozen_when
 
 SUBMITTED = 'OLD."submitted_at" IS NOT NULL'
 
@@ -8,6 +8,12 @@ SUBMITTED = 'OLD."submitted_at" IS NOT NULL'
 def revision_is_submitted(row: str) -> str:
     return f'(SELECT "submitted_at" FROM "triples_revision" WHERE "id" = {row}."revision_id") IS NOT NULL'
 
+
+UNADOPTED = 'NEW."is_machine_written" AND NEW."adopted_by_id" IS NULL'
+
+LEFT_DRAFT = f"{UNADOPTED} AND NEW.\"state\" NOT IN ('draft', 'withdrawn')"
+
+NEEDS_A_PERSON = "a machine-written triple leaves draft only after a person has adopted it"
 
 GUARDS = [
     *frozen_when("triples_revision", SUBMITTED, "a submitted revision"),
@@ -19,10 +25,31 @@ GUARDS = [
         revision_is_submitted("NEW"),
     ),
     Guard("triples_triple", "DELETE", "a triple is never deleted; drop or retire it"),
+    *append_only("triples_importedentry", "where a triple came from"),
+    Guard("triples_triple", "UPDATE", NEEDS_A_PERSON, LEFT_DRAFT, name="machine_update"),
+    Guard("triples_triple", "INSERT", NEEDS_A_PERSON, LEFT_DRAFT, name="machine_insert"),
+    Guard(
+        "triples_triple",
+        "UPDATE",
+        "a machine-written triple stays marked as one",
+        'OLD."is_machine_written" AND NOT NEW."is_machine_written"',
+        name="machine_mark",
+    ),
+    Guard(
+        "triples_triple",
+        "UPDATE",
+        "who adopted a triple is never changed",
+        'OLD."adopted_by_id" IS NOT NULL AND'
+        ' (NEW."adopted_by_id" IS NULL OR NEW."adopted_by_id" <> OLD."adopted_by_id")',
+        name="machine_adopter",
+    ),
+    *append_only("triples_rejection", "why a candidate was rejected"),
 ]
 
 
 class Migration(migrations.Migration):
-    dependencies = [("triples", "0001_initial")]
+    dependencies = [
+        ("triples", "0001_initial"),
+    ]
 
     operations = [InstallGuards(GUARDS)]

@@ -26,6 +26,6 @@ def drop(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("corpus", "0003_import")]
+    dependencies = [("corpus", "0002_guards")]
 
     operations = [migrations.RunPython(create, drop)]

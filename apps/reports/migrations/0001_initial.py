@@ -1,0 +1,113 @@
+import django.db.models.deletion
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = [
+        ("accounts", "0001_initial"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("goldsets", "0001_initial"),
+        ("jobs", "0001_initial"),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="BiasReport",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("split", models.CharField(blank=True, help_text="Empty: dev and test together.", max_length=4)),
+                ("requested_at", models.DateTimeField()),
+                ("runs", models.JSONField(help_text="Keys of the runs, ascending.")),
+                ("digest", models.CharField(max_length=64)),
+                ("computed_at", models.DateTimeField(null=True)),
+                (
+                    "measures",
+                    models.JSONField(
+                        help_text="Measure names in the order asked for; the first weighs what to judge first."
+                    ),
+                ),
+                ("depth", models.PositiveIntegerField(default=0)),
+                ("result", models.JSONField(default=dict, help_text="As `execution.bias` writes it.")),
+                (
+                    "job",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="jobs.job"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bias_reports", to="accounts.project"
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bias_reports", to="goldsets.version"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("version", "digest"), name="bias_report_once")],
+            },
+        ),
+        migrations.CreateModel(
+            name="StabilityReport",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("split", models.CharField(blank=True, help_text="Empty: dev and test together.", max_length=4)),
+                ("measures", models.JSONField(help_text="Measure names in the order asked for.")),
+                ("requested_at", models.DateTimeField()),
+                ("runs", models.JSONField(help_text="Keys of the runs, ascending.")),
+                ("digest", models.CharField(max_length=64)),
+                ("computed_at", models.DateTimeField(null=True)),
+                ("result", models.JSONField(default=dict, help_text="As `execution` writes it.")),
+                (
+                    "job",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="jobs.job"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="stability_reports",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="stability_reports",
+                        to="goldsets.version",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("version", "digest"), name="stability_report_once")],
+            },
+        ),
+    ]
