@@ -27,10 +27,10 @@ from tests.test_shape import declared_guards
 pytestmark = pytest.mark.django_db
 
 KEPT = {
-    "agreement_calibration": {"state": "closed"},
-    "evaluation_biasreport": {"computed_at": "2026-01-01"},
+    "calibration_calibration": {"state": "closed"},
+    "reports_biasreport": {"computed_at": "2026-01-01"},
     "evaluation_evaluation": {"scored_at": "2026-01-01"},
-    "evaluation_stabilityreport": {"computed_at": "2026-01-01"},
+    "reports_stabilityreport": {"computed_at": "2026-01-01"},
     "goldsets_version": {"state": "released"},
     "queries_query": {"locked_at": "2026-01-01"},
     "retrieval_run": {"state": "complete"},

@@ -229,10 +229,10 @@ class Things:
 
     agreement_api__person = agreement__person
 
-    def agreement__number(self) -> int:
+    def calibration__number(self) -> int:
         return 1
 
-    def agreement__place(self) -> int:
+    def calibration__place(self) -> int:
         return 1
 
     def triples__pk(self) -> int:
@@ -276,22 +276,19 @@ class Things:
 
     evaluation_api__pk = evaluation__pk
 
-    def evaluation_bias__pk(self) -> int:
+    reports_evaluation__pk = evaluation__pk
+    reports_api_evaluation__pk = evaluation__pk
+
+    def reports_bias__pk(self) -> int:
         return BiasReport.objects.filter(project=self.project).get().pk
 
-    evaluation_judge_first__pk = evaluation_bias__pk
-    evaluation_api_bias__pk = evaluation_bias__pk
+    reports_judge_first__pk = reports_bias__pk
+    reports_api_bias__pk = reports_bias__pk
 
-    def evaluation_gate__pk(self) -> int:
+    def gates__pk(self) -> int:
         return Gate.objects.filter(gold_set__project=self.project).order_by("pk").first().pk
 
-    evaluation_retire_gate__pk = evaluation_gate__pk
-    evaluation_make_badge__pk = evaluation_gate__pk
-    evaluation_revoke_badge__pk = evaluation_gate__pk
-    evaluation_change_bound__pk = evaluation_gate__pk
-    evaluation_api_gate__pk = evaluation_gate__pk
-    evaluation_api_replace_gate__pk = evaluation_gate__pk
-    evaluation_api_retire_gate__pk = evaluation_gate__pk
+    gates_api__pk = gates__pk
 
     def badges__token(self) -> str:
         return Badge.objects.filter(gold_set__project=self.project).earliest("pk").token
@@ -304,10 +301,10 @@ class Things:
     def jobs_send_again__pk(self) -> int:
         return Outbox.objects.filter(project=self.project, kind="webhook").earliest("pk").pk
 
-    def evaluation_stability__pk(self) -> int:
+    def reports_stability__pk(self) -> int:
         return StabilityReport.objects.filter(project=self.project).get().pk
 
-    evaluation_api_stability__pk = evaluation_stability__pk
+    reports_api_stability__pk = reports_stability__pk
 
     def evaluation_query__pk(self) -> int:
         return self.version.queries.filter(split="dev").order_by("pk").first().pk

@@ -13,9 +13,9 @@ from apps.accounts.models import Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import membership_in
 from apps.corpus.models import Block, Snapshot
-from apps.dashboard import formats
 from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.core import demo_people
+from apps.dashboard.execution.demo import material
 from apps.dashboard.pages.drift import drift
 from apps.evaluation.models import Evaluation, RunNote
 from apps.gates.models import GateResult
@@ -34,14 +34,14 @@ from tests.running_jobs import run_jobs
 
 
 def test_material_is_as_large_as_promised():
-    assert len(formats.first_version()) >= 80
-    assert len(formats.queries()) >= 60
-    assert len({source["kind"] for source in formats.sources()}) == 7
+    assert len(material.first_version()) >= 80
+    assert len(material.queries()) >= 60
+    assert len({source["kind"] for source in material.sources()}) == 7
 
 
 def test_second_version_changes_drops_and_adds_blocks():
-    first = {section.block_id: section.text for section in formats.first_version()}
-    second = {section.block_id: section.text for section in formats.second_version()}
+    first = {section.block_id: section.text for section in material.first_version()}
+    second = {section.block_id: section.text for section in material.second_version()}
 
     assert len(first.keys() - second.keys()) == 3
     assert len(second.keys() - first.keys()) == 5
@@ -49,15 +49,15 @@ def test_second_version_changes_drops_and_adds_blocks():
 
 
 def test_every_grade_and_every_piece_of_evidence_names_a_block_that_is_there():
-    texts = {section.block_id: section.text for section in formats.first_version()}
+    texts = {section.block_id: section.text for section in material.first_version()}
 
-    assert all(block_id in texts for query in formats.queries() for block_id in query["grades"])
-    assert all(quote in texts[entry["block"]] for entry in formats.triples() for quote in entry["evidence"])
+    assert all(block_id in texts for query in material.queries() for block_id in query["grades"])
+    assert all(quote in texts[entry["block"]] for entry in material.triples() for quote in entry["evidence"])
 
 
 def test_annotators_differ_but_not_wildly():
     pairs = [
-        (query["id"], block_id, grade) for query in formats.queries() for block_id, grade in query["grades"].items()
+        (query["id"], block_id, grade) for query in material.queries() for block_id, grade in query["grades"].items()
     ]
     answers = {key: [demo_people.graded(key, *pair) for pair in pairs] for key in demo_people.ANNOTATORS}
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from apps.accounts.enums import Role
 from apps.corpus.models import Block
-from apps.dashboard import formats
+from apps.dashboard.execution.demo import material
 from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
 from apps.judging import selectors
@@ -46,14 +46,14 @@ class Story:
             self.page.get_by_role("button", name=name, exact=True).click()
 
     def corpus_file(self):
-        sections = [block for block in formats.first_version() if block.block_id.startswith(CHAPTERS)]
+        sections = [block for block in material.first_version() if block.block_id.startswith(CHAPTERS)]
         path = self.tmp_path / "handbook.jsonl"
         path.write_text("".join(json.dumps(section._asdict()) + "\n" for section in sections))
         return path, len(sections)
 
     def query_file(self):
         path = self.tmp_path / "queries.csv"
-        chosen = [query for query in formats.queries() if query["id"] in QUERIES]
+        chosen = [query for query in material.queries() if query["id"] in QUERIES]
         path.write_text("query_id,text\n" + "".join(f'{query["id"]},"{query["text"]}"\n' for query in chosen))
         return path
 

@@ -84,7 +84,7 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
 @pytest.mark.slow
 def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed_in, witness):
     from tests.retrieval.factories import make_run
-    from tests.retrieval.test_asking import http, make_remote_system
+    from tests.retrieval.test_remote_queries import http, make_remote_system
 
     system = make_remote_system(project, http(port, "unknown", scores=""))
     run = make_run(project, project.corpora.get().snapshots.get(), system)

@@ -267,8 +267,8 @@ def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
     decide = decisions.decide_on
     made = []
 
-    def decide_slowly(evaluation, held):
-        decided = decide(evaluation, held)
+    def decide_slowly(evaluation, held, *scored):
+        decided = decide(evaluation, held, *scored)
         if not made:
             made.append(hold(scene))
         return decided

@@ -42,8 +42,12 @@ def hold(scene: Scene, **facts) -> Gate:
     )
 
 
-def url(scene: Scene, name: str, *args: object) -> str:
+def scores_url(scene: Scene, name: str, *args: object) -> str:
     return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
+
+
+def url(scene: Scene, name: str, *args: object) -> str:
+    return reverse(f"gates:{name}", args=[scene.project.slug, *args])
 
 
 def words(response) -> str:
@@ -121,7 +125,7 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
     run_jobs()
     gate = Gate.objects.get()
     page = words(client.get(made["Location"]))
-    scores = words(client.get(url(scene, "evaluation", evaluation.pk)))
+    scores = words(client.get(scores_url(scene, "evaluation", evaluation.pk)))
 
     assert made["Location"] == url(scene, "gate", gate.pk)
     assert gate.rule["slice"] == {"field": "domain", "value": "access"}
@@ -233,7 +237,7 @@ def test_the_history_draws_the_interval_beside_the_bound(client, scene):
     assert page.count('class="whisker"') == page.count('class="limit"') == 2
     assert "dashed line: the bound, 0.9; whiskers: 95 % interval" in page
     passed = GateResult.objects.get(state="passed").evaluation
-    assert f'href="{url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
+    assert f'href="{scores_url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
 
 
 def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(client, scene):
@@ -291,7 +295,7 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
 
     assert "Good enough: nothing held to it yet" in page
     assert "It is decided when a run of better is scored on this side: " in page
-    assert f'href="{url(scene, "overview")}?split=' in page
+    assert f'href="{scores_url(scene, "overview")}?split=' in page
 
 
 def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client, scene):

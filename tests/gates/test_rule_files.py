@@ -110,7 +110,7 @@ def scene(db) -> Scene:
     )
 
 
-def url(scene: Scene, name: str, *args: object, side: str = "evaluation") -> str:
+def url(scene: Scene, name: str, *args: object, side: str = "gates") -> str:
     return reverse(f"{side}:{name}", args=[scene.project.slug, *args])
 
 
@@ -244,7 +244,7 @@ def test_a_system_without_a_gate_has_no_file(client, scene):
 
 
 def post(client, scene: Scene, body: dict):
-    address = url(scene, "import-gates", scene.version.gold_set.slug, side="evaluation-api")
+    address = url(scene, "import-gates", scene.version.gold_set.slug, side="gates-api")
     return client.post(address, json.dumps(body), content_type="application/json")
 
 
@@ -255,7 +255,7 @@ def test_the_api_looks_at_a_file_makes_its_gates_and_gives_it_back(client, scene
     seen = post(client, scene, {**asked, "only_look": True})
     before = Gate.objects.count()
     made = post(client, scene, asked)
-    back = client.get(url(scene, "gates-file", scene.version.gold_set.slug, asked["system"], side="evaluation-api"))
+    back = client.get(url(scene, "gates-file", scene.version.gold_set.slug, asked["system"], side="gates-api"))
 
     assert (seen.status_code, seen.json()["gates"], before) == (200, [], 0)
     assert made.status_code == 201

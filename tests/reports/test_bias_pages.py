@@ -217,7 +217,7 @@ def test_annotators_and_reviewers_see_no_report(scene, client):
     for role in (Role.ANNOTATOR, Role.REVIEWER):
         client.force_login(make_member(scene.project, role))
         for name, args in (("bias", [report.pk]), ("bias-reports", [])):
-            assert client.get(reverse(f"evaluation:{name}", args=[scene.project.slug, *args])).status_code == 403
+            assert client.get(reverse(f"reports:{name}", args=[scene.project.slug, *args])).status_code == 403
 
 
 def test_a_report_of_another_project_is_not_found(scene, client):

@@ -14,7 +14,7 @@ from tests.evaluation.factories import Scene, ask, make_scene, score
 from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
-NAMES = ("report", "comparison-report", "version-report")
+NAMES = ("evaluation", "comparison", "version")
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,10 @@ def scene(db, _scene) -> Scene:
 def places(scene) -> dict[str, list[int]]:
     """What each report is of: a score, two of them, the version."""
     keys = [score(scene, tag, measures="nDCG@10 AP").pk for tag in ("better", "base")]
-    return {"report": keys[:1], "comparison-report": keys, "version-report": [scene.version.pk]}
+    return {"evaluation": keys[:1], "comparison": keys, "version": [scene.version.pk]}
 
 
-def address(scene: Scene, name: str, places: list[int], side: str = "evaluation-api") -> str:
+def address(scene: Scene, name: str, places: list[int], side: str = "reports-api") -> str:
     return reverse(f"{side}:{name}", args=[scene.project.slug, *places])
 
 
@@ -44,7 +44,7 @@ def test_the_bytes_are_those_of_the_pages(client, scene, places, form, kind):
 
     for name in NAMES:
         told = client.get(address(scene, name, places[name]), {"format": form})
-        page = client.get(address(scene, name, places[name], "evaluation"), {"format": form})
+        page = client.get(address(scene, name, places[name], "reports"), {"format": form})
 
         assert (told.status_code, told["Content-Type"]) == (200, f"{kind}; charset=utf-8")
         assert told["Content-Disposition"] == page["Content-Disposition"]
@@ -54,13 +54,13 @@ def test_the_bytes_are_those_of_the_pages(client, scene, places, form, kind):
 def test_html_is_what_nobody_has_to_ask_for(client, scene, places):
     client.force_login(scene.lead)
 
-    assert client.get(address(scene, "report", places["report"])).content.startswith(b"<!doctype html>")
+    assert client.get(address(scene, "evaluation", places["evaluation"])).content.startswith(b"<!doctype html>")
 
 
 def test_a_comparison_is_told_by_the_measure_asked_for(client, scene, places):
     client.force_login(scene.lead)
 
-    told = client.get(address(scene, "comparison-report", places["comparison-report"]), {"measure": "AP"})
+    told = client.get(address(scene, "comparison", places["comparison"]), {"measure": "AP"})
 
     assert re.search(r"<h1>[^<]* AP, ", told.content.decode().replace("\N{NO-BREAK SPACE}", " "))
 
@@ -88,7 +88,7 @@ def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
     status = {}
     for role, person in (("viewer", make_member(scene.project, Role.VIEWER)), ("lead", scene.lead)):
         client.force_login(person)
-        status[role] = client.get(address(scene, "version-report", [scene.version.pk])).status_code
+        status[role] = client.get(address(scene, "version", [scene.version.pk])).status_code
 
     assert status == {"viewer": 404, "lead": 200}
 
@@ -97,7 +97,7 @@ def test_what_waits_for_its_job_has_no_report(client, scene):
     waiting = ask(scene, "base", measures="AP")
     client.force_login(scene.lead)
 
-    response = client.get(address(scene, "report", [waiting.pk]))
+    response = client.get(address(scene, "evaluation", [waiting.pk]))
 
     assert (response.status_code, response.json()["code"]) == (409, "waiting")
 

@@ -41,7 +41,7 @@ def pair(scene):
 
 def report(client, scene, user, name, *args, code=200, **query):
     client.force_login(user)
-    response = client.get(reverse(f"evaluation:{name}", args=[scene.project.slug, *args]), query)
+    response = client.get(reverse(f"reports:{name}", args=[scene.project.slug, *args]), query)
     assert response.status_code == code
     return response
 
@@ -51,7 +51,7 @@ def words(response) -> str:
 
 
 def test_a_report_is_a_file_to_keep(client, scene, pair):
-    response = report(client, scene, scene.lead, "report", pair[0].pk)
+    response = report(client, scene, scene.lead, "evaluation", pair[0].pk)
 
     assert response["Content-Type"] == "text/html; charset=utf-8"
     assert re.fullmatch(r'attachment; filename="[a-z0-9-]+\.html"', response["Content-Disposition"])
@@ -61,7 +61,7 @@ def test_a_report_is_a_file_to_keep(client, scene, pair):
 def test_the_report_of_an_evaluation_tells_what_is_stored(client, scene, pair):
     stored = Score.objects.get(evaluation=pair[0], measure="AP")
 
-    told = words(report(client, scene, scene.lead, "report", pair[0].pk, format="md"))
+    told = words(report(client, scene, scene.lead, "evaluation", pair[0].pk, format="md"))
 
     assert f"| `AP` | `better` | {stored.mean:.4f} | {stored.ci_low:.4f} to {stored.ci_high:.4f} | 12 |" in told
     judged = Score.objects.get(evaluation=pair[0], measure="Judged@10")
@@ -77,7 +77,7 @@ def test_the_report_of_a_comparison_begins_with_the_verdict_of_its_page(client, 
     client.force_login(scene.lead)
     page = client.get(reverse("evaluation:compare", args=[scene.project.slug, *keys]))
 
-    told = words(report(client, scene, scene.lead, "comparison-report", *keys))
+    told = words(report(client, scene, scene.lead, "comparison", *keys))
 
     verdict = re.search(r"<h1>(.+?)</h1>", page.content.decode().replace("\N{NO-BREAK SPACE}", " "))[1]
     assert f"<h1>{verdict}</h1>" in told
@@ -96,7 +96,7 @@ def test_what_was_decided_about_a_drop_stands_in_the_report(client, scene, pair)
         at=AT,
     )
 
-    told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
+    told = words(report(client, scene, scene.lead, "comparison", *[one.pk for one in pair], format="md"))
 
     assert re.search(r"`nDCG@10` \| `Q03` \|.*Accept: A word nobody types\. \|", told)
 
@@ -108,7 +108,7 @@ def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_o
         decide_drop(**both, query_id=drop.query_id, decision="accept", explanation="A rare word.")
     close_comparison(**both)
 
-    told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
+    told = words(report(client, scene, scene.lead, "comparison", *[one.pk for one in pair], format="md"))
 
     assert "not explained yet" not in told
     assert told.count("12 regressions, all explained.") == 1
@@ -121,7 +121,7 @@ def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
     scene.project.policies = {"regression_bar": 0.99}
     scene.project.save()
 
-    told = words(report(client, scene, scene.lead, "comparison-report", *[one.pk for one in pair], format="md"))
+    told = words(report(client, scene, scene.lead, "comparison", *[one.pk for one in pair], format="md"))
 
     assert "No query fell by more than 0.99 on nDCG@10." in told
 
@@ -129,7 +129,7 @@ def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
 def test_the_measure_asked_for_is_told_first(client, scene, pair):
     keys = [one.pk for one in pair]
 
-    told = words(report(client, scene, scene.lead, "comparison-report", *keys, measure="RR"))
+    told = words(report(client, scene, scene.lead, "comparison", *keys, measure="RR"))
 
     assert re.search(r"<h1>[^<]* RR, ", told)
 
@@ -139,7 +139,7 @@ def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client
     sealed = set(scene.version.queries.filter(split=Split.TEST).values_list("outside_id", flat=True))
     keys = [one.pk for one in pair]
 
-    for name, args in (("report", keys[:1]), ("comparison-report", keys)):
+    for name, args in (("evaluation", keys[:1]), ("comparison", keys)):
         for_viewer = words(report(client, scene, viewer, name, *args, format="md"))
         looks = Event.objects.filter(action=TEST_SEEN).count()
         for_lead = words(report(client, scene, scene.lead, name, *args, format="md"))
@@ -152,7 +152,7 @@ def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client
 
 def test_the_same_rows_give_the_same_bytes(client, scene, pair):
     keys = [one.pk for one in pair]
-    for name, args in (("report", keys[:1]), ("comparison-report", keys), ("version-report", [scene.version.pk])):
+    for name, args in (("evaluation", keys[:1]), ("comparison", keys), ("version", [scene.version.pk])):
         first, second = (report(client, scene, scene.lead, name, *args).content for _ in range(2))
 
         assert first == second
@@ -161,7 +161,7 @@ def test_the_same_rows_give_the_same_bytes(client, scene, pair):
 def test_the_report_of_a_version_tells_what_it_holds_and_how_every_run_does(client, scene, pair):
     viewer = make_member(scene.project, Role.VIEWER)
 
-    told = words(report(client, scene, viewer, "version-report", scene.version.pk, format="md"))
+    told = words(report(client, scene, viewer, "version", scene.version.pk, format="md"))
 
     assert "Handbook v1 holds 12 queries, 36 judged pairs and 0 triples on 5 blocks." in told
     assert "## Runs on the dev and test together" in told
@@ -174,20 +174,20 @@ def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
     scene = make_scene(state=VersionState.FROZEN)
     viewer = make_member(scene.project, Role.VIEWER)
 
-    report(client, scene, viewer, "version-report", scene.version.pk, code=404)
-    report(client, scene, scene.lead, "version-report", scene.version.pk)
+    report(client, scene, viewer, "version", scene.version.pk, code=404)
+    report(client, scene, scene.lead, "version", scene.version.pk)
 
 
 def test_what_waits_for_its_job_has_no_report(client, scene):
     waiting = ask(scene, "base", measures=MEASURES)
 
-    response = report(client, scene, scene.lead, "report", waiting.pk, code=409)
+    response = report(client, scene, scene.lead, "evaluation", waiting.pk, code=409)
 
     assert "base has not been scored yet" in words(response)
 
 
 def test_there_are_two_forms(client, scene, pair):
-    report(client, scene, scene.lead, "report", pair[0].pk, format="pdf", code=404)
+    report(client, scene, scene.lead, "evaluation", pair[0].pk, format="pdf", code=404)
 
 
 def test_each_page_leads_to_its_report(client, scene, pair):
@@ -223,7 +223,7 @@ def test_the_gates_of_a_run_stand_in_its_report_with_figure_interval_and_n(clien
     again = score(scene, "base", measures="AP")
     result = GateResult.objects.get(gate__name="Good enough")
 
-    told = words(report(client, scene, scene.lead, "report", again.pk, format="md"))
+    told = words(report(client, scene, scene.lead, "evaluation", again.pk, format="md"))
 
     figures = f"{result.value:.4f} | {result.ci_low:.4f} to {result.ci_high:.4f} | 12"
     assert f"| Good enough | failed | {figures} | {result.words} |" in told

@@ -9,7 +9,7 @@ from apps.retrieval.models import System
 from tests.elsewhere import TOLD
 from tests.factories import AT, lead_of, make_member
 from tests.retrieval.factories import make_run, make_system
-from tests.retrieval.test_asking import http, make_remote_system
+from tests.retrieval.test_remote_queries import http, make_remote_system
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
 

@@ -17,7 +17,7 @@ from apps.retrieval.models import Run, System
 from tests.elsewhere import SECRET, TEXTS
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
-from tests.retrieval.test_asking import http
+from tests.retrieval.test_remote_queries import http
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
-from tests.review.test_splits import posted as as_shown
+from tests.review.test_claims import posted as as_shown
 from tests.triples.bench_fields import fields
 from tests.triples.factories import make_team
 

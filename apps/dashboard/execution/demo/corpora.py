@@ -10,9 +10,9 @@ from apps.corpus.actions.corpora import create_corpus, import_blocks
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.formats import read_blocks
 from apps.corpus.models import Corpus, Snapshot
-from apps.dashboard import formats
+from apps.dashboard.execution.demo import material
+from apps.dashboard.execution.demo.material import Section
 from apps.dashboard.execution.demo.stage import Stage
-from apps.dashboard.formats import Section
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Guideline
 from apps.queries.actions import create_query, create_source, grant_permission
@@ -20,12 +20,12 @@ from apps.queries.actions import create_query, create_source, grant_permission
 
 def import_first_version(stage: Stage) -> Snapshot:
     corpus = create_corpus(project=stage.project, name="Handbooks", actor=stage.lead, at=stage.at(0.2))
-    return _take_in(stage, corpus, formats.first_version(), "handbooks-spring.jsonl", "Spring", 0.3)
+    return _take_in(stage, corpus, material.first_version(), "handbooks-spring.jsonl", "Spring", 0.3)
 
 
 def import_second_version(stage: Stage, *, day: float) -> Snapshot:
     corpus = stage.frozen().corpus
-    return _take_in(stage, corpus, formats.second_version(), "handbooks-autumn.jsonl", "Autumn", day)
+    return _take_in(stage, corpus, material.second_version(), "handbooks-autumn.jsonl", "Autumn", day)
 
 
 def _take_in(stage: Stage, corpus: Corpus, sections: list[Section], filename: str, name: str, day: float) -> Snapshot:
@@ -53,7 +53,7 @@ def _as_jsonl(sections: list[Section]) -> bytes:
 
 def write_queries(stage: Stage) -> None:
     sources = {}
-    for entry in formats.sources():
+    for entry in material.sources():
         source = create_source(
             project=stage.project,
             name=entry["name"],
@@ -74,7 +74,7 @@ def write_queries(stage: Stage) -> None:
             expires_at=stage.at(49 + expires_in) + timedelta(hours=1) if expires_in else None,
         )
         sources[entry["slug"]] = source
-    for query in formats.queries():
+    for query in material.queries():
         create_query(
             project=stage.project,
             outside_id=query["id"],
@@ -90,7 +90,7 @@ def write_queries(stage: Stage) -> None:
 
 
 def publish_rules(stage: Stage) -> Guideline:
-    words = formats.guideline()
+    words = material.guideline()
     return publish_guideline(
         project=stage.project,
         actor=stage.lead,

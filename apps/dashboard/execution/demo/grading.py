@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from apps.accounts.models import User
-from apps.dashboard import formats
 from apps.dashboard.core import demo_people
+from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import Stage
 from apps.judging import selectors
 from apps.judging.actions.adjudication import adjudicate
@@ -89,7 +89,7 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
     for place, seat in enumerate((found[seat.pk] for seat in seats), start=1):
         at += timedelta(seconds=SECONDS_A_PAIR[key])
         query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
-        careful = formats.careful_grade(query_id, block_id)
+        careful = material.careful_grade(query_id, block_id)
         said = demo_people.graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
         answer = Answer(
             grade=said.grade,
@@ -107,7 +107,7 @@ def _settle(stage: Stage, round_: Round, *, day: float) -> None:
     for pair in list(selectors.adjudicable(round_, stage.lead)):
         entry = selectors.entry_in(round_, pair.entry_id)
         query_id, block_id = entry.query.outside_id, entry.version.block.outside_id
-        grade = formats.careful_grade(query_id, block_id)
+        grade = material.careful_grade(query_id, block_id)
         adjudicate(
             round_=round_,
             entry=entry,

@@ -4,8 +4,8 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.corpus.models import BlockVersion, SnapshotBlock
-from apps.dashboard import formats
 from apps.dashboard.core import demo_people
+from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import Stage
 from apps.queries.models import Query
 from apps.review.actions.disputes import adjudicate, post_message, withdraw_flag
@@ -134,4 +134,4 @@ def _verdict(stage: Stage, triple: Triple, reviewer: User, day: float, **said: A
 
 
 def demo_triples(*, before_the_host: bool) -> list[dict[str, Any]]:
-    return [entry for entry in formats.triples() if told_without_the_host(entry) is before_the_host]
+    return [entry for entry in material.triples() if told_without_the_host(entry) is before_the_host]

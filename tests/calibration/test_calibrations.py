@@ -430,16 +430,16 @@ def test_answers_items_messages_and_closed_ones_are_never_changed(made):
         project=made.project, calibration_id=made.calibration.pk, author=made.subject, text="Hm.", at=AT
     )
 
-    refuses("UPDATE agreement_calibrationverdict SET note = 'x'", "never changed")
-    refuses("DELETE FROM agreement_calibrationverdict", "never deleted")
-    refuses("UPDATE agreement_calibrationitem SET number = 9", "never changed")
-    refuses("DELETE FROM agreement_calibrationitem", "never deleted")
-    refuses("UPDATE agreement_calibrationmessage SET text = 'x'", "never changed")
+    refuses("UPDATE calibration_calibrationverdict SET note = 'x'", "never changed")
+    refuses("DELETE FROM calibration_calibrationverdict", "never deleted")
+    refuses("UPDATE calibration_calibrationitem SET number = 9", "never changed")
+    refuses("DELETE FROM calibration_calibrationitem", "never deleted")
+    refuses("UPDATE calibration_calibrationmessage SET text = 'x'", "never changed")
     this = f"WHERE id = {made.calibration.pk}"
-    refuses(f"UPDATE agreement_calibration SET partner_id = {made.lead.pk} {this}", "is fixed")
+    refuses(f"UPDATE calibration_calibration SET partner_id = {made.lead.pk} {this}", "is fixed")
     close(made, made.lead)
-    refuses(f"UPDATE agreement_calibration SET note = 'another' {this}", "is fixed")
-    refuses("DELETE FROM agreement_calibration", "cannot be deleted")
+    refuses(f"UPDATE calibration_calibration SET note = 'another' {this}", "is fixed")
+    refuses("DELETE FROM calibration_calibration", "cannot be deleted")
 
 
 def test_the_database_lets_only_the_two_answer_and_only_while_it_is_open(made):

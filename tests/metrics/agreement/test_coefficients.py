@@ -37,7 +37,7 @@ from apps.metrics.agreement.samples import resampled, sample_of_table
 from apps.metrics.agreement.uncertainty import percentile_interval
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED
-from tests.agreement.reference import published_cases
+from tests.metrics.agreement.reference import published_cases
 
 # Published examples, read from the reference file
 

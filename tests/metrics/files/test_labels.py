@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.agreement.labels import LONG, agree, agree_json, refused, writer
+from tests.metrics.agreement.labels import LONG, agree, agree_json, refused, writer
 
 
 @pytest.fixture

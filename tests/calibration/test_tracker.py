@@ -46,7 +46,7 @@ def project(db, _project):
 
 
 def page(client, name, project, status=200, **query) -> str:
-    answer = client.get(reverse(f"agreement:{name}", args=[project.slug]), query)
+    answer = client.get(reverse(f"calibration:{name}", args=[project.slug]), query)
     assert answer.status_code == status
     return answer.content.decode()
 
@@ -149,7 +149,7 @@ def test_a_reader_sees_the_log_and_a_viewer_does_not(client, project):
     client.force_login(make_member(project, Role.VIEWER))
     for name in ("log", "log-download", "rates", "calibrations"):
         page(client, name, project, status=403)
-    assert "Quality log" not in page(client, "overview", project)
+    assert "Quality log" not in client.get(reverse("agreement:overview", args=[project.slug])).text
 
 
 @pytest.mark.parametrize(

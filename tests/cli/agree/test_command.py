@@ -7,7 +7,7 @@ import pytest
 
 from apps.metrics.agreement import COEFFICIENTS
 from apps.metrics.statistics.seeds import DEFAULT_SEED
-from tests.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
+from tests.metrics.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from apps.review.enums import Choice
 from apps.review.selectors.blinding import is_veiled
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
-from tests.agreement.test_calibrations import make_signalling, reread
+from tests.calibration.test_calibrations import make_signalling, reread
 from tests.factories import lead_of, make_member
 from tests.review.crawling import crawl
 
@@ -24,7 +24,7 @@ KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
 
 
 def url(name, made, *more):
-    return reverse(f"agreement:{name}", args=[made.project.slug, made.calibration.number, *more])
+    return reverse(f"calibration:{name}", args=[made.project.slug, made.calibration.number, *more])
 
 
 def test_the_whole_walk_from_the_rule_to_the_note(client):
@@ -120,13 +120,13 @@ def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(made
     assert "3 of 4" in page
     assert "0 of 4" in page
     assert "SECOND-LOOK" not in page
-    assert client.get(url("calibration-item", made, 1)).status_code == 404
+    assert client.get(url("item", made, 1)).status_code == 404
 
 
 def test_the_wording_is_on_the_screen_and_neither_label_nor_author(made, client):
     client.force_login(made.subject)
 
-    page = client.get(url("calibration-item", made, 1)).text
+    page = client.get(url("item", made, 1)).text
 
     assert made.calibration.items.get(number=1).revision.question in page
     assert "Jun Hallam" not in page
@@ -137,8 +137,8 @@ def test_others_find_no_calibration_of_theirs(made, client):
     for person in (made.author, make_member(made.project, Role.REVIEWER)):
         client.force_login(person)
         assert client.get(url("calibration", made)).status_code == 404
-        assert client.post(url("calibration-answer", made, 1), {"choice": "confirm", "key": "k"}).status_code == 404
-        assert client.post(url("calibration-close", made), {"text": "x"}).status_code == 404
+        assert client.post(url("answer", made, 1), {"choice": "confirm", "key": "k"}).status_code == 404
+        assert client.post(url("close", made), {"text": "x"}).status_code == 404
         assert "C-001" not in client.get(reverse("calibration:calibrations", args=[made.project.slug])).text
     client.force_login(make_member(made.project, Role.VIEWER))
     assert client.get(url("calibration", made)).status_code == 403
@@ -155,7 +155,7 @@ def test_others_find_no_calibration_of_theirs(made, client):
 def test_a_fault_shows_the_screen_again_with_what_was_chosen(made, client, sent, words):
     client.force_login(made.subject)
 
-    answer = client.post(url("calibration-answer", made, 1), {"key": "k", "note": "Half a thought", **sent})
+    answer = client.post(url("answer", made, 1), {"key": "k", "note": "Half a thought", **sent})
 
     assert answer.status_code == 400
     assert words in answer.text
@@ -165,11 +165,11 @@ def test_a_fault_shows_the_screen_again_with_what_was_chosen(made, client, sent,
 
 def test_undo_leads_back_and_changes_the_answer(made, client):
     client.force_login(made.subject)
-    client.post(url("calibration-answer", made, 1), {"key": "a", "choice": "confirm"})
+    client.post(url("answer", made, 1), {"key": "a", "choice": "confirm"})
 
-    assert "back to item 1" in client.get(url("calibration-item", made, 2)).text
-    assert "Change verdict" in client.get(url("calibration-item", made, 1)).text
-    client.post(url("calibration-answer", made, 1), {"key": "b", "choice": "flag", "reasons": ["wrong_block"]})
+    assert "back to item 1" in client.get(url("item", made, 2)).text
+    assert "Change verdict" in client.get(url("item", made, 1)).text
+    client.post(url("answer", made, 1), {"key": "b", "choice": "flag", "reasons": ["wrong_block"]})
 
     assert [row.choice for row in CalibrationVerdict.objects.filter(superseded_by=None)] == ["flag"]
 
@@ -177,7 +177,7 @@ def test_undo_leads_back_and_changes_the_answer(made, client):
 def test_a_lead_ends_one_that_nobody_answers_and_the_veil_lifts(made, client):
     client.force_login(made.lead)
 
-    client.post(url("calibration-close", made), {"text": "Sef has left."})
+    client.post(url("close", made), {"text": "Sef has left."})
 
     assert reread(made).state == "closed"
     assert not is_veiled(made.calibration.items.first().revision.triple, made.subject)
@@ -206,7 +206,7 @@ def test_unknown_calibrations_are_not_there(made, client, number):
 def test_unknown_items_are_not_there(made, client):
     client.force_login(made.subject)
 
-    assert {client.get(url("calibration-item", made, place)).status_code for place in (0, 99, 2**70)} == {404}
+    assert {client.get(url("item", made, place)).status_code for place in (0, 99, 2**70)} == {404}
 
 
 def test_the_list_costs_the_same_number_of_queries(made, client, django_assert_num_queries):
