@@ -133,7 +133,7 @@ WITHOUT_A_BODY = {
     "notifications-api:read": "none is read",
     "triples-api:import-confirm": "none is read",
     "review-api:pull": "none is read",
-    "review-api:give_back": "none is read",
+    "review-api:give-back": "none is read",
     "gates-api:retire-gate": "none is read",
     "triples-api:imports": "a file: its form is among the pages",
     "review-api:reseat": "people, who are in both projects; see tests/review/seating",
@@ -390,9 +390,9 @@ def writers() -> list[str]:
 # Fields that an endpoint takes beside those its form shows, because a script of the page sends them.
 TAKEN: dict[str, set[str]] = {
     "accounts:new-project": {"name"},
-    "judging:give_back": {"person"},
+    "judging:give-back": {"person"},
     "review:remind": {"triple", "one"},
-    "triples:save_new": {*BenchForm.base_fields, "block"},
+    "triples:save-new": {*BenchForm.base_fields, "block"},
 }
 
 

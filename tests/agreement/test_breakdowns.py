@@ -218,7 +218,7 @@ def test_the_page_to_tighten_shows_the_guidelines_words_and_leads_to_them(client
 
     assert "Most is lost between 1 and 2" in found
     assert "What related means." in found
-    assert f"{reverse('judging:guideline_new', args=[project.slug])}#id_definition_2" in found
+    assert f"{reverse('judging:guideline-new', args=[project.slug])}#id_definition_2" in found
     assert second_query(project).outside_id in found
 
 

@@ -52,7 +52,7 @@ NO_PAGES = {
     "triples:find",
     "triples:hits",
     "triples:queries",
-    "review:export_file",
+    "review:export-file",
     "review:flags",
 }
 OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join"}
@@ -64,7 +64,7 @@ NOT_IN_THE_DEMO = {
     "calibration:calibration",
     "calibration:item",
     "judging:carry",
-    "judging:guideline_changes",
+    "judging:guideline-changes",
     "retrieval:pace",
     "review:split",
     "triples:candidate",
@@ -226,7 +226,7 @@ def test_what_a_new_guideline_changes_is_clean(crawler, signed_in):
     crawler.look_at(f"/p/{project.slug}/judging/guideline/2/changes/")
 
     assert "\n".join(crawler.faults) == ""
-    assert "judging:guideline_changes" in crawler.seen
+    assert "judging:guideline-changes" in crawler.seen
 
 
 def test_a_calibration_is_clean_while_it_is_blind_and_afterwards(transactional_db, crawler, signed_in):

@@ -96,10 +96,10 @@ def test_every_screen_with_a_technical_text_is_clean(page, signed_in, witness):
     pages = [
         (people_of(round_)[0], "judging", reverse("judging:judge", args=[slug, round_.pk])),
         (people_of(round_)[0], "all-of-query", reverse("judging:judge", args=[slug, round_.pk]) + "?view=query"),
-        (lead, "adjudicate", reverse("judging:adjudicate_pair", args=[slug, round_.pk, entry.pk])),
+        (lead, "adjudicate", reverse("judging:adjudicate-pair", args=[slug, round_.pk, entry.pk])),
         (reviewers_of(reviewed)[0], "review", reverse("review:screen", args=[slug, reviewed.pk])),
         (lead, "dispute", reverse("review:triple", args=[slug, disputed.pk])),
-        (lead, "stale", reverse("review:stale_triple", args=[slug, accepted.pk])),
+        (lead, "stale", reverse("review:stale-triple", args=[slug, accepted.pk])),
         (lead, "changes", reverse("corpus:changes", args=[slug, newer.pk])),
         (lead, "block", reverse("corpus:block", args=[slug, block])),
         (lead, "snapshot", reverse("corpus:snapshot", args=[slug, newer.pk])),

@@ -340,7 +340,7 @@ def test_every_stop_leads_to_where_it_is_cleared(client):
 
     slug, entry = bench.project.slug, bench.pool.entries.first()
     for place in (
-        reverse("judging:adjudicate_pair", args=[slug, bench.round.pk, entry.pk]),
+        reverse("judging:adjudicate-pair", args=[slug, bench.round.pk, entry.pk]),
         reverse("queries:source", args=[slug, bench.source.pk]),
         reverse("review:triple", args=[slug, bench.project.triples.get().pk]),
     ):

@@ -77,7 +77,7 @@ def test_a_pair_that_nobody_got_to_before_the_end_is_refused_in_words(client):
     round_ = make_round(queries=1, blocks=1)
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
     client.force_login(lead_of(round_.project))
-    url = reverse("judging:adjudicate_pair", args=[round_.project.slug, round_.pk, entries_of(round_)[0].pk])
+    url = reverse("judging:adjudicate-pair", args=[round_.project.slug, round_.pk, entries_of(round_)[0].pk])
 
     page = client.get(url)
 

@@ -121,12 +121,12 @@ def test_the_board_offers_to_give_back_and_does(client):
     client.force_login(lead_of(round_.project))
 
     assert "longer than a lease lasts" in client.get(url("round", round_)).content.decode()
-    done = client.post(url("give_back", round_), {"person": mara.pk}, follow=True).content.decode()
+    done = client.post(url("give-back", round_), {"person": mara.pk}, follow=True).content.decode()
 
     assert "4 pairs are free for others again" in done
     assert "longer than a lease lasts" not in done
     assert (
-        "Nobody of this round" in client.post(url("give_back", round_), {"person": "x"}, follow=True).content.decode()
+        "Nobody of this round" in client.post(url("give-back", round_), {"person": "x"}, follow=True).content.decode()
     )
 
 

@@ -110,7 +110,7 @@ def test_the_page_of_a_round_shows_the_pilot_and_takes_the_reason(client, round_
     lead = lead_of(round_.project)
     client.force_login(lead)
     page = reverse("judging:round", args=[round_.project.slug, round_.pk])
-    address = reverse("judging:open_the_rest", args=[round_.project.slug, round_.pk])
+    address = reverse("judging:open-the-rest", args=[round_.project.slug, round_.pk])
 
     assert "Only the pilot is handed out" in client.get(page).content.decode()
     assert "needs a reason" in client.post(address, {"reason": ""}, follow=True).content.decode()

@@ -112,13 +112,13 @@ def test_to_keep_them_is_on_record(round_):
     assert rejudging.kept(guideline) == event
 
 
-def page(client, guideline, name="guideline_changes"):
+def page(client, guideline, name="guideline-changes"):
     return reverse(f"judging:{name}", args=[guideline.project.slug, guideline.number])
 
 
 def test_publishing_leads_to_what_changed_and_one_click_to_the_plan_of_a_round(round_, client):
     client.force_login(lead_of(round_.project))
-    new = reverse("judging:guideline_new", args=[round_.project.slug])
+    new = reverse("judging:guideline-new", args=[round_.project.slug])
     form = client.get(new).context["form"]
     data = {name: form[name].value() or "" for name in form.fields}
 
@@ -132,7 +132,7 @@ def test_publishing_leads_to_what_changed_and_one_click_to_the_plan_of_a_round(r
     chosen = {"snapshot": round_.pool.snapshot_id, "grades": ["2"]}
     plan = client.post(page(client, Guideline.objects.get(number=2)), chosen)
     assert (
-        plan.url == reverse("judging:new_round", args=[round_.project.slug]) + f"?pool={Pool.objects.latest('pk').pk}"
+        plan.url == reverse("judging:new-round", args=[round_.project.slug]) + f"?pool={Pool.objects.latest('pk').pk}"
     )
 
 
@@ -152,7 +152,7 @@ def test_the_guideline_asks_until_somebody_has_decided(round_, client):
     asked = "say whether they stand"
 
     assert asked in client.get(page(client, guideline, "guideline")).content.decode()
-    client.post(page(client, guideline, "guideline_keep"))
+    client.post(page(client, guideline, "guideline-keep"))
     assert asked not in client.get(page(client, guideline, "guideline")).content.decode()
     client.force_login(people_of(round_)[0])
     assert asked not in client.get(page(client, guideline, "guideline")).content.decode()
@@ -195,7 +195,7 @@ def test_a_grade_that_is_missing_from_the_choice_is_said(round_, client):
 
 def test_an_example_without_its_block_is_not_published(round_, client):
     client.force_login(lead_of(round_.project))
-    new = reverse("judging:guideline_new", args=[round_.project.slug])
+    new = reverse("judging:guideline-new", args=[round_.project.slug])
     form = client.get(new).context["form"]
     data = {name: form[name].value() or "" for name in form.fields} | {"example_2_4_why": "because"}
 

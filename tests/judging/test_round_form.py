@@ -65,7 +65,7 @@ def test_a_round_is_opened_with_all_of_it(client, project, data):
     more = {"pilot": "1", "pilot_bar": "0.7", "again": "10", "extra_bar": "0.5", "known": known_line(data)}
 
     client.post(
-        reverse("judging:new_round", args=[project.slug]),
+        reverse("judging:new-round", args=[project.slug]),
         {**data, **more, "overlap": "0", f"remit_{law}": "domain:law"},
     )
 
@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_told_beside_its_field(client, project, data, chang
     if "known" in change:
         change = {"known": change["known"].replace("QUERY", known_line(data).split(",")[0])}
 
-    answer = client.post(reverse("judging:new_round", args=[project.slug]), {**data, **change})
+    answer = client.post(reverse("judging:new-round", args=[project.slug]), {**data, **change})
 
     assert answer.status_code == 400
     assert said in answer.content.decode()

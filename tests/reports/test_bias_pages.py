@@ -153,7 +153,7 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
     answer = client.post(reverse("reports:judge-first", args=[scene.project.slug, report.pk]), {"most": 3})
 
     pool = Pool.objects.latest("pk")
-    assert answer.url == reverse("judging:new_round", args=[scene.project.slug]) + f"?pool={pool.pk}"
+    assert answer.url == reverse("judging:new-round", args=[scene.project.slug]) + f"?pool={pool.pk}"
     entries = list(pool.entries.select_related("query", "version__block").order_by("query__outside_id"))
     assert [(entry.query.outside_id, entry.version.block.outside_id) for entry in entries] == [
         (f"Q{n:02}", "d") for n in range(1, 4)

@@ -45,7 +45,7 @@ def without_packages(monkeypatch):
 
 
 def new_dense(project):
-    return reverse("retrieval:new_system", args=[project.slug]) + "?kind=dense"
+    return reverse("retrieval:new-system", args=[project.slug]) + "?kind=dense"
 
 
 def words(answer):

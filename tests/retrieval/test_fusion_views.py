@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 
 def page(project):
-    return reverse("retrieval:new_fusion", args=[project.slug])
+    return reverse("retrieval:new-fusion", args=[project.slug])
 
 
 def pair(project):

@@ -35,7 +35,7 @@ def described(snapshot, run, **fields):
 def test_the_form_describes_a_plan(lead, project, snapshot, run):
     fields = {"method": "bandit", "pairs": "9", "each": "all", "random": "3", "edge": "1", "easy": "2", "seed": "7"}
 
-    lead.post(at("new_pool", project), described(snapshot, run, **fields))
+    lead.post(at("new-pool", project), described(snapshot, run, **fields))
 
     plan = plan_of(Pool.objects.get().plan)
     wanted = PoolPlan("bandit", pairs=9, each=False, random=3, edge=1, easy=2, seed=7, edge_runs=(run.pk,))
@@ -43,13 +43,13 @@ def test_the_form_describes_a_plan(lead, project, snapshot, run):
 
 
 def test_left_open_the_form_means_the_plain_union(lead, project, snapshot, run):
-    lead.post(at("new_pool", project), described(snapshot, run))
+    lead.post(at("new-pool", project), described(snapshot, run))
 
     assert Pool.objects.get().plan is None
 
 
 def test_a_budget_of_nothing_is_refused_where_it_is_typed(lead, project, snapshot, run):
-    answer = lead.post(at("new_pool", project), described(snapshot, run, method="rrf"))
+    answer = lead.post(at("new-pool", project), described(snapshot, run, method="rrf"))
 
     assert answer.status_code == 400
     assert "Say how many pairs the budget is." in words(answer)
@@ -77,10 +77,10 @@ def test_the_estimate_counts_budget_and_draws(lead, project, snapshot, run, fiel
 def test_a_budget_grows_from_its_page_and_a_plain_pool_has_none(lead, project, snapshot, run):
     plain = make_pool(project, snapshot, name="Plain", run_ids=[run.pk])
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan("move_to_front", pairs=2))
-    assert "Pairs to add" not in words(lead.get(at("grow_pool", project, plain.pk)))
-    assert "chosen by what has been judged so far" in words(lead.get(at("grow_pool", project, pool.pk)))
+    assert "Pairs to add" not in words(lead.get(at("grow-pool", project, plain.pk)))
+    assert "chosen by what has been judged so far" in words(lead.get(at("grow-pool", project, pool.pk)))
 
-    lead.post(at("grow_pool", project, pool.pk), {"depth": "10", "pairs": "1", "random": "2"})
+    lead.post(at("grow-pool", project, pool.pk), {"depth": "10", "pairs": "1", "random": "2"})
     run_jobs()
 
     pool.refresh_from_db()
@@ -143,8 +143,8 @@ def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot,
 
 
 def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project, snapshot):
-    before = words(lead.get(at("new_pool", project)))
-    answer = lead.post(at("new_pool", project), {"usual": "1", "snapshot": snapshot.pk, "name": "Mine"}, follow=True)
+    before = words(lead.get(at("new-pool", project)))
+    answer = lead.post(at("new-pool", project), {"usual": "1", "snapshot": snapshot.pk, "name": "Mine"}, follow=True)
 
     assert "Make BM25 and TF-IDF" in before
     made = System.objects.filter(project=project).order_by("pk")

@@ -20,7 +20,7 @@ PACE = {
 
 
 def page_of(project, kind="http"):
-    return reverse("retrieval:new_remote", args=[project.slug]) + f"?kind={kind}"
+    return reverse("retrieval:new-remote", args=[project.slug]) + f"?kind={kind}"
 
 
 def words(answer):

@@ -129,7 +129,7 @@ def test_the_form_offers_it(client, project, snapshot):
     run = run_of(project, snapshot, "ab")
     fields = {"name": "Mine", "snapshot": snapshot.pk, "runs": [run], "depth": "5", "same_once": "on"}
 
-    client.post(reverse("retrieval:new_pool", kwargs={"slug": project.slug}), fields)
+    client.post(reverse("retrieval:new-pool", kwargs={"slug": project.slug}), fields)
 
     assert plan_of(Pool.objects.get().plan) == ONCE
 

@@ -68,7 +68,7 @@ def test_the_overview_asks_the_same_number_of_questions_however_long(
 
 def test_a_system_is_made_and_run_from_its_pages(lead, project, snapshot):
     made = lead.post(
-        at("new_system", project) + "?kind=bm25",
+        at("new-system", project) + "?kind=bm25",
         {"name": "BM25", "words": "text", "p_k1": "1.2", "p_b": "0.75", "p_tokenizer": "words",
          "p_stop_words": "english", "p_stemmer": "s"},
     )  # fmt: skip
@@ -89,7 +89,7 @@ def test_a_system_is_made_and_run_from_its_pages(lead, project, snapshot):
 
 
 def test_a_wrong_parameter_is_shown_beside_its_field(lead, project):
-    answer = lead.post(at("new_system", project) + "?kind=bm25", {"name": "X", "words": "text", "p_k1": "99"})
+    answer = lead.post(at("new-system", project) + "?kind=bm25", {"name": "X", "words": "text", "p_k1": "99"})
 
     assert answer.status_code == 400
     assert "less than or equal to 10" in words(answer)
@@ -100,7 +100,7 @@ def test_a_refusal_is_shown_in_the_form(lead, project):
     values = {"name": "Twin", "words": "title_and_text", "p_k1": "0.9", "p_b": "0.4", "p_tokenizer": "words",
               "p_stop_words": "english", "p_stemmer": "s"}  # fmt: skip
 
-    answer = lead.post(at("new_system", project) + "?kind=bm25", values)
+    answer = lead.post(at("new-system", project) + "?kind=bm25", values)
 
     assert "BM25 already has exactly this configuration." in words(answer)
 
@@ -221,7 +221,7 @@ def test_a_pool_is_estimated_built_and_shown(lead, project, snapshot):
     assert "<b>9</b> pairs at most" in live
     assert "is run first" in live
 
-    built = lead.post(at("new_pool", project), {"name": "Pool 1", **chosen})
+    built = lead.post(at("new-pool", project), {"name": "Pool 1", **chosen})
     pool = Pool.objects.get()
     assert built.url == at("pool", project, pool.pk)
     run_jobs()
@@ -290,9 +290,9 @@ def test_annotators_see_how_many_pairs_but_not_whose(client, project, snapshot):
 def test_a_pool_grows_from_its_page(lead, project, snapshot):
     pool = make_pool(project, snapshot, depth=1)
     theirs = import_lines(project, snapshot, THEIRS).run
-    assert theirs.tag in words(lead.get(at("grow_pool", project, pool.pk)))
+    assert theirs.tag in words(lead.get(at("grow-pool", project, pool.pk)))
 
-    lead.post(at("grow_pool", project, pool.pk), {"runs": [theirs.pk], "depth": "2"})
+    lead.post(at("grow-pool", project, pool.pk), {"runs": [theirs.pk], "depth": "2"})
     run_jobs()
 
     pool.refresh_from_db()
@@ -302,12 +302,12 @@ def test_a_pool_grows_from_its_page(lead, project, snapshot):
 def test_growing_by_nothing_is_refused_in_the_form(lead, project, snapshot):
     pool = make_pool(project, snapshot, depth=1)
 
-    answer = lead.post(at("grow_pool", project, pool.pk), {"depth": "1"})
+    answer = lead.post(at("grow-pool", project, pool.pk), {"depth": "1"})
 
     assert "already draws from these runs" in words(answer)
 
 
-LEADS_ONLY = ["new_system", "upload", "new_pool", "estimate"]
+LEADS_ONLY = ["new-system", "upload", "new-pool", "estimate"]
 
 
 @pytest.mark.parametrize("name", LEADS_ONLY)
@@ -334,7 +334,7 @@ def test_objects_of_another_project_are_not_found(lead, project, snapshot):
     pool = make_pool(other, make_snapshot(other))
     run = Run.objects.get(project=other)
 
-    for name, pk in [("system", run.system_id), ("run", run.pk), ("pool", pool.pk), ("grow_pool", pool.pk),
+    for name, pk in [("system", run.system_id), ("run", run.pk), ("pool", pool.pk), ("grow-pool", pool.pk),
                      ("provenance", pool.pk)]:  # fmt: skip
         assert lead.get(at(name, project, pk)).status_code == 404
 

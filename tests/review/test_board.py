@@ -221,7 +221,7 @@ class TestPages:
         assert "can no longer answer" in page
         assert f'name="one" value="{triple.pk}.{gone.pk}"' in page
 
-        back = client.post(self.url("re_seat", project) + "?show=stuck", {"one": f"{triple.pk}.{gone.pk}"}, follow=True)
+        back = client.post(self.url("re-seat", project) + "?show=stuck", {"one": f"{triple.pk}.{gone.pk}"}, follow=True)
         assert back.redirect_chain[0][0].endswith("?show=stuck")
         assert f"{triple} goes to" in back.content.decode()
         assert gone not in reviewers_of(triple)
@@ -243,7 +243,7 @@ class TestPages:
         client.force_login(lead_of(project))
         body = body | ({"triple": str(triple.pk)} if body.get("triple") == "1" else {})
 
-        assert says in client.post(self.url("re_seat", project), body, follow=True).content.decode()
+        assert says in client.post(self.url("re-seat", project), body, follow=True).content.decode()
 
     def test_reminding_says_the_same_to_everybody(self, client, project):
         triple = make_in_review(project)

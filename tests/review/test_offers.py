@@ -20,14 +20,14 @@ BUTTONS: dict[str, dict[Step, tuple[str, dict]]] = {
     "revise": {Step.REVISE: ("review:begin", {}), Step.RE_PIN: ("review:begin", {})},
     "split": {Step.SPLIT: ("review:split", {})},  # empty: whoever may split is asked for the claims
     "drop": {Step.DROP: ("review:drop", {"reason": "No use."})},
-    "withdraw": {Step.WITHDRAW_FLAG: ("review:withdraw_flag", {"policy": "synonym"})},
+    "withdraw": {Step.WITHDRAW_FLAG: ("review:withdraw-flag", {"policy": "synonym"})},
     "adjudicate": {
         Step.ADJUDICATE_ACCEPT: ("review:adjudicate", {"decision": "accept", "reason": "Read it."}),
         Step.ADJUDICATE_RETURN: ("review:adjudicate", {"decision": "return", "reason": "Read it."}),
         Step.ADJUDICATE_DROP: ("review:adjudicate", {"decision": "drop", "reason": "Read it."}),
     },
     "retire": {Step.RETIRE: ("triples:retire", {"reason": "out_of_scope"})},
-    "re_pin": {Step.RE_PIN: ("review:re_pin", {})},
+    "re_pin": {Step.RE_PIN: ("review:re-pin", {})},
     "reopen": {Step.REOPEN: ("triples:reopen", {})},
 }
 SHOWN: dict[tuple[str, bool], set[str]] = {

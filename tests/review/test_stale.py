@@ -43,7 +43,7 @@ def test_the_screen_lights_the_evidence_and_the_difference_on_both_sides(client,
     (triple,) = make_stale(project)
     client.force_login(triple.author)
 
-    page = client.get(url("stale_triple", project, triple.pk)).content.decode()
+    page = client.get(url("stale-triple", project, triple.pk)).content.decode()
 
     assert page.count("<mark>A session lasts at most eight hours.</mark>") == 2
     assert "<del>closes by itself" in page
@@ -55,8 +55,8 @@ def test_evidence_that_is_gone_is_said_and_cannot_be_pinned(client, project):
     (triple,) = make_stale(project, TEXTS | {"access": "A session lasts at most nine hours."})
     client.force_login(triple.author)
 
-    page = client.get(url("stale_triple", project, triple.pk))
-    refused = client.post(url("stale_pin", project, triple.pk))
+    page = client.get(url("stale-triple", project, triple.pk))
+    refused = client.post(url("stale-pin", project, triple.pk))
 
     offers = {offer.name: offer.refusal for offer in page.context["offers"]}
     assert "does not say the evidence word for word" in offers["re_pin"]
@@ -71,7 +71,7 @@ def test_a_block_that_is_gone_is_named(client, project):
     (triple,) = make_stale(project, {key: text for key, text in TEXTS.items() if key != "access"})
     client.force_login(lead_of(project))
 
-    page = client.get(url("stale_triple", project, triple.pk))
+    page = client.get(url("stale-triple", project, triple.pk))
 
     assert "The newest snapshot does not hold this block." in page.content.decode()
     assert page.context["offers"][0].refusal.startswith("The newest snapshot does not hold “Access”.")
@@ -81,11 +81,11 @@ def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):
     one, two, three = make_stale(project, count=3)
     client.force_login(lead_of(project))
 
-    first = client.post(url("stale_pin", project, two.pk))
-    second = client.post(url("stale_pin", project, three.pk))
-    last = client.post(url("stale_pin", project, one.pk))
+    first = client.post(url("stale-pin", project, two.pk))
+    second = client.post(url("stale-pin", project, three.pk))
+    last = client.post(url("stale-pin", project, one.pk))
 
-    assert [first.url, second.url] == [url("stale_triple", project, three.pk), url("stale_triple", project, one.pk)]
+    assert [first.url, second.url] == [url("stale-triple", project, three.pk), url("stale-triple", project, one.pk)]
     assert last.url == url("stale", project)
     assert {reload(triple).state for triple in (one, two, three)} == {State.IN_REVIEW}
     assert (reload(one).round, reload(one).snapshot.number) == (2, 2)
@@ -95,22 +95,22 @@ def test_skipping_goes_on_without_touching(client, project):
     one, two = make_stale(project, count=2)
     client.force_login(lead_of(project))
 
-    assert client.get(url("stale_next", project)).url == url("stale_triple", project, one.pk)
+    assert client.get(url("stale-next", project)).url == url("stale-triple", project, one.pk)
     for here, there in ((one, two), (two, one)):
-        assert client.get(url("stale_next", project), {"after": here.pk}).url == url("stale_triple", project, there.pk)
-    assert client.get(url("stale_next", project), {"after": "rubbish"}).url == url("stale_triple", project, one.pk)
+        assert client.get(url("stale-next", project), {"after": here.pk}).url == url("stale-triple", project, there.pk)
+    assert client.get(url("stale-next", project), {"after": "rubbish"}).url == url("stale-triple", project, one.pk)
 
 
 def test_retiring_needs_a_lead_and_one_of_the_reasons(client, project):
     (triple,) = make_stale(project)
     client.force_login(triple.author)
-    assert client.post(url("stale_retire", project, triple.pk), {"reason": "block_gone"}).status_code == 403
+    assert client.post(url("stale-retire", project, triple.pk), {"reason": "block_gone"}).status_code == 403
 
     client.force_login(lead_of(project))
-    assert client.post(url("stale_retire", project, triple.pk), {}).status_code == 409
+    assert client.post(url("stale-retire", project, triple.pk), {}).status_code == 409
     assert reload(triple).state == State.ACCEPTED
 
-    gone = client.post(url("stale_retire", project, triple.pk), {"reason": "block_gone"})
+    gone = client.post(url("stale-retire", project, triple.pk), {"reason": "block_gone"})
     assert (gone.url, reload(triple).state) == (url("stale", project), State.RETIRED)
 
 
@@ -118,18 +118,18 @@ def test_who_only_reviews_reads_and_is_told_why_not(client, project):
     (triple,) = make_stale(project)
     client.force_login(reviewers_of(triple)[0])
 
-    page = client.get(url("stale_triple", project, triple.pk))
+    page = client.get(url("stale-triple", project, triple.pk))
 
     assert [offer.refusal is not None for offer in page.context["offers"]] == [True] * 3
-    assert client.post(url("stale_pin", project, triple.pk)).status_code == 403
+    assert client.post(url("stale-pin", project, triple.pk)).status_code == 403
 
 
 def test_what_is_not_stale_has_no_such_screen(client, project):
     triple = make_accepted(project)
     client.force_login(triple.author)
 
-    assert client.get(url("stale_triple", project, triple.pk)).url == url("triple", project, triple.pk)
-    assert client.post(url("stale_pin", project, triple.pk)).status_code == 409
+    assert client.get(url("stale-triple", project, triple.pk)).url == url("triple", project, triple.pk)
+    assert client.post(url("stale-pin", project, triple.pk)).status_code == 409
 
 
 def test_a_title_that_changed_is_shown(client, project):
@@ -138,7 +138,7 @@ def test_a_title_that_changed_is_shown(client, project):
     refresh_staleness(project=project, snapshot=newer, at=AT)
     client.force_login(triple.author)
 
-    page = client.get(url("stale_triple", project, triple.pk)).content.decode()
+    page = client.get(url("stale-triple", project, triple.pk)).content.decode()
 
     assert "<del>Access</del> <ins>Emergency access</ins>" in page
 
@@ -167,4 +167,4 @@ def test_a_stale_triple_of_every_kind_of_member_opens(client, project):
     triple = make_triple(project, State.ACCEPTED, stale=True)
     for person in (triple.author, lead_of(project), make_member(project, Role.ANNOTATOR)):
         client.force_login(person)
-        assert client.get(url("stale_triple", project, triple.pk)).status_code == 200
+        assert client.get(url("stale-triple", project, triple.pk)).status_code == 200

@@ -178,8 +178,8 @@ def test_messages_policies_and_decisions_over_http(client, project):
     assert "Why &lt;b&gt;so&lt;/b&gt;?" in client.get(url("triple", project, talk.pk)).content.decode()
 
     client.force_login(reviewers_of(policy)[1])
-    assert client.post(url("withdraw_flag", project, policy.pk), {}).status_code == 400
-    client.post(url("withdraw_flag", project, policy.pk), {"policy": "synonym"})
+    assert client.post(url("withdraw-flag", project, policy.pk), {}).status_code == 400
+    client.post(url("withdraw-flag", project, policy.pk), {"policy": "synonym"})
     assert reload(policy).resolution == "policy:synonym"
 
     client.force_login(drop.author)
@@ -198,7 +198,7 @@ def test_the_wrong_person_gets_the_sentence_of_the_rule(client, project):
     triple = make_disputed(project)
     client.force_login(reviewers_of(triple)[0])
 
-    refused = client.post(url("withdraw_flag", project, triple.pk), {"policy": "synonym"})
+    refused = client.post(url("withdraw-flag", project, triple.pk), {"policy": "synonym"})
 
     assert refused.status_code == 409
     assert "who raised it, can withdraw it." in refused.content.decode()
@@ -225,7 +225,7 @@ def test_a_stale_triple_shows_both_texts_and_is_pinned_again(client, project):
     client.force_login(triple.author)
 
     page = client.get(url("triple", project, triple.pk)).content.decode()
-    client.post(url("re_pin", project, triple.pk))
+    client.post(url("re-pin", project, triple.pk))
 
     assert "It <ins>may</ins> be extended<ins> once</ins>." in page
     assert reload(triple).state == State.IN_REVIEW

@@ -112,7 +112,7 @@ class Walk:
     def life(self, n: int) -> Iterator[None]:
         """One triple from the bench to its end; it yields where another triple may come between."""
         author = AUTHORS[roll("author", n) % 2]
-        self.post(author, "triples:save_new", self.wording(n, 1))
+        self.post(author, "triples:save-new", self.wording(n, 1))
         triple = Triple.objects.latest("pk")
         if roll(author, n, "withdraws") < 5:
             self.post(author, "triples:withdraw", {}, triple)
@@ -162,7 +162,7 @@ class Walk:
         flag = triple.current.verdicts.select_related("reviewer").get(choice="flag")
         flagger = next(name for name, person in self.people.items() if person == flag.reviewer)
         if flag.category == "synonym":
-            self.post(flagger, "review:withdraw_flag", {"policy": "synonym"}, triple)
+            self.post(flagger, "review:withdraw-flag", {"policy": "synonym"}, triple)
         elif flag.category == "compound":
             self.split(author, triple)
         elif flag.category == "numeric":

@@ -196,8 +196,8 @@ def test_an_author_has_the_index_built_by_one_job_however_often_they_ask(client,
     make_system(project)
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    first = client.post(url("build_hits", project), {"question": QUESTION}, headers={"HX-Request": "true"})
-    second = client.post(url("build_hits", project))
+    first = client.post(url("build-hits", project), {"question": QUESTION}, headers={"HX-Request": "true"})
+    second = client.post(url("build-hits", project))
 
     assert "The indexes are being built" in first.content.decode()
     assert second.status_code == 302
@@ -226,4 +226,4 @@ def test_who_only_reviews_is_not_shown_ranks(client, project, snapshot):
     client.force_login(make_member(project, Role.REVIEWER))
 
     assert client.get(url("hits", project), {"question": QUESTION}).status_code == 403
-    assert client.post(url("build_hits", project)).status_code == 403
+    assert client.post(url("build-hits", project)).status_code == 403

@@ -45,7 +45,7 @@ STEPS = (
         "people:people",
     ),
     ("pool", "Pool two systems", "BM25, TF-IDF or a run of yours: the pairs worth judging", "Pool", "pool"),
-    ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline_new"),
+    ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline-new"),
     ("grades", "Judge the pairs", "one pair a screen, one key a grade", "Plan a round", "plan round"),
     ("triples", "Write triples", "question, block, answer; two blind reviewers confirm or flag", "Write", "bench"),
     ("version", "Release a version", "what was agreed, frozen for good and exported", "Release", "versions"),

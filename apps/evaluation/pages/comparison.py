@@ -152,7 +152,7 @@ def _pair_of(found: Comparison) -> Pair:
 
 
 def _to_round(project: Project, pool: Pool) -> HttpResponse:
-    return redirect(f"{reverse('judging:new_round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
+    return redirect(f"{reverse('judging:new-round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
 
 
 @require_safe

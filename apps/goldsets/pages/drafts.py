@@ -53,7 +53,7 @@ def _place(slug: str, stop: Stop) -> str:
     if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
         return reverse("review:triple", args=[slug, stop.object_id])
     if stop.kind == StopKind.UNRESOLVED and stop.object_id is not None:
-        return reverse("judging:adjudicate_pair", args=[slug, stop.round_id, stop.object_id])
+        return reverse("judging:adjudicate-pair", args=[slug, stop.round_id, stop.object_id])
     if stop.kind == StopKind.UNRESOLVED:
         return reverse("judging:round", args=[slug, stop.round_id])
     if stop.kind == StopKind.PERMISSION and stop.object_id is not None:

@@ -103,7 +103,7 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
 def _next(request: HttpRequest, project: Project, round_: Round, person: User) -> HttpResponse:
     waiting = selectors.adjudicable(round_, person)
     if waiting:
-        return redirect("judging:adjudicate_pair", slug=project.slug, pk=round_.pk, entry=waiting[0].entry_id)
+        return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=waiting[0].entry_id)
     messages.success(request, "Every pair of this round is settled, as far as you may decide it.")
     return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
 

@@ -80,7 +80,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
                 markdown=form.cleaned_data["markdown"],
                 at=timezone.now(),
             )
-            page = "judging:guideline_changes" if before else "judging:guideline"
+            page = "judging:guideline-changes" if before else "judging:guideline"
             return redirect(page, slug=project.slug, number=guideline.number)
         except GuidelineRefused as refusal:
             form.add_error(None, refusal.sentence)
@@ -121,7 +121,7 @@ def differences(request: HttpRequest, project: Project, number: int) -> HttpResp
                 actor=user_of(request),
                 at=timezone.now(),
             )
-            return redirect(f"{reverse('judging:new_round', args=[project.slug])}?pool={pool.pk}")
+            return redirect(f"{reverse('judging:new-round', args=[project.slug])}?pool={pool.pk}")
         except (RejudgingRefused, ChoiceRefused) as refusal:
             form.add_error(None, refusal.sentence)
     status = 400 if form.errors else 200

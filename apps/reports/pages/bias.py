@@ -100,5 +100,5 @@ def judge_first(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         actor=member_of(request).user,
         at=timezone.now(),
     )
-    page = reverse("judging:new_round", args=[project.slug])
+    page = reverse("judging:new-round", args=[project.slug])
     return redirect(f"{page}?{urlencode({'pool': pool.pk})}")

@@ -66,7 +66,7 @@ def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snap
     """Make BM25 and TF-IDF, and show the form again with both chosen."""
     made = create_usual_systems(project=project, actor=request.user, at=timezone.now())
     chosen = urlencode({"snapshot": snapshot.pk, "systems": [system.pk for system in made]}, doseq=True)
-    return redirect(f"{reverse('retrieval:new_pool', args=[project.slug])}?{chosen}")
+    return redirect(f"{reverse('retrieval:new-pool', args=[project.slug])}?{chosen}")
 
 
 @require_safe

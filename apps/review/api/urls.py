@@ -8,7 +8,7 @@ urlpatterns = [
     path("next/", reviews.NextView.as_view(), name="next"),
     path("pull/", reviews.PullView.as_view(), name="pull"),
     path("board/", reviews.BoardView.as_view(), name="board"),
-    path("<int:pk>/give-back/", reviews.GiveBackView.as_view(), name="give_back"),
+    path("<int:pk>/give-back/", reviews.GiveBackView.as_view(), name="give-back"),
     path("<int:pk>/re-seat/", reviews.ReseatView.as_view(), name="reseat"),
     path("<int:pk>/verdict/", reviews.VerdictView.as_view(), name="verdict"),
 ]

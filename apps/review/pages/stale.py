@@ -96,7 +96,7 @@ def following(request: HttpRequest, project: Project) -> HttpResponse:
 def _on(project: Project, found: Triple | None) -> HttpResponse:
     if found is None:
         return redirect("review:stale", slug=project.slug)
-    return redirect("review:stale_triple", slug=project.slug, pk=found.pk)
+    return redirect("review:stale-triple", slug=project.slug, pk=found.pk)
 
 
 def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: int = 200) -> HttpResponse:

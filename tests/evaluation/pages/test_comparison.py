@@ -225,7 +225,7 @@ def test_grades_wrong_leads_to_the_plan_of_a_round(client, scene, pair):
     response = client.post(url(scene, pair, "judge-again"), {"measure": MEASURE})
 
     pool = RegressionNote.objects.get().pool
-    assert response.headers["Location"] == reverse("judging:new_round", args=[scene.project.slug]) + f"?pool={pool.pk}"
+    assert response.headers["Location"] == reverse("judging:new-round", args=[scene.project.slug]) + f"?pool={pool.pk}"
     assert "holds 4 pairs to judge again." in words(client.get(url(scene, pair, "compare")))
 
 

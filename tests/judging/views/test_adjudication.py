@@ -16,7 +16,7 @@ def test_the_adjudicator_sees_a_and_b_without_names(client, split):
     client.force_login(lead_of(split.project))
     entry = split.pool.entries.first()
 
-    text = page(client, "adjudicate_pair", split, entry.pk).content.decode()
+    text = page(client, "adjudicate-pair", split, entry.pk).content.decode()
 
     assert "Judge A" in text
     assert "Judge B" in text
@@ -27,7 +27,7 @@ def test_the_adjudicator_sees_a_and_b_without_names(client, split):
 def test_a_decision_leads_to_the_next_pair_and_the_last_one_to_the_list(client, split):
     client.force_login(lead_of(split.project))
     data = {"grade": "1", "error_type": "slip", "reason": "It names the mode only."}
-    address = url("adjudicate_pair", split, split.pool.entries.first().pk)
+    address = url("adjudicate-pair", split, split.pool.entries.first().pk)
 
     for left in range(5, -1, -1):
         answer = client.post(address, data)
@@ -47,7 +47,7 @@ def test_a_decision_that_lacks_something_says_what(client, split, missing):
     data = {"grade": "x", "error_type": "slip", "reason": "Why."}
     del data[missing]
 
-    answer = client.post(url("adjudicate_pair", split, split.pool.entries.first().pk), data)
+    answer = client.post(url("adjudicate-pair", split, split.pool.entries.first().pk), data)
 
     assert answer.status_code == 400
     assert not Adjudication.objects.exists()
@@ -61,7 +61,7 @@ def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
     client.force_login(mara)
     entry = split.pool.entries.first()
 
-    answer = page(client, "adjudicate_pair", split, entry.pk)
+    answer = page(client, "adjudicate-pair", split, entry.pk)
 
     assert answer.status_code == 409
     assert "You judged this pair" in answer.content.decode()
@@ -90,5 +90,5 @@ def test_pairs_of_another_project_are_not_found(client, split):
     entry = split.pool.entries.first()
 
     assert client.get(reverse("judging:round", args=[other.project.slug, split.pk])).status_code == 404
-    assert page(client, "adjudicate_pair", other, entry.pk).status_code == 404
+    assert page(client, "adjudicate-pair", other, entry.pk).status_code == 404
     assert page(client, "round", split).status_code == 404

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 def test_the_guideline_is_written_read_and_versioned(client):
     project = make_project()
     client.force_login(lead_of(project))
-    new = reverse("judging:guideline_new", args=[project.slug])
+    new = reverse("judging:guideline-new", args=[project.slug])
     data = {"markdown": "Take the **lower** one. <script>alert(1)</script> [x](javascript:alert(1))"}
     for grade in range(4):
         data |= {f"name_{grade}": f"G{grade}", f"definition_{grade}": f"When {grade}."}
@@ -35,7 +35,7 @@ def test_every_member_reads_the_guideline_and_only_leads_write_it(client, round_
     client.force_login(make_member(round_.project, Role.VIEWER))
     slug = round_.project.slug
 
-    assert client.get(reverse("judging:guideline_latest", args=[slug])).status_code == 200
+    assert client.get(reverse("judging:guideline-latest", args=[slug])).status_code == 200
     assert client.get(reverse("judging:guideline", args=[slug, 1])).status_code == 200
     assert client.get(reverse("judging:guideline", args=[slug, 2])).status_code == 404
-    assert client.get(reverse("judging:guideline_new", args=[slug])).status_code == 403
+    assert client.get(reverse("judging:guideline-new", args=[slug])).status_code == 403

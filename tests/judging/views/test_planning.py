@@ -17,7 +17,7 @@ def test_a_lead_plans_and_opens_a_round(client):
     make_guideline(project)
     people = [make_member(project, Role.ANNOTATOR) for _ in range(2)]
     client.force_login(lead_of(project))
-    address = reverse("judging:new_round", args=[project.slug])
+    address = reverse("judging:new-round", args=[project.slug])
     data = {
         "pool": pool.pk, "annotators": [p.pk for p in people], "overlap": "25", "judges": "2", "seed": "9",
         "lease_minutes": "30", "name": "",
@@ -55,7 +55,7 @@ def test_a_plan_that_cannot_be_filled_is_refused_in_words(client, change, said):
         "lease_minutes": "30",
     }  # fmt: skip
 
-    answer = client.post(reverse("judging:new_round", args=[project.slug]), {**data, **change})
+    answer = client.post(reverse("judging:new-round", args=[project.slug]), {**data, **change})
 
     assert answer.status_code == 400
     assert said in answer.content.decode()
@@ -70,7 +70,7 @@ def test_pools_and_people_of_another_project_cannot_be_planned(client):
     stranger = make_member(other, Role.ANNOTATOR)
 
     answer = client.post(
-        reverse("judging:new_round", args=[project.slug]),
+        reverse("judging:new-round", args=[project.slug]),
         {"pool": make_pool(other).pk, "annotators": [stranger.pk], "overlap": 0, "judges": 2, "seed": 1},
     )
 

@@ -212,7 +212,7 @@ def test_digits_are_freed_on_purpose(client, round_, mara):
 def test_the_usual_keys_come_back_on_a_button(client, round_, mara):
     choose_keys(person=mara, keys={"undo": "z"})
 
-    client.post(reverse("judging:keys_reset", args=[round_.project.slug]))
+    client.post(reverse("judging:keys-reset", args=[round_.project.slug]))
 
     assert chosen_keys(mara) == {}
 

@@ -24,7 +24,7 @@ def test_page_and_file(client, team):
     client.force_login(make_member(team, Role.REVIEWER))
 
     page = client.get(reverse("review:export", args=[team.slug]))
-    file = client.get(reverse("review:export_file", args=[team.slug]) + "?format=yaml")
+    file = client.get(reverse("review:export-file", args=[team.slug]) + "?format=yaml")
 
     assert "Download YAML" in page.content.decode()
     assert b"".join(file.streaming_content).startswith(b'- id: "T-0001"\n')
@@ -42,7 +42,7 @@ def test_one_form_chooses_the_state_and_gives_the_file(client, team):
 
     assert 'name="state"' in form
     assert set(re.findall(r'name="format" value="(\w+)" formaction="([^"]+)"', form)) == {
-        (name, reverse("review:export_file", args=[team.slug])) for name in FORMATS
+        (name, reverse("review:export-file", args=[team.slug])) for name in FORMATS
     }
 
 

@@ -33,7 +33,7 @@ def two_rows(project):
 
 @pytest.mark.parametrize(("needs", "stored"), [("all", True), ("any", False), ("", False)])
 def test_several_blocks_are_saved_in_their_order_with_what_is_needed(client, project, author, needs, stored):
-    client.post(url("save_new", project), fields(project, **two_rows(project), needs=needs))
+    client.post(url("save-new", project), fields(project, **two_rows(project), needs=needs))
 
     triple = Triple.objects.get()
     assert expected_of(triple) == [("access", [[0, 36]]), ("backups", [[0, 5], [12, 21]])]
@@ -41,13 +41,13 @@ def test_several_blocks_are_saved_in_their_order_with_what_is_needed(client, pro
 
 
 def test_one_block_alone_is_never_all_of_several(client, project, author):
-    client.post(url("save_new", project), fields(project, needs="all"))
+    client.post(url("save-new", project), fields(project, needs="all"))
 
     assert not Triple.objects.get().current.needs_all_blocks
 
 
 def test_the_bench_shows_every_expected_block_again(client, project, author):
-    client.post(url("save_new", project), fields(project, **two_rows(project), needs="all", note="Ask the owner."))
+    client.post(url("save-new", project), fields(project, **two_rows(project), needs="all", note="Ask the owner."))
     triple = Triple.objects.get()
 
     page = client.get(url("edit", project, triple.pk)).content.decode()
@@ -73,7 +73,7 @@ def test_the_bench_shows_every_expected_block_again(client, project, author):
 def test_without_a_script_the_buttons_save_the_blocks_as_they_change(client, project, author, do, after):
     verb, _, key = do.partition(":")
     block = version_of(project.corpora.get().snapshots.get(), key).block_id if key else "x"
-    client.post(url("save_new", project), fields(project, **two_rows(project), do=f"{verb}:{block}"))
+    client.post(url("save-new", project), fields(project, **two_rows(project), do=f"{verb}:{block}"))
 
     assert [key for key, _ in expected_of(Triple.objects.get())] == after
 
@@ -85,7 +85,7 @@ def test_without_a_script_evidence_of_each_block_is_pasted_as_text(client, proje
         row(version_of(snapshot, "rotation"), spans="[]", evidence="twelve months"),
     )
 
-    client.post(url("save_new", project), fields(project, **pasted))
+    client.post(url("save-new", project), fields(project, **pasted))
 
     lines = [
         block.version.text[start:end]
@@ -98,7 +98,7 @@ def test_without_a_script_evidence_of_each_block_is_pasted_as_text(client, proje
 def test_one_foreign_block_among_several_is_refused_and_nothing_is_saved(client, project, author):
     foreign = version_of(make_team().corpora.get().snapshots.get(), "access")
 
-    page = client.post(url("save_new", project), fields(project, **rows(row(access(project)), row(foreign))))
+    page = client.post(url("save-new", project), fields(project, **rows(row(access(project)), row(foreign))))
 
     assert page.status_code == 400
     assert "not in the newest snapshot" in page.content.decode()
@@ -110,7 +110,7 @@ def test_a_foreign_version_named_as_pinned_shows_nothing_of_itself(client, proje
     foreign = version_of(make_team().corpora.get().snapshots.get(), "rotation")
     block = access(project).block_id
 
-    client.post(url("save_new", project), fields(project, **{f"pinned-{block}": foreign.pk}))
+    client.post(url("save-new", project), fields(project, **{f"pinned-{block}": foreign.pk}))
 
     assert expected_of(Triple.objects.get()) == [("access", [])]
 
@@ -121,8 +121,8 @@ def test_more_blocks_or_marks_than_anybody_needs_are_refused(client, project, au
     many = rows(*(row(version_of(snapshot, key), spans="[]") for key in texts))
     marks = row(version_of(snapshot, "block 0"), spans=str([[0, 1]] * 41))
 
-    assert "No more than 12 blocks" in client.post(url("save_new", project), fields(project, **many)).content.decode()
-    answer = client.post(url("save_new", project), fields(project, **marks))
+    assert "No more than 12 blocks" in client.post(url("save-new", project), fields(project, **many)).content.decode()
+    answer = client.post(url("save-new", project), fields(project, **marks))
     assert "No more than 40 passages" in answer.content.decode()
     assert not Triple.objects.exists()
 
@@ -131,7 +131,7 @@ def test_marks_move_to_the_text_of_a_newer_snapshot(client, project, author):
     texts = {**TEXTS, "access": "First of all. " + TEXTS["access"]}
     make_snapshot(project, texts, corpus=project.corpora.get(), at=AT + timedelta(days=1))
 
-    client.post(url("save_new", project), fields(project))
+    client.post(url("save-new", project), fields(project))
 
     assert expected_of(Triple.objects.get()) == [("access", [[14, 50]])]
 
@@ -141,7 +141,7 @@ def test_a_block_of_an_older_corpus_opens_the_bench_on_that_corpus(client, proje
     newer = make_snapshot(project, {"other": "Another corpus."}, at=AT + timedelta(days=1))
 
     page = client.get(url("bench", project), {"block": block}).content.decode()
-    saved = client.post(url("save_new", project), fields(project, corpus=project.corpora.order_by("pk")[0].pk))
+    saved = client.post(url("save-new", project), fields(project, corpus=project.corpora.order_by("pk")[0].pk))
 
     assert "A session lasts at most eight hours." in page
     assert f'href="?corpus={newer.corpus_id}"' in page
@@ -154,8 +154,8 @@ def test_a_block_of_an_older_corpus_opens_the_bench_on_that_corpus(client, proje
 
 def test_a_save_in_the_background_saves_as_the_button_does(client, project, author):
     sent = fields(project, **two_rows(project), needs="all", note="Two lines\r\nof note.", domain="access")
-    client.post(url("save_new", project), sent)
-    answer = client.post(url("autosave_new", project), sent)
+    client.post(url("save-new", project), sent)
+    answer = client.post(url("autosave-new", project), sent)
 
     pressed, background = Triple.objects.order_by("number")
     assert answer.json()["label"] == "T-0002"
@@ -181,7 +181,7 @@ def test_saving_in_the_background_again_and_again_is_one_event_and_no_news(clien
 
 
 def test_an_empty_new_bench_is_not_saved_in_the_background(client, project, author):
-    answer = client.post(url("autosave_new", project), {"seen_version": "0", "needs": "any"})
+    answer = client.post(url("autosave-new", project), {"seen_version": "0", "needs": "any"})
 
     assert answer.status_code == 204
     assert not Triple.objects.exists()
@@ -201,9 +201,9 @@ def test_a_background_save_of_an_old_version_is_a_conflict_in_a_sentence(client,
 
 def test_a_save_that_comes_again_has_its_effect_once(client, project, author):
     sent = fields(project, key="a-key")
-    first = client.post(url("autosave_new", project), sent).json()
-    again = client.post(url("autosave_new", project), sent).json()
-    pressed = client.post(url("save_new", project), sent)
+    first = client.post(url("autosave-new", project), sent).json()
+    again = client.post(url("autosave-new", project), sent).json()
+    pressed = client.post(url("save-new", project), sent)
 
     assert Triple.objects.count() == 1
     assert (first["label"], first["version"]) == (again["label"], again["version"])
@@ -215,23 +215,23 @@ def test_saves_of_one_new_bench_that_arrive_together_start_one_draft(client, pro
     sent = fields(project, key="a-key")
     tabs = [deepcopy(client) for _ in range(4)]
 
-    answers = each_at_once(lambda tab: tab.post(url("autosave_new", project), sent).json(), tabs)
+    answers = each_at_once(lambda tab: tab.post(url("autosave-new", project), sent).json(), tabs)
 
     assert [answer["label"] for answer in answers] == ["T-0001"] * 4
     assert Triple.objects.count() == 1
 
 
 def test_a_key_of_another_person_opens_nothing(client, project, author):
-    client.post(url("autosave_new", project), fields(project, key="a-key"))
+    client.post(url("autosave-new", project), fields(project, key="a-key"))
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    answer = client.post(url("autosave_new", project), fields(project, key="a-key"))
+    answer = client.post(url("autosave-new", project), fields(project, key="a-key"))
 
     assert answer.json()["label"] == "T-0002"
 
 
 def test_a_background_save_says_which_field_is_wrong(client, project, author):
-    answer = client.post(url("autosave_new", project), fields(project, **row(access(project), evidence="Never said.")))
+    answer = client.post(url("autosave-new", project), fields(project, **row(access(project), evidence="Never said.")))
 
     assert answer.status_code == 400
     assert answer.json() == {"problem": "Line 1 is not in the text of the block."}
@@ -260,7 +260,7 @@ def test_a_draft_from_a_query_keeps_it_and_what_is_known_about_it(client, projec
     query = make_query(project, text="who rotates a root key", domain="keys", difficulty="hard")
     page = client.get(url("bench", project), {"query": query.pk}).content.decode()
 
-    client.post(url("save_new", project), fields(project, query=query.pk, question="", domain="", difficulty=""))
+    client.post(url("save-new", project), fields(project, query=query.pk, question="", domain="", difficulty=""))
 
     triple = Triple.objects.get()
     assert "who rotates a root key" in page

@@ -36,7 +36,7 @@ def test_searching_and_opening_a_block_works_without_a_script(client, project, a
 
 
 def test_saving_makes_a_draft_and_saving_again_changes_it(client, project, author):
-    client.post(url("save_new", project), fields(project))
+    client.post(url("save-new", project), fields(project))
     triple = Triple.objects.get()
 
     answer = client.post(
@@ -50,7 +50,7 @@ def test_saving_makes_a_draft_and_saving_again_changes_it(client, project, autho
 
 
 def test_the_second_tab_is_refused_and_keeps_what_was_typed(client, project, author):
-    client.post(url("save_new", project), fields(project))
+    client.post(url("save-new", project), fields(project))
     triple = Triple.objects.get()
     stale = triple.edit_version
     client.post(url("save", project, triple.pk), fields(project, answer="First tab.", seen_version=stale))
@@ -68,7 +68,7 @@ def test_pasted_evidence_is_found_in_the_text(client, project, author):
     lines = "It closes by itself\na further session"
     pasted_lines = fields(project, **row(access(project), spans="[]", evidence=lines))
 
-    client.post(url("save_new", project), pasted_lines)
+    client.post(url("save-new", project), pasted_lines)
 
     block = Triple.objects.get().current.expected_blocks.get()
     assert [block.version.text[a:b] for a, b in block.spans] == ["It closes by itself", "a further session"]
@@ -76,7 +76,7 @@ def test_pasted_evidence_is_found_in_the_text(client, project, author):
 
 
 def test_pasted_evidence_that_is_not_there_is_named_and_nothing_is_saved(client, project, author):
-    page = client.post(url("save_new", project), fields(project, **row(access(project), evidence="Never said.")))
+    page = client.post(url("save-new", project), fields(project, **row(access(project), evidence="Never said.")))
 
     assert page.status_code == 400
     assert "Line 1 is not in the text of the block." in page.content.decode()
@@ -85,15 +85,15 @@ def test_pasted_evidence_that_is_not_there_is_named_and_nothing_is_saved(client,
 
 @pytest.mark.parametrize("spans", ["nonsense", "[[1]]", "{}", '[["a", 2]]', "[[0, 99999]]", "[[-5, 3]]", "[[9, 3]]"])
 def test_marks_that_make_no_sense_never_break_the_page(client, project, author, spans):
-    checked = client.post(url("checks_new", project), fields(project, **row(access(project), spans=spans)))
+    checked = client.post(url("checks-new", project), fields(project, **row(access(project), spans=spans)))
 
     assert checked.status_code == 200
     assert 'aria-disabled="true"' in checked.content.decode()
 
 
 def test_live_checks_bring_the_submit_button_along(client, project, author):
-    fine = client.post(url("checks_new", project), fields(project)).content.decode()
-    stopped = client.post(url("checks_new", project), fields(project, answer="At most nine hours.")).content.decode()
+    fine = client.post(url("checks-new", project), fields(project)).content.decode()
+    stopped = client.post(url("checks-new", project), fields(project, answer="At most nine hours.")).content.decode()
 
     assert "aria-disabled" not in fine
     assert "Answer: <code>nine hours</code>. Evidence: <code>eight hours</code>." in stopped
@@ -102,7 +102,7 @@ def test_live_checks_bring_the_submit_button_along(client, project, author):
 
 
 def test_submitting_from_the_bench_sends_it_to_review(client, project, author):
-    answer = client.post(reverse("review:submit_new", args=[project.slug]), fields(project))
+    answer = client.post(reverse("review:submit-new", args=[project.slug]), fields(project))
 
     assert answer.url == url("mine", project)
     assert Triple.objects.get().state == State.IN_REVIEW
@@ -110,7 +110,7 @@ def test_submitting_from_the_bench_sends_it_to_review(client, project, author):
 
 def test_a_refused_submit_keeps_the_draft_and_says_why(client, project, author):
     answer = client.post(
-        reverse("review:submit_new", args=[project.slug]), fields(project, answer="At most nine hours."), follow=True
+        reverse("review:submit-new", args=[project.slug]), fields(project, answer="At most nine hours."), follow=True
     )
 
     page = answer.content.decode()
@@ -139,7 +139,7 @@ def test_a_block_of_another_project_is_refused(client, project, author):
     other = make_team()
     foreign = version_of(other.corpora.get().snapshots.get(), "access")
 
-    page = client.post(url("save_new", project), fields(project, **row(foreign)))
+    page = client.post(url("save-new", project), fields(project, **row(foreign)))
 
     assert page.status_code == 400
     assert client.get(url("block", project, foreign.block_id)).status_code == 404
@@ -150,7 +150,7 @@ def test_a_reader_without_the_writers_role_has_no_bench(client, project):
     client.force_login(make_member(project, Role.REVIEWER))
 
     assert client.get(url("bench", project)).url == url("list", project)
-    assert client.post(url("save_new", project), fields(project)).status_code == 403
+    assert client.post(url("save-new", project), fields(project)).status_code == 403
     assert client.get(url("list", project)).status_code == 200
 
 
@@ -206,7 +206,7 @@ def test_numbers_out_of_range_are_not_found(client, project, author, number):
 
     assert {client.get(page).status_code for page in pages} <= {200, 404}
     posted = client.post(
-        url("checks_new", project), fields(project, **{"block": [number], f"pinned-{number}": number, "query": number})
+        url("checks-new", project), fields(project, **{"block": [number], f"pinned-{number}": number, "query": number})
     )
     assert posted.status_code in {200, 404}
 
