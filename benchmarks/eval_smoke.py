@@ -29,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from apps.gates.core.tiers import sample
-from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow, TripleRow
+from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.goldsets.formats.folder import write_folder
 
 MINUTE = 60
@@ -67,11 +67,11 @@ class Made:
     def split(self, query: str) -> str:
         return "test" if int(query[1:]) % 3 == 2 else "dev"
 
-    def queries(self) -> Iterator[QueryRow]:
-        return (QueryRow(key, text, split=self.split(key)) for key, text in self.asked.items())
+    def queries(self) -> Iterator[FrozenQuery]:
+        return (FrozenQuery(key, text, split=self.split(key)) for key, text in self.asked.items())
 
-    def blocks(self) -> Iterator[BlockRow]:
-        return (BlockRow(f"B{number:06}", "doc", "Title", text) for number, text in enumerate(self.texts))
+    def blocks(self) -> Iterator[FrozenBlock]:
+        return (FrozenBlock(f"B{number:06}", "doc", "Title", text) for number, text in enumerate(self.texts))
 
     def grades(self) -> Iterator[GradeRow]:
         for query, found in self.judged.items():

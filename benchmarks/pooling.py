@@ -121,7 +121,7 @@ def prepare(args: argparse.Namespace, folder: str) -> None:
 
 def import_and_freeze(project, blocks: Iterator[str], path: Path) -> None:
     from apps.common.files.faults import ErrorList
-    from apps.common.files.tabular import Source
+    from apps.common.files.tabular import TableFile
     from apps.corpus.actions import corpora
     from apps.corpus.enums import ImportMode
     from apps.corpus.formats import read_blocks
@@ -134,7 +134,7 @@ def import_and_freeze(project, blocks: Iterator[str], path: Path) -> None:
             file.write(json.dumps(row) + "\n")
     corpus, errors, actor = make_corpus(project, {}), ErrorList(), lead_of(project)
     with path.open("rb") as stream:
-        source = Source("blocks.jsonl", stream)
+        source = TableFile("blocks.jsonl", stream)
         rows = read_blocks(source, errors, format="jsonl")
         corpora.import_blocks(
             corpus_id=corpus.pk, rows=rows, source=source, errors=errors, mode=ImportMode.REPLACE, actor=actor, at=AT

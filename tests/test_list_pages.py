@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, start_draft
 from apps.triples.enums import State
 from apps.triples.selectors.triples import newest_snapshot
@@ -55,7 +55,7 @@ def make_crowded(size: int) -> tuple[Project, list]:
     for _ in range(size):
         for state in (State.DRAFT, State.WITHDRAWN, State.IN_REVIEW, State.DISPUTED, State.SPLIT, State.DROPPED):
             make_triple(project, state, snapshot=snapshot)
-        answer_both(make_in_review(project, snapshot=snapshot), Choice.FLAG, Choice.FLAG)
+        answer_both(make_in_review(project, snapshot=snapshot), VerdictChoice.FLAG, VerdictChoice.FLAG)
         more = {"author": chief, "snapshot": snapshot, "wording": make_wording(snapshot), "at": AT}
         start_draft(project=project, **more)
         start_draft(project=project, is_machine_written=True, **more)

@@ -92,7 +92,7 @@ def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
     )
 
 
-class Standing(NamedTuple):
+class MemberStanding(NamedTuple):
     """A person's place in a project, for the list of people."""
 
     user: User
@@ -100,7 +100,7 @@ class Standing(NamedTuple):
     since: datetime
 
 
-def standings(project: Project) -> list[Standing]:
+def standings(project: Project) -> list[MemberStanding]:
     """Everybody with a live role, by name, in one query."""
     rows = (
         Membership.objects.live().filter(project=project).select_related("user").order_by("user__name", "user", "role")
@@ -109,7 +109,7 @@ def standings(project: Project) -> list[Standing]:
     for row in rows:
         people.setdefault(row.user_id, []).append(row)
     return [
-        Standing(held[0].user, tuple(row.role for row in held), min(row.granted_at for row in held))
+        MemberStanding(held[0].user, tuple(row.role for row in held), min(row.granted_at for row in held))
         for held in people.values()
     ]
 

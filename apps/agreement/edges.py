@@ -20,7 +20,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.calibration import rules
 from apps.common.drawing.charts import estimates, plot
-from apps.common.drawing.svg import Estimate
+from apps.common.drawing.svg import DrawnEstimate
 from apps.judging.models import Round
 from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.ratings import PairAgreement
@@ -132,12 +132,12 @@ def pair_row(pair: PairAgreement, alpha: Coefficient, label: str) -> dict[str, A
     }
 
 
-def estimate(label: str, measure: str, found: Coefficient, *, strong: bool = False) -> Estimate:
+def estimate(label: str, measure: str, found: Coefficient, *, strong: bool = False) -> DrawnEstimate:
     low, high = found.interval or (None, None)
-    return Estimate(label, found.value, low, high, found.n, measure, strong, found.reason)
+    return DrawnEstimate(label, found.value, low, high, found.n, measure, strong, found.reason)
 
 
-def coefficient_chart(name: str, rows: Sequence[Estimate]) -> SafeString:
+def coefficient_chart(name: str, rows: Sequence[DrawnEstimate]) -> SafeString:
     """From 0 to 1, or from the tenth below the lowest interval: a negative coefficient is seen as one."""
     lowest = min([0.0, *(row.low for row in rows if row.low is not None)])
     return plot(estimates(name, rows, low=floor(lowest * 5) / 5))

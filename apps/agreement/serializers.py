@@ -5,9 +5,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.agreement.core.weeks import Week
+from apps.agreement.core.weeks import AnnotatorWeek
 from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
-from apps.agreement.selectors.breakdowns import Costly, Part
+from apps.agreement.selectors.breakdowns import AlphaPart, Costly
 from apps.agreement.selectors.guideline_clarity import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration.serializers import RateOut, rate_out
@@ -176,7 +176,7 @@ def boundary_out(found: Boundary) -> dict[str, Any]:
     }
 
 
-def part_out(part: Part) -> dict[str, Any]:
+def part_out(part: AlphaPart) -> dict[str, Any]:
     return {
         "name": part.label.name,
         "n": part.n,
@@ -216,7 +216,7 @@ def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[s
     }
 
 
-def _week_out(week: Week) -> dict[str, Any]:
+def _week_out(week: AnnotatorWeek) -> dict[str, Any]:
     return {
         "begins": week.begins,
         "lean": week.lean.value,

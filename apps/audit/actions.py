@@ -11,7 +11,7 @@ from django.db import models, transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.execution import heads
-from apps.audit.execution.heads import Head
+from apps.audit.execution.heads import ChainHead
 from apps.audit.execution.sealing import chain_name
 from apps.audit.execution.tasks import seal_soon
 from apps.audit.execution.verification import links_hold
@@ -97,7 +97,7 @@ def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]
         before = {"fault": heads.fault_of(chain), "noted": noted._asdict() if noted else None}
         heads.sign(chain)
         chain.save(update_fields=["signature"])
-        head = Head(chain.length, chain.digest)
+        head = ChainHead(chain.length, chain.digest)
         record(
             project=project, actor=None, action="audit.signed", obj=chain, before=before, after=head._asdict(), at=at
         )

@@ -1,7 +1,7 @@
 from django import forms
 
 from apps.accounts.models import Project
-from apps.audit.selectors.events import Filters, actions_in, actors_in, object_types_in
+from apps.audit.selectors.events import EventFilters, actions_in, actors_in, object_types_in
 from apps.common.web.forms import offer
 
 
@@ -25,13 +25,13 @@ class FilterForm(forms.Form):
             field.widget.attrs["class"] = "input"
 
     @property
-    def filters(self) -> Filters:
+    def filters(self) -> EventFilters:
         """What was chosen; a form with a mistake filters nothing and says what is wrong."""
         if not self.is_valid():
-            return Filters()
+            return EventFilters()
         values = self.cleaned_data
         actor = int(values["actor"]) if values["actor"] else None
-        return Filters(actor, values["action"], values["object_type"], values["object_id"])
+        return EventFilters(actor, values["action"], values["object_type"], values["object_id"])
 
     @property
     def cursor(self) -> int | None:

@@ -17,8 +17,8 @@ from apps.calibration.selectors import calibrations, openings
 from apps.calibration.workflow import move
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
-from apps.jobs.execution.periodic import chore
-from apps.review.enums import Side
+from apps.jobs.execution.periodic import periodic_task
+from apps.review.enums import RateSide
 from apps.review.rules import flag_fault
 
 KIND = "calibration"
@@ -40,7 +40,7 @@ class Checked(NamedTuple):
 
 @transaction.atomic
 def open_calibration(
-    *, project: Project, subject: User, partner: User, side: Side, lead: User, reason: str, at: datetime
+    *, project: Project, subject: User, partner: User, side: RateSide, lead: User, reason: str, at: datetime
 ) -> Calibration:
     """A lead opens one by hand."""
     _lock(project)
@@ -90,7 +90,7 @@ def _open(
     project: Project,
     subject: User,
     partner: User,
-    side: Side,
+    side: RateSide,
     *,
     why: dict[str, Any],
     period: str,
@@ -145,7 +145,7 @@ def _tell_opened(made: Calibration, at: datetime) -> None:
             _tell(made, lead, "opened", was, at)
 
 
-def _has_unfinished(project: Project, subject: User, side: Side) -> bool:
+def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
     return Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists()
 
 
@@ -259,7 +259,7 @@ def close_calibration(*, project: Project, calibration_id: int, person: User, no
 log = logging.getLogger(__name__)
 
 
-@chore("open calibrations", every=timedelta(hours=6))
+@periodic_task("open calibrations", every=timedelta(hours=6))
 def open_calibrations(at: datetime) -> None:
     """Look at every project's charts. What could not be opened is said again at the next look, and on the page."""
     for project in Project.objects.order_by("pk"):

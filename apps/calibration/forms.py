@@ -9,7 +9,7 @@ from apps.accounts.models import Project, User
 from apps.calibration.selectors.openings import able_people
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
-from apps.review.enums import Category, Choice, Reason, Side
+from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.selectors.tracking import LogFilter
 
 MAX_KEY = 2**63 - 1
@@ -65,7 +65,7 @@ class OpenForm(KaratForm):
     """A lead opens a calibration by hand."""
 
     subject = PersonChoice(queryset=User.objects.none(), label="Who", empty_label="choose")
-    side = forms.ChoiceField(choices=Side.choices, label="Looked at")
+    side = forms.ChoiceField(choices=RateSide.choices, label="Looked at")
     partner = PersonChoice(queryset=User.objects.none(), label="Beside", empty_label="choose")
     reason = forms.CharField(max_length=300, required=False, label="Why")
 
@@ -80,7 +80,7 @@ class AnswerForm(forms.Form):
     """One answer. What belongs together is said by the rules; here only what the fields can hold."""
 
     key = forms.CharField(max_length=64)
-    choice = forms.ChoiceField(choices=Choice.choices)
+    choice = forms.ChoiceField(choices=VerdictChoice.choices)
     reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
     category = forms.ChoiceField(choices=[("", ""), *Category.choices], required=False)
     note = forms.CharField(required=False, max_length=NOTE_LENGTH)
@@ -88,7 +88,7 @@ class AnswerForm(forms.Form):
     def answer(self) -> dict[str, Any]:
         """The answer, a confirmation without what was ticked before."""
         data = self.cleaned_data
-        is_flag = data["choice"] == Choice.FLAG
+        is_flag = data["choice"] == VerdictChoice.FLAG
         return {
             "choice": data["choice"],
             "reasons": data["reasons"] if is_flag else [],

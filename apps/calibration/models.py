@@ -6,7 +6,7 @@ from django.db.models import F, Q
 
 from apps.accounts.models import Project
 from apps.calibration.enums import CalibrationState
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 from apps.review.models import FLAG_HAS_REASONS, AnyVerdict
 from apps.triples.models import Revision
 
@@ -22,7 +22,7 @@ class Calibration(models.Model):
     number = models.PositiveIntegerField()
     subject = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     partner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    side = models.CharField(max_length=10, choices=Side.choices)
+    side = models.CharField(max_length=10, choices=RateSide.choices)
     period = models.CharField(max_length=20, blank=True)
     why = models.JSONField(default=dict)
     item_count = models.PositiveSmallIntegerField()
@@ -48,7 +48,7 @@ class Calibration(models.Model):
                 name="calibration_one_at_a_time_per_person_and_side",
             ),
             models.CheckConstraint(name="calibration_takes_two", condition=~Q(subject=F("partner"))),
-            models.CheckConstraint(name="calibration_side_is_known", condition=Q(side__in=Side.values)),
+            models.CheckConstraint(name="calibration_side_is_known", condition=Q(side__in=RateSide.values)),
             models.CheckConstraint(
                 name="calibration_closed_has_who_when_and_a_note",
                 condition=(

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.models import User
-from apps.calibration.selectors.log import Entry
+from apps.calibration.selectors.log import LogEntry
 from apps.calibration.selectors.rates import DENOMINATORS, PersonRates, SideRates
 from apps.metrics.agreement.ratings import Rate
 
@@ -62,7 +62,7 @@ class RatesOut(serializers.Serializer):
     rates = PersonRateOut(many=True)
 
 
-def entry_out(entry: Entry) -> dict[str, Any]:
+def entry_out(entry: LogEntry) -> dict[str, Any]:
     triple = entry.triple
     return {
         "what": entry.kind,

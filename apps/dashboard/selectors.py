@@ -14,7 +14,7 @@ from apps.jobs.models import Job, Notification
 from apps.jobs.selectors.hidden_objects import covered_for
 
 
-class Place(NamedTuple):
+class ProjectPlace(NamedTuple):
     """A project as one person sees it in the list of projects. `loading` is the job that a demo still waits for."""
 
     project: Project
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     loading: Job | None = None
 
 
-def places_of(user: User) -> list[Place]:
+def places_of(user: User) -> list[ProjectPlace]:
     """The projects a person belongs to, by name, with the roles held there and whether something there is unread."""
     unread = Notification.objects.filter(person=user, project=OuterRef("project"), read_at=None)
     rows = (
@@ -36,7 +36,7 @@ def places_of(user: User) -> list[Place]:
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row.project_id)]
     loading = _loading([group[0].project for group in groups if group[0].project.is_demo])
     return [
-        Place(
+        ProjectPlace(
             project=group[0].project,
             roles=tuple(row.role for row in group),
             has_unread=group[0].has_unread,

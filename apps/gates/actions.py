@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.gates.core.rule import COST, Rule, RuleError, as_facts, asks, rule_of
+from apps.gates.core.rule import COST, GateRule, RuleError, as_facts, asks, rule_of
 from apps.gates.execution import decisions
 from apps.gates.models import Badge, Gate
 from apps.gates.rules import gate_refusal
@@ -49,7 +49,7 @@ def create_gate(
     return _make(made, _rule(facts))
 
 
-def _make(gate: Gate, rule: Rule) -> Gate:
+def _make(gate: Gate, rule: GateRule) -> Gate:
     """Keep a new gate of this rule, and have a job hold to it what was scored before."""
     if reason := gate_refusal(gate.gold_set, gate.system, rule, gate.split, gate.baseline):
         raise GateRefused(reason, code="gate_refused")
@@ -172,7 +172,7 @@ def revoke_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime
     record(project=gold_set.project, actor=actor, action="badge.revoked", obj=badge, at=at)
 
 
-def _rule(facts: Mapping[str, Any]) -> Rule:
+def _rule(facts: Mapping[str, Any]) -> GateRule:
     try:
         return rule_of(facts)
     except RuleError as fault:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, shown
-from apps.gates.core.rule import Rule, RuleError, as_facts, rule_of
+from apps.gates.core.rule import GateRule, RuleError, as_facts, rule_of
 
 LONGEST_FILE = 1_000_000
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -20,14 +20,14 @@ _KEY = re.compile(r"""\s*["']?(\w+)["']?\s*[.=]""")
 _DELETE = "\x7f"
 
 
-class Placed(NamedTuple):
+class PlacedRule(NamedTuple):
     """A rule and the line of its `[[gate]]`; None where the text is laid out in another way."""
 
     line: int | None
-    rule: Rule
+    rule: GateRule
 
 
-def read_rules(path: str | Path) -> list[Rule]:
+def read_rules(path: str | Path) -> list[GateRule]:
     """The rules of a file in their order. Raises InputErrors, naming line, gate, key and value of the first mistakes.
 
     A file that is no TOML is an InputError, and so is one without any gate: such a pipeline would always pass.
@@ -39,7 +39,7 @@ def read_rules(path: str | Path) -> list[Rule]:
     return [placed.rule for placed in found]
 
 
-def parse_rules(text: str, name: str, errors: ErrorList) -> list[Placed]:
+def parse_rules(text: str, name: str, errors: ErrorList) -> list[PlacedRule]:
     """The rules that a text holds, in their order. What is wrong with them goes to `errors`, all of it.
 
     Raises InputError for a text that is no TOML, and for one without any gate.
@@ -54,7 +54,7 @@ def parse_rules(text: str, name: str, errors: ErrorList) -> list[Placed]:
         for error in errors:
             raise error
         raise InputError(name, None, "gate", _text(gates), "The file has no gate. Each begins with [[gate]].")
-    found: dict[str, Placed] = {}
+    found: dict[str, PlacedRule] = {}
     for number, (facts, lines) in enumerate(zip(gates, _lines_of(text, len(gates)), strict=True), 1):
         try:
             rule = rule_of(facts)
@@ -65,11 +65,11 @@ def parse_rules(text: str, name: str, errors: ErrorList) -> list[Placed]:
             said = f"Two gates are called {rule.name}."
             errors.add(InputError(name, lines.get("name"), f"gate {number}, name", rule.name, said))
             continue
-        found[rule.name] = Placed(lines.get(""), rule)
+        found[rule.name] = PlacedRule(lines.get(""), rule)
     return list(found.values())
 
 
-def as_toml(rules: Iterable[Rule], *, head: str = "", remarks: Mapping[str, str] | None = None) -> str:
+def as_toml(rules: Iterable[GateRule], *, head: str = "", remarks: Mapping[str, str] | None = None) -> str:
     """The rules as a file that reads back to them. `head`, and the remark on a gate by its name, stand as comments."""
     parts = [_comment(head)] if head else []
     for rule in rules:

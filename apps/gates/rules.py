@@ -2,7 +2,7 @@
 
 from apps.evaluation.enums import STRATA
 from apps.evaluation.rules import SPLITS, version_measures
-from apps.gates.core.rule import Rule
+from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
 from apps.goldsets.models import GoldSet
 from apps.metrics.measures.notation import MeasureError
@@ -12,7 +12,7 @@ from apps.retrieval.models import Run, System
 MOST_GATES = 200
 
 
-def gate_refusal(gold_set: GoldSet, system: System, rule: Rule, split: str, baseline: Run | None) -> str | None:
+def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, baseline: Run | None) -> str | None:
     """Why no gate of this rule can be made, or None."""
     there = Gate.objects.filter(gold_set=gold_set, retired_at=None)
     if split not in SPLITS:
@@ -26,13 +26,13 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: Rule, split: str, base
     return measure_refusal(rule) or baseline_refusal(rule, baseline)
 
 
-def name_refusal(gold_set: GoldSet, system: System, rule: Rule) -> str | None:
+def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | None:
     if not Gate.objects.filter(gold_set=gold_set, retired_at=None, system=system, name=rule.name).exists():
         return None
     return f"{system.name} has a gate called {rule.name} here. Change its bound on its page, or retire it first."
 
 
-def measure_refusal(rule: Rule) -> str | None:
+def measure_refusal(rule: GateRule) -> str | None:
     if rule.measure is None:
         return None
     try:
@@ -42,7 +42,7 @@ def measure_refusal(rule: Rule) -> str | None:
     return None
 
 
-def baseline_refusal(rule: Rule, baseline: Run | None) -> str | None:
+def baseline_refusal(rule: GateRule, baseline: Run | None) -> str | None:
     if rule.is_against_baseline and baseline is None:
         return "Choose the run that this gate compares with."
     if baseline is None:

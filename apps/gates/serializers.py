@@ -7,7 +7,7 @@ from apps.evaluation.rules import SPLITS
 from apps.gates.core.decisions import GAPS
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
-from apps.gates.selectors.gates import Held
+from apps.gates.selectors.gates import GateStatus
 from apps.gates.selectors.next_steps import next_step
 from apps.goldsets.enums import Split
 
@@ -77,10 +77,10 @@ class GateDetailSerializer(GateSerializer):
     next = serializers.SerializerMethodField(help_text="What to do about it; empty where nothing is to be done.")
     results = serializers.SerializerMethodField()
 
-    def get_next(self, row: Held) -> str:
+    def get_next(self, row: GateStatus) -> str:
         step = next_step(row.gate, row.result) if row.gate.retired_at is None else None
         return step.words if step else ""
 
     @extend_schema_field(GateResultSerializer(many=True))
-    def get_results(self, row: Held) -> list[dict[str, Any]]:
+    def get_results(self, row: GateStatus) -> list[dict[str, Any]]:
         return list(GateResultSerializer(self.context["results"], many=True).data)

@@ -7,7 +7,7 @@ from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import StopKind, VersionState
 from apps.goldsets.models import GoldSet, Version
-from apps.goldsets.selectors.freeze_checks import Stop
+from apps.goldsets.selectors.freeze_checks import Blocker
 from apps.judging.models import Round
 from apps.judging.selectors import open_rounds_of
 
@@ -38,21 +38,21 @@ def change_refusal(version: Version) -> str | None:
     return None
 
 
-def freeze_refusal(version: Version, stops: Sequence[Stop]) -> str | None:
+def freeze_refusal(version: Version, stops: Sequence[Blocker]) -> str | None:
     """Why the version cannot be frozen, every item named until the sentence grows too long."""
     if reason := change_refusal(version):
         return reason
     return stops_sentence(version, stops) if stops else None
 
 
-def stops_sentence(version: Version, stops: Sequence[Stop]) -> str:
+def stops_sentence(version: Version, stops: Sequence[Blocker]) -> str:
     named = "; ".join(stop.sentence.rstrip(".") for stop in stops[:NAMED_IN_A_SENTENCE])
     more = len(stops) - NAMED_IN_A_SENTENCE
     rest = f"; and {more} more" if more > 0 else ""
     return f"{version.label} cannot be frozen: {counted(stops)}. {named}{rest}."
 
 
-def counted(stops: Sequence[Stop]) -> str:
+def counted(stops: Sequence[Blocker]) -> str:
     """ "11 unresolved grades, 12 stale triples" in the order of kinds."""
     counts = Counter(stop.kind for stop in stops)
     return ", ".join(_several(counts[kind], kind) for kind in StopKind if counts[kind])

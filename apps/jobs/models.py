@@ -278,8 +278,8 @@ class MailChoice(models.Model):
         return f"{self.how} for {self.person_id}"
 
 
-class Chore(models.Model):
-    """When a periodic chore was last taken up, by the database's clock: several workers share one."""
+class PeriodicTask(models.Model):
+    """When a periodic task was last taken up, by the database's clock: several workers share one."""
 
     name = models.CharField(max_length=80, unique=True)
     taken_at = models.DateTimeField()

@@ -16,7 +16,7 @@ from apps.metrics.statistics.significance import (
     EQUAL,
     Difference,
     Summary,
-    Tally,
+    WinTally,
     differences,
     mean_of,
     summaries,
@@ -130,7 +130,7 @@ def changes(
     return sorted(rows, key=lambda row: (round(row.gain, 12), row.query_id))
 
 
-def tally(rows: Sequence[Change]) -> Tally:
+def tally(rows: Sequence[Change]) -> WinTally:
     return tally_of(np.array([row.gain for row in rows]))
 
 
@@ -181,7 +181,7 @@ def verdict(
     return f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
 
 
-def handful_words(found: Tally) -> str:
+def handful_words(found: WinTally) -> str:
     """`, resting on 3 of 100 queries (exact sign test p = 0.250)` where it does; "" otherwise."""
     if found.rests_on is None:
         return ""
@@ -212,7 +212,7 @@ def p_words(p: float, family: int) -> str:
     return said if family < 2 else f"{said} after Holm over {family}"
 
 
-class Stratum(NamedTuple):
+class ComparedStratum(NamedTuple):
     """A named subset with the summary of each run, in the order the runs were given."""
 
     name: str
@@ -222,7 +222,7 @@ class Stratum(NamedTuple):
 
 def strata(
     labels: Sequence[str], runs: Sequence[Floats], *, fewest: int = FEWEST_IN_STRATUM
-) -> tuple[list[Stratum], int]:
+) -> tuple[list[ComparedStratum], int]:
     """The mean of each run in every stratum, largest first; and how many strata were too small to be shown.
 
     `labels[i]` names the stratum of row i; rows without a name are left out.
@@ -234,5 +234,5 @@ def strata(
             small += 1
             continue
         values = np.column_stack([run[inside] for run in runs])
-        found.append(Stratum(name, int(inside.sum()), tuple(summaries(values))))
+        found.append(ComparedStratum(name, int(inside.sum()), tuple(summaries(values))))
     return sorted(found, key=lambda stratum: (-stratum.n, stratum.name)), small

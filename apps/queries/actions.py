@@ -13,10 +13,10 @@ from apps.audit.actions import record, record_all
 from apps.common.database.bulk import chunks
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
-from apps.corpus.core.import_plans import Plan
+from apps.common.files.tabular import TableFile as File
+from apps.corpus.core.import_plans import ImportPlan
 from apps.queries import rules, selectors
-from apps.queries.execution.ingest import Comparison, take_queries
+from apps.queries.execution.ingest import QueryComparison, take_queries
 from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
 
@@ -134,14 +134,14 @@ def import_queries(
     default_source: Source | None = None,
     actor: User,
     at: datetime,
-) -> Plan:
+) -> ImportPlan:
     """Take a file's queries in: all of them, or, when one is wrong, none. Queries it does not name stay.
 
     Raises InputErrors: also for a query whose words would change after it was used. A file that changes nothing
     leaves no trace.
     """
     Project.objects.select_for_update().get(pk=project.pk)
-    comparison = Comparison(project=project, file=file, errors=errors, default_source=default_source)
+    comparison = QueryComparison(project=project, file=file, errors=errors, default_source=default_source)
     plan = take_queries(comparison, rows, actor=actor, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)

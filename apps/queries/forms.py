@@ -11,7 +11,7 @@ from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
-from apps.queries.selectors import NO_SOURCE, STATES, Filters, choices_in
+from apps.queries.selectors import NO_SOURCE, STATES, QueryFilters, choices_in
 
 ANY = ("", "any")
 
@@ -127,10 +127,10 @@ class FilterForm(KaratForm):
         for name in ("domain", "query_type"):
             offer(self, name, [ANY, *((value, value) for value in values[name])])
 
-    def filters(self) -> Filters:
+    def filters(self) -> QueryFilters:
         self.is_valid()
         values = self.cleaned_data
-        return Filters(
+        return QueryFilters(
             text=values.get("find", "").strip(),
             state=values.get("state") or "live",
             source=values.get("source", ""),

@@ -19,7 +19,7 @@ STRATA = {
 }
 
 
-class Filters(NamedTuple):
+class QueryFilters(NamedTuple):
     """What a list of queries may be narrowed by. `source` is a slug or NO_SOURCE, `state` one of STATES."""
 
     text: str = ""
@@ -61,7 +61,7 @@ def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def narrowed(queries: QuerySet[Query], filters: Filters) -> QuerySet[Query]:
+def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]:
     if filters.state == "live":
         queries = queries.filter(retired_at=None)
     elif filters.state == "used":

@@ -9,7 +9,7 @@ from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_SEED
-from apps.reports.core.negatives import Choice
+from apps.reports.core.negatives import NegativesChoice
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS
 from apps.reports.selectors.finders import has_finders
 from apps.retrieval.enums import SystemKind
@@ -75,6 +75,6 @@ class NegativesForm(KaratForm):
         self.fields["split"].initial = Split.DEV.value
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> NegativesChoice:
         values = self.cleaned_data
-        return Choice(values["hard"], values["easy"], values["depth"], values["seed"])
+        return NegativesChoice(values["hard"], values["easy"], values["depth"], values["seed"])

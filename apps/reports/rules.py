@@ -6,7 +6,7 @@ from apps.common.errors import Refusal
 from apps.evaluation.rules import request_refusal
 from apps.goldsets.models import Version
 from apps.metrics.measures import parse_measure
-from apps.reports.core.negatives import Choice
+from apps.reports.core.negatives import NegativesChoice
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Run
 
@@ -58,7 +58,7 @@ def first_refusal(report: BiasReport, most: int) -> str | None:
     return None
 
 
-def negatives_refusal(run: Run, version: Version, split: str, choice: Choice) -> str | None:
+def negatives_refusal(run: Run, version: Version, split: str, choice: NegativesChoice) -> str | None:
     """Why such negatives cannot be proposed to anybody."""
     if not 0 <= choice.hard <= MOST_NEGATIVES or not 0 <= choice.easy <= MOST_NEGATIVES:
         return f"A query is given 0 to {MOST_NEGATIVES} negatives of a kind."

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
-from apps.metrics.files.trec_rows import RunRow, parse_run
+from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
 
 MOST_ERRORS = 10_000
 MOST_ERRORS_KEPT = 1_000
 
 
-class Ranked(NamedTuple):
+class QueryRanking(NamedTuple):
     """The ranking of one query: best first, ties by block id descending."""
 
     query: int
@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
     scores: NDArray[np.float64]
 
 
-class Draft(NamedTuple):
+class RunDraft(NamedTuple):
     """A run as read, before anything is stored.
 
     `unknown_queries` and `unknown_blocks` say how many rows name each id that the project or the snapshot
@@ -32,7 +32,7 @@ class Draft(NamedTuple):
     counts neighbours of equal score, `reordered` the queries whose rank column tells another order.
     """
 
-    rankings: list[Ranked]
+    rankings: list[QueryRanking]
     tags: list[str]
     rows: int
     unknown_queries: dict[str, int]
@@ -57,7 +57,7 @@ class Draft(NamedTuple):
         return self.rows - self.results
 
 
-def facts_of(draft: Draft) -> dict[str, Any]:
+def facts_of(draft: RunDraft) -> dict[str, Any]:
     """What a run file would come to, in figures, with its first mistakes: plain JSON, as a job's result keeps it."""
     return {
         "tag": draft.tags[0] if draft.tags else "",
@@ -105,7 +105,7 @@ class _Reader:
         for self.line, line in enumerate(lines, 1):
             yield line
 
-    def take(self, row: RunRow) -> None:
+    def take(self, row: TrecRunRow) -> None:
         self.rows += 1
         self.tags.setdefault(row.tag, self.line)
         query, position = self.queries.get(row.query_id), self.blocks.get(row.block_id)
@@ -130,15 +130,15 @@ class _Reader:
         if counts[value] == 1:
             self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
 
-    def draft(self) -> Draft:
+    def draft(self) -> RunDraft:
         rankings, ties, reordered = [], 0, 0
         for query, (positions, scores, ranks) in self.found.items():
             order = ranking.in_order(positions, scores)
             place, score = np.array(positions, np.int32)[order], np.array(scores, np.float64)[order]
             ties += int((score[1:] == score[:-1]).sum())
             reordered += bool((np.diff(np.array(ranks, np.int64)[order]) < 0).any())
-            rankings.append(Ranked(query, place, score))
-        return Draft(
+            rankings.append(QueryRanking(query, place, score))
+        return RunDraft(
             rankings,
             list(self.tags),
             self.rows,
@@ -158,7 +158,7 @@ def read_rows(
     *,
     queries: Mapping[str, int],
     blocks: Mapping[str, int],
-) -> Draft:
+) -> RunDraft:
     """As `read_run`, from (query, block, score) rows. A row's line is its number, and its order tells no rank."""
     reader, seen = _Reader(name, queries, blocks), set()
     for reader.line, (query_id, block_id, score) in enumerate(rows, 1):
@@ -169,11 +169,11 @@ def read_rows(
             reader.spoil(fault(name, reader.line, "block", block_id, sentence))
         else:
             seen.add((query_id, block_id))
-            reader.take(RunRow(query_id, block_id, 0, score, tag))
+            reader.take(TrecRunRow(query_id, block_id, 0, score, tag))
     return reader.draft()
 
 
-def read_run(lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]) -> Draft:
+def read_run(lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]) -> RunDraft:
     """A draft from the lines of a six-column TREC run; `queries` and `blocks` give key and position by id.
 
     Nothing is raised: what is wrong is in the draft's errors, and a spoilt file was read up to its fault.

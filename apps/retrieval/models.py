@@ -152,7 +152,7 @@ class PoolEntry(models.Model):
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
     found_by = models.JSONField(default=list)
-    drawn = models.JSONField(null=True, help_text="How a pair came in that no run's top put here; see `sampling`.")
+    sampled = models.JSONField(null=True, help_text="How a pair came in that no run's top put here; see `sampling`.")
 
     class Meta:
         verbose_name_plural = "pool entries"

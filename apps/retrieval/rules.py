@@ -73,7 +73,7 @@ def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | N
     if plan.has_budget and (candidates := queries * runs * depth) > MOST_CANDIDATES:
         return f"A budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,}. Use a smaller depth."
     if max(plan.random, plan.edge, plan.easy) > MOST_DRAWN:
-        return f"At most {MOST_DRAWN:,} blocks of each sort are drawn for a query."
+        return f"At most {MOST_DRAWN:,} blocks of each sort are sampled for a query."
     if plan.edge and not plan.random:
         return "A sample of the edge alone says nothing about the rest. Ask for random blocks too."
     return None

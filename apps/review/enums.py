@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import TextChoices
 
 
-class Choice(models.TextChoices):
+class VerdictChoice(models.TextChoices):
     CONFIRM = "confirm", "Confirm"
     FLAG = "flag", "Flag"
 
@@ -64,7 +64,7 @@ class Decision(Enum):
     DROP = "drop"
 
 
-class Side(TextChoices):
+class RateSide(TextChoices):
     """Whose rate it is: of the flags somebody received as an author, or of those they gave as a reviewer."""
 
     AUTHOR = "author", "as an author"

@@ -8,8 +8,8 @@ from django import forms
 from apps.accounts.models import Project, User
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
-from apps.review.enums import Category, Choice, Decision, Reason
-from apps.review.selectors.board import AGES, KIND_LABELS, Asked, people_of_board
+from apps.review.enums import Category, Decision, Reason, VerdictChoice
+from apps.review.selectors.board import AGES, KIND_LABELS, BoardFilters, people_of_board
 from apps.review.selectors.seats import able_in
 
 NOTE_LENGTH = 4000
@@ -20,7 +20,7 @@ class VerdictForm(forms.Form):
 
     revision = forms.IntegerField(max_value=2**63 - 1, widget=forms.HiddenInput())
     key = forms.CharField(max_length=64, widget=forms.HiddenInput())
-    choice = forms.ChoiceField(choices=Choice.choices)
+    choice = forms.ChoiceField(choices=VerdictChoice.choices)
     reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
     category = forms.ChoiceField(choices=[("", ""), *Category.choices], required=False)
     note = forms.CharField(required=False, max_length=NOTE_LENGTH)
@@ -28,7 +28,7 @@ class VerdictForm(forms.Form):
     def verdict(self) -> dict[str, Any]:
         """The answer, a confirmation without what was ticked before the reviewer confirmed after all."""
         data = self.cleaned_data
-        is_flag = data["choice"] == Choice.FLAG
+        is_flag = data["choice"] == VerdictChoice.FLAG
         return {
             "revision_id": data["revision"],
             "choice": data["choice"],
@@ -85,11 +85,11 @@ class BoardForm(KaratForm):
         for name in ("author", "reviewer"):
             offer_rows(self, name, people)
 
-    def asked(self) -> Asked:
+    def asked(self) -> BoardFilters:
         self.is_valid()
         data = self.cleaned_data
         keys = {name: data[name].pk if data.get(name) else None for name in ("source", "author", "reviewer")}
-        return Asked(
+        return BoardFilters(
             state=data.get("state", ""),
             days=data.get("days"),
             domain=data.get("domain", "").replace("\x00", ""),

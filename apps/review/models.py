@@ -2,7 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from apps.review.enums import Category, Choice, ResolutionKind
+from apps.review.enums import Category, ResolutionKind, VerdictChoice
 from apps.triples.models import Revision, Triple
 
 
@@ -57,7 +57,7 @@ FLAG_HAS_REASONS = Q(choice="confirm", reasons=[], category="") | (Q(choice="fla
 class AnyVerdict(models.Model):
     """A confirm, or a flag that names what is wrong. Never changed; a change of mind supersedes."""
 
-    choice = models.CharField(max_length=8, choices=Choice.choices)
+    choice = models.CharField(max_length=8, choices=VerdictChoice.choices)
     reasons = models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm.")
     category = models.CharField(max_length=10, choices=Category.choices, blank=True)
     note = models.TextField(blank=True)

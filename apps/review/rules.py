@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from apps.accounts.enums import Role
-from apps.review.core.visibility import Phase, may_write_in_thread
-from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Reason
-from apps.review.selectors.participation import Standing
+from apps.review.core.visibility import RoundPhase, may_write_in_thread
+from apps.review.enums import ABOUT_ENTAILMENT, Category, Reason, VerdictChoice
+from apps.review.selectors.participation import Participation
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from apps.triples.rules import writer_refusal
 from apps.triples.selectors.draft_checks import Wording
-from apps.triples.selectors.staleness import Compared
+from apps.triples.selectors.staleness import ComparedBlock
 
 WORKERS = frozenset({Role.ANNOTATOR, Role.REVIEWER, Role.LEAD})
 NEEDS_WORKER = "You no longer work on the triples of this project."
@@ -25,11 +25,11 @@ def _unless_disputed(triple: Triple) -> str | None:
     return None if triple.state == State.DISPUTED else f"{_is(triple)}, not disputed."
 
 
-def _unless_working(standing: Standing) -> str | None:
+def _unless_working(standing: Participation) -> str | None:
     return None if standing.roles & WORKERS else NEEDS_WORKER
 
 
-def _unless_author_of_dispute(triple: Triple, standing: Standing, verb: str) -> str | None:
+def _unless_author_of_dispute(triple: Triple, standing: Participation, verb: str) -> str | None:
     if reason := _unless_disputed(triple):
         return reason
     if not standing.wrote_any:
@@ -37,7 +37,7 @@ def _unless_author_of_dispute(triple: Triple, standing: Standing, verb: str) -> 
     return writer_refusal(standing.roles)
 
 
-def submit_refusal(triple: Triple, standing: Standing, is_writer: bool) -> str | None:
+def submit_refusal(triple: Triple, standing: Participation, is_writer: bool) -> str | None:
     """Why the open revision may not be submitted by this person, its checks apart. `is_writer`: it is theirs."""
     if not is_writer:
         return "Only who is writing this revision can submit it."
@@ -48,7 +48,7 @@ def submit_refusal(triple: Triple, standing: Standing, is_writer: bool) -> str |
     return f"{_is(triple)}; there is nothing to submit."
 
 
-def verdict_refusal(triple: Triple, standing: Standing) -> str | None:
+def verdict_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not answer the current round, or None."""
     if standing.wrote_any:
         return "You wrote it. Nobody reviews what they wrote."
@@ -56,12 +56,12 @@ def verdict_refusal(triple: Triple, standing: Standing) -> str | None:
         return "You hold no seat in this round."
     if Role.REVIEWER not in standing.roles:
         return "You are no longer a reviewer in this project."
-    if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
+    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
         return "The round is closed: both verdicts are in."
     return None
 
 
-def take_refusal(triple: Triple, standing: Standing) -> str | None:
+def take_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not take a seat in the current round, or None."""
     if standing.wrote_any:
         return "You wrote it. Nobody reviews what they wrote."
@@ -69,12 +69,12 @@ def take_refusal(triple: Triple, standing: Standing) -> str | None:
         return "Only a reviewer of this project takes a seat."
     if standing.seat is not None:
         return "You hold a seat in this round already."
-    if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
+    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
 
 
-def give_back_refusal(triple: Triple, standing: Standing, is_pulled: bool) -> str | None:
+def give_back_refusal(triple: Triple, standing: Participation, is_pulled: bool) -> str | None:
     """Why this person may not give their seat back, or None. `is_pulled`: the project's reviewers pull their seats."""
     if reason := verdict_refusal(triple, standing):
         return reason
@@ -85,7 +85,7 @@ def give_back_refusal(triple: Triple, standing: Standing, is_pulled: bool) -> st
     return None
 
 
-def reseat_refusal(triple: Triple, standing: Standing) -> str | None:
+def reseat_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not give away seats of the current round, or None."""
     if not standing.is_lead:
         return "Only a lead gives a seat to somebody else."
@@ -93,7 +93,7 @@ def reseat_refusal(triple: Triple, standing: Standing) -> str | None:
         return "You wrote this triple. A lead without a part in it re-seats it: doing so tells who has answered."
     if standing.reviewed_any:
         return "You review this triple. A lead without a part in it re-seats it: doing so tells who has answered."
-    if triple.state != State.IN_REVIEW or standing.phase is not Phase.OPEN:
+    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
 
@@ -107,9 +107,9 @@ def remind_refusal(triple: Triple, is_lead: bool) -> str | None:
 
 def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str | None:
     """What is missing in a verdict, whoever gives it, or None."""
-    if choice not in Choice.values:
+    if choice not in VerdictChoice.values:
         return "A verdict is “confirm” or “flag”."
-    if choice == Choice.CONFIRM:
+    if choice == VerdictChoice.CONFIRM:
         return "A confirmation names no reasons." if reasons or category else None
     if not reasons or not set(reasons) <= set(Reason.values):
         return "A flag names at least one of the six reasons."
@@ -127,7 +127,7 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
     return None
 
 
-def message_refusal(triple: Triple, standing: Standing) -> str | None:
+def message_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why the person may not write in the thread, or None."""
     if reason := _unless_disputed(triple):
         return reason
@@ -136,7 +136,7 @@ def message_refusal(triple: Triple, standing: Standing) -> str | None:
     return "Author and flagger write here; the other reviewer reads."
 
 
-def revise_refusal(triple: Triple, standing: Standing) -> str | None:
+def revise_refusal(triple: Triple, standing: Participation) -> str | None:
     return _unless_author_of_dispute(triple, standing, "revise")
 
 
@@ -147,7 +147,7 @@ def unchanged_refusal(flagged: Wording, written: Wording) -> str | None:
     return "Nothing changed since it was flagged. Change what was flagged, or ask a lead to decide."
 
 
-def withdraw_flag_refusal(triple: Triple, standing: Standing) -> str | None:
+def withdraw_flag_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why the person may not take the flag back, or None."""
     if reason := _unless_disputed(triple):
         return reason
@@ -156,15 +156,15 @@ def withdraw_flag_refusal(triple: Triple, standing: Standing) -> str | None:
     return f"Only {standing.flagger}, who raised it, can withdraw it."
 
 
-def split_refusal(triple: Triple, standing: Standing) -> str | None:
+def split_refusal(triple: Triple, standing: Participation) -> str | None:
     return _unless_author_of_dispute(triple, standing, "split")
 
 
-def drop_refusal(triple: Triple, standing: Standing) -> str | None:
+def drop_refusal(triple: Triple, standing: Participation) -> str | None:
     return _unless_author_of_dispute(triple, standing, "drop")
 
 
-def adjudicate_refusal(triple: Triple, standing: Standing) -> str | None:
+def adjudicate_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why the person may not decide the dispute, or None: whoever has a part in it never does."""
     if reason := _unless_disputed(triple):
         return reason
@@ -175,7 +175,7 @@ def adjudicate_refusal(triple: Triple, standing: Standing) -> str | None:
     return None if standing.is_lead else "Only a lead who has no part in it can decide."
 
 
-def evidence_refusal(blocks: Sequence[Compared]) -> str | None:
+def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
     """Why the evidence of these blocks cannot be pinned to their new texts as it is, or None."""
     for block in blocks:
         if block.new is None:
@@ -186,7 +186,7 @@ def evidence_refusal(blocks: Sequence[Compared]) -> str | None:
     return None
 
 
-def repin_refusal(triple: Triple, standing: Standing) -> str | None:
+def repin_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why the person may not pin it to its new text, or None: whoever reviewed it would write what they judged."""
     if triple.state != State.ACCEPTED or not triple.is_stale:
         return f"{_is(triple)}; only a stale triple is pinned again."

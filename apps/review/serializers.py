@@ -4,15 +4,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.review.enums import Category, Choice, Reason
+from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.board import KIND_LABELS, Row, SeatView
+from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView
 from apps.triples.serializers import TripleOut
 
 
 class VerdictInput(serializers.Serializer):
     revision_id = serializers.IntegerField(min_value=1)
-    choice = serializers.ChoiceField(choices=Choice.choices)
+    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
     reasons = serializers.ListField(
         child=serializers.ChoiceField(choices=Reason.choices), required=False, max_length=len(Reason)
     )
@@ -43,7 +43,7 @@ class NextOut(serializers.Serializer):
 class VerdictOut(serializers.Serializer):
     triple_id = serializers.IntegerField()
     revision_id = serializers.IntegerField()
-    choice = serializers.ChoiceField(choices=Choice.choices)
+    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
     reasons = serializers.ListField(child=serializers.ChoiceField(choices=Reason.choices))
     category = serializers.ChoiceField(choices=Category.choices, allow_blank=True)
     note = serializers.CharField()
@@ -89,7 +89,7 @@ class BoardOut(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
 
 
-def row_out(row: Row) -> dict[str, Any]:
+def row_out(row: BoardTriple) -> dict[str, Any]:
     """One row of the board, as the lead who asks may see it."""
     return {
         "triple_id": row.triple.pk,

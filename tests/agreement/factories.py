@@ -10,7 +10,7 @@ from apps.calibration.actions import answer_item, open_calibration
 from apps.calibration.models import Calibration
 from apps.judging.models import Round
 from apps.review.actions import give_verdict
-from apps.review.enums import Category, Choice, Reason, Side
+from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_pool, make_round
@@ -40,8 +40,8 @@ def make_reviewed(project: Project, *, both: int = 3, one: int = 1, none: int = 
     for name in ("Petra Lomas", "Sef Arden"):
         make_member(project, Role.REVIEWER, name=name)
     author = make_member(project, Role.ANNOTATOR, name="Jun Hallam")
-    plan = [(Choice.CONFIRM, Choice.CONFIRM)] * both
-    plan += [(Choice.CONFIRM, Choice.FLAG)] * one + [(Choice.FLAG, Choice.FLAG)] * none
+    plan = [(VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)] * both
+    plan += [(VerdictChoice.CONFIRM, VerdictChoice.FLAG)] * one + [(VerdictChoice.FLAG, VerdictChoice.FLAG)] * none
     for answers in plan:
         answer_both(make_in_review(project, author=author), *answers)
 
@@ -69,16 +69,16 @@ def review_once(
             choice=choice,
             idempotency_key=f"tracked-{triple.pk}-{reviewer.pk}",
             at=at,
-            **(about if choice == Choice.FLAG else {"reasons": []}),
+            **(about if choice == VerdictChoice.FLAG else {"reasons": []}),
         )
     return reload(triple)
 
 
 def make_past(project: Project, author: User, *, confirmed: int = 4, flagged: int = 4) -> list[Triple]:
     """Triples that ended: `confirmed` by both, and `flagged` by one and accepted by policy after all."""
-    found = [review_once(project, author, Choice.CONFIRM, Choice.CONFIRM) for _ in range(confirmed)]
+    found = [review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM) for _ in range(confirmed)]
     for _ in range(flagged):
-        triple = review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+        triple = review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
         found.append(take_back(triple, reviewers_of(triple)[1]))
     return found
 
@@ -105,13 +105,15 @@ def make_calibration(*, items: int = 4, **past: int) -> Calibrated:
     make_past(project, author, **past)
     lead = lead_of(project)
     made = open_calibration(
-        project=project, subject=subject, partner=partner, side=Side.REVIEWER, lead=lead, reason="Talk.", at=AT
+        project=project, subject=subject, partner=partner, side=RateSide.REVIEWER, lead=lead, reason="Talk.", at=AT
     )
     return Calibrated(project, made, lead, subject, partner, author)
 
 
-def answer_items(made: Calibrated, person: User, choice: str = Choice.CONFIRM, *, most: int = 99) -> None:
-    about = {"reasons": [Reason.WRONG_BLOCK], "note": "SECOND-LOOK"} if choice == Choice.FLAG else {"reasons": []}
+def answer_items(made: Calibrated, person: User, choice: str = VerdictChoice.CONFIRM, *, most: int = 99) -> None:
+    about = (
+        {"reasons": [Reason.WRONG_BLOCK], "note": "SECOND-LOOK"} if choice == VerdictChoice.FLAG else {"reasons": []}
+    )
     for number in range(1, min(most, made.calibration.item_count) + 1):
         answer_item(
             project=made.project,

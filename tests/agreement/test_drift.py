@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from apps.agreement.core.drift import (
+    DriftCheck,
     Fall,
-    Look,
-    Week,
+    FigureWeek,
     advice,
     alike_by_week,
     change_of,
@@ -48,15 +48,21 @@ def test_the_twelve_weeks_end_with_this_one():
 
 
 def test_a_week_tells_the_share_that_was_graded_alike():
-    looks = [Look(ago(0), 2, 2), Look(ago(1), 0, 1), Look(ago(0), 3, 1), Look(ago(0), 1, 1), Look(ago(0), 0, 0)]
+    looks = [
+        DriftCheck(ago(0), 2, 2),
+        DriftCheck(ago(1), 0, 1),
+        DriftCheck(ago(0), 3, 1),
+        DriftCheck(ago(0), 1, 1),
+        DriftCheck(ago(0), 0, 0),
+    ]
 
-    assert alike_by_week(looks) == [Week(ago(1), 0.0, 1), Week(ago(0), 0.75, 4)]
+    assert alike_by_week(looks) == [FigureWeek(ago(1), 0.0, 1), FigureWeek(ago(0), 0.75, 4)]
 
 
 def test_the_mean_grade_is_of_pairs_that_two_people_graded_in_the_weeks_asked_for():
     grades = dated([((1, 2), (2, 1)), ((3, 1), (None, 0)), ((0, 1), (3, 1)), ((2, 20), (2, 20))])
 
-    assert mean_by_week(grades, ago(11)) == [Week(ago(2), 1.0, 1), Week(ago(1), pytest.approx(5 / 3), 3)]
+    assert mean_by_week(grades, ago(11)) == [FigureWeek(ago(2), 1.0, 1), FigureWeek(ago(1), pytest.approx(5 / 3), 3)]
 
 
 def test_grades_crept_when_the_same_pairs_got_higher_ones_lately():
@@ -81,8 +87,8 @@ def test_a_change_has_the_interval_of_newcombes_paper():
 
 
 def test_a_fall_sets_the_last_four_weeks_beside_those_before():
-    looks = [Look(ago(4), 0, int(place >= 56)) for place in range(70)]
-    looks += [Look(ago(3), 0, int(place >= 48)) for place in range(80)]
+    looks = [DriftCheck(ago(4), 0, int(place >= 56)) for place in range(70)]
+    looks += [DriftCheck(ago(3), 0, int(place >= 48)) for place in range(80)]
 
     found = fall(looks, ago(3))
 
@@ -91,12 +97,12 @@ def test_a_fall_sets_the_last_four_weeks_beside_those_before():
 
 
 def test_nothing_before_is_no_interval():
-    assert fall([Look(ago(0), 1, 1)], ago(3)).interval is None
+    assert fall([DriftCheck(ago(0), 1, 1)], ago(3)).interval is None
 
 
 def line(values, n=9):
     """A line through weeks, the last of which is this one."""
-    weeks = [Week(ago(len(values) - 1 - place), value, n) for place, value in enumerate(values)]
+    weeks = [FigureWeek(ago(len(values) - 1 - place), value, n) for place, value in enumerate(values)]
     return line_of(weeks, ago(3), low=0, high=1)
 
 

@@ -14,7 +14,7 @@ from apps.agreement.selectors.people import sheet_of
 from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.models import Round
 from apps.metrics.agreement.ratings import Rate
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, review_once
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
@@ -133,7 +133,7 @@ def test_a_reviewer_is_compared_on_the_three_questions():
     project = make_project()
     make_reviewed(project, both=2, one=0)
     author = make_member(project, Role.ANNOTATOR, name="Other author")
-    review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+    review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     reviewer = User.objects.get(name="Petra Lomas")
 
     found = sheet_of(lead_in(project), [], reviewer.pk).questions

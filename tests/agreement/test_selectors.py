@@ -5,7 +5,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors import agreement
 from apps.metrics.agreement.ratings import Rate, pairs_of, ratings_from
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, make_team
 from tests.factories import lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_round, people_of
@@ -110,7 +110,7 @@ def test_verdicts_are_counted_when_both_are_in():
     assert sum(row.rate.hits for row in found.given) == 4
 
 
-@pytest.mark.parametrize("choice", [Choice.CONFIRM, Choice.FLAG])
+@pytest.mark.parametrize("choice", [VerdictChoice.CONFIRM, VerdictChoice.FLAG])
 def test_one_answer_alone_moves_no_figure(choice):
     project = make_team(both=2, one=1)
     triple = make_in_review(project)

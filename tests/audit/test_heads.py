@@ -196,7 +196,7 @@ def test_a_file_that_holds_no_heads_is_refused(tmp_path, text):
 def test_a_note_that_cannot_be_written_or_read_stops_nobody(folder, settings, tmp_path, caplog):
     (tmp_path / "file").write_text("x")
     settings.AUDIT_HEADS = tmp_path / "file"
-    heads.note("site", heads.Head(1, "x"))
+    heads.note("site", heads.ChainHead(1, "x"))
     settings.AUDIT_HEADS = folder
     folder.mkdir()
     (folder / "site.json").write_text("no JSON")
@@ -208,7 +208,7 @@ def test_a_note_that_cannot_be_written_or_read_stops_nobody(folder, settings, tm
 
 def test_without_a_folder_nothing_is_noted(settings):
     settings.AUDIT_HEADS = None
-    heads.note("site", heads.Head(1, "x"))
+    heads.note("site", heads.ChainHead(1, "x"))
 
     assert heads.noted_head("site") is None
     assert sealing.GENESIS

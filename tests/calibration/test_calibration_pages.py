@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.calibration.models import Calibration, CalibrationVerdict
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.selectors.blinding import is_veiled
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
@@ -67,7 +67,7 @@ def test_nothing_said_of_a_triple_reaches_who_reviews_it_once_more(client):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     triples = list(Triple.objects.filter(project=made.project).order_by("number"))
     assert all(is_veiled(triple, made.subject) for triple in triples)
-    answer_items(made, made.partner, Choice.FLAG)
+    answer_items(made, made.partner, VerdictChoice.FLAG)
     cache.clear()
     caches["grades"].clear()
 
@@ -84,7 +84,7 @@ def test_nothing_said_of_a_triple_reaches_who_reviews_it_once_more(client):
     assert any(b"SECOND-LOOK" in body for _, body in seeing.values())
 
 
-@pytest.mark.parametrize("choice", [Choice.CONFIRM, Choice.FLAG])
+@pytest.mark.parametrize("choice", [VerdictChoice.CONFIRM, VerdictChoice.FLAG])
 def test_what_the_other_answers_changes_nothing_that_one_can_reach(client, choice):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     client.force_login(made.subject)
@@ -112,7 +112,7 @@ def made(db, _made):
 
 
 def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(made, client):
-    answer_items(made, made.partner, Choice.FLAG, most=3)
+    answer_items(made, made.partner, VerdictChoice.FLAG, most=3)
     client.force_login(made.lead)
 
     page = client.get(url("calibration", made)).text

@@ -27,7 +27,7 @@ from apps.calibration.selectors.openings import choose_set, why_in_words
 from apps.calibration.workflow import STEPS, IllegalStep, move
 from apps.common.errors import Forbidden
 from apps.jobs.models import Notification
-from apps.review.enums import Choice, Reason, Side
+from apps.review.enums import RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, make_past, review_once
@@ -45,7 +45,7 @@ def close(made, person, note="We read “at most” alike now."):
     return close_calibration(project=made.project, calibration_id=made.calibration.pk, person=person, note=note, at=AT)
 
 
-def say(made, person, number=1, choice=Choice.CONFIRM, key="k", **about):
+def say(made, person, number=1, choice=VerdictChoice.CONFIRM, key="k", **about):
     return answer_item(
         project=made.project,
         calibration_id=made.calibration.pk,
@@ -66,7 +66,7 @@ def test_the_set_holds_past_triples_of_both_outcomes_that_neither_wrote():
 
     items = CalibrationItem.objects.filter(calibration=made.calibration)
 
-    flagged = Verdict.objects.filter(revision__in=items.values("revision"), choice=Choice.FLAG)
+    flagged = Verdict.objects.filter(revision__in=items.values("revision"), choice=VerdictChoice.FLAG)
     assert [item.number for item in items.order_by("number")] == [1, 2, 3, 4]
     assert flagged.count() == 2
     assert {item.revision.author_id for item in items} == {made.author.pk}
@@ -155,7 +155,7 @@ def test_only_a_lead_opens_one_by_hand(made):
             project=made.project,
             subject=made.partner,
             partner=made.subject,
-            side=Side.REVIEWER,
+            side=RateSide.REVIEWER,
             lead=made.subject,
             reason="",
             at=AT,
@@ -165,7 +165,7 @@ def test_only_a_lead_opens_one_by_hand(made):
 def test_one_person_alone_is_no_calibration_and_a_stranger_neither(made):
     former = make_member(made.project, Role.REVIEWER)
     set_roles(project=made.project, user=former, roles=[], actor=made.lead, at=AT)
-    more = {"project": made.project, "side": Side.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
+    more = {"project": made.project, "side": RateSide.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
 
     with pytest.raises(CalibrationRefused, match="takes two people"):
         open_calibration(subject=made.partner, partner=made.partner, **more)
@@ -179,7 +179,7 @@ def test_a_person_is_in_one_calibration_of_a_side_at_a_time(made):
             project=made.project,
             subject=made.subject,
             partner=made.partner,
-            side=Side.REVIEWER,
+            side=RateSide.REVIEWER,
             lead=made.lead,
             reason="",
             at=AT,
@@ -206,10 +206,12 @@ def make_signalling():
     author = make_member(project, Role.ANNOTATOR, name="Author")
     make_past(project, author, confirmed=4, flagged=1)
     for number in range(40):
-        review_once(project, author, Choice.CONFIRM, Choice.CONFIRM, at=AT + timedelta(days=30 * (number // 20)))
+        review_once(
+            project, author, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM, at=AT + timedelta(days=30 * (number // 20))
+        )
     for number in range(20):
-        choice = Choice.FLAG if number % 2 else Choice.CONFIRM
-        review_once(project, author, Choice.CONFIRM, choice, at=AT + timedelta(days=65), by=two)
+        choice = VerdictChoice.FLAG if number % 2 else VerdictChoice.CONFIRM
+        review_once(project, author, VerdictChoice.CONFIRM, choice, at=AT + timedelta(days=65), by=two)
     return project, one, two, author
 
 
@@ -266,7 +268,7 @@ def test_who_cannot_be_calibrated_is_named_with_the_reason(signalling):
 
 def test_the_last_answer_of_the_two_opens_the_comparison(made):
     answer_items(made, made.subject)
-    answer_items(made, made.partner, Choice.FLAG, most=3)
+    answer_items(made, made.partner, VerdictChoice.FLAG, most=3)
     assert reread(made).state == "open"
 
     say(made, made.partner, number=4)
@@ -277,8 +279,8 @@ def test_the_last_answer_of_the_two_opens_the_comparison(made):
 def test_an_answer_changes_no_triple(made):
     before = list(Triple.objects.order_by("pk").values())
 
-    answer_items(made, made.subject, Choice.FLAG)
-    answer_items(made, made.partner, Choice.FLAG)
+    answer_items(made, made.subject, VerdictChoice.FLAG)
+    answer_items(made, made.partner, VerdictChoice.FLAG)
 
     assert list(Triple.objects.order_by("pk").values()) == before
 
@@ -286,7 +288,7 @@ def test_an_answer_changes_no_triple(made):
 def test_a_change_of_mind_supersedes_until_both_are_done(made):
     first = say(made, made.subject)
 
-    second = say(made, made.subject, choice=Choice.FLAG, key="other", reasons=[Reason.WRONG_BLOCK])
+    second = say(made, made.subject, choice=VerdictChoice.FLAG, key="other", reasons=[Reason.WRONG_BLOCK])
 
     assert second.supersedes == first
     assert calibrations.own_verdicts(made.calibration, made.subject) == {first.item_id: second}
@@ -303,8 +305,8 @@ def test_the_same_key_twice_has_one_effect(made):
     ("about", "words"),
     [
         ({"choice": "maybe"}, "A verdict is"),
-        ({"choice": Choice.FLAG, "reasons": []}, "at least one"),
-        ({"choice": Choice.FLAG, "reasons": [Reason.OVERSTATED]}, "kind of entailment"),
+        ({"choice": VerdictChoice.FLAG, "reasons": []}, "at least one"),
+        ({"choice": VerdictChoice.FLAG, "reasons": [Reason.OVERSTATED]}, "kind of entailment"),
         ({"number": 99}, "no item 99"),
     ],
 )
@@ -394,7 +396,7 @@ def test_every_step_that_is_not_in_the_table_is_illegal(made):
 def test_figures_of_a_comparison_are_worked_by_hand():
     made = make_calibration(items=4)
     answer_items(made, made.subject)
-    say(made, made.partner, 1, Choice.FLAG, "p1", reasons=[Reason.WRONG_BLOCK])
+    say(made, made.partner, 1, VerdictChoice.FLAG, "p1", reasons=[Reason.WRONG_BLOCK])
     for number in (2, 3, 4):
         say(made, made.partner, number, key=f"p{number}")
 

@@ -14,9 +14,9 @@ from apps.calibration.selectors import log, rates
 from apps.calibration.selectors.rates import breakdown, rates_from
 from apps.metrics.agreement.ratings import Rate
 from apps.review.actions import adjudicate
-from apps.review.enums import Category, Choice, Decision, Reason, Side
+from apps.review.enums import Category, Decision, RateSide, Reason, VerdictChoice
 from apps.review.selectors import tracking
-from apps.review.selectors.tracking import Dimension, LogFilter, Tally
+from apps.review.selectors.tracking import Dimension, FlagTally, LogFilter
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, review_once
@@ -33,9 +33,9 @@ def _project(module_rows):
     for name in ("Petra Lomas", "Sef Arden"):
         make_member(project, Role.REVIEWER, name=name)
     author = make_member(project, Role.ANNOTATOR, name="Jun Hallam")
-    review_once(project, author, Choice.CONFIRM, Choice.CONFIRM)
-    review_once(project, author, Choice.CONFIRM, Choice.FLAG, at=AT + timedelta(days=40))
-    review_once(project, author, Choice.FLAG, Choice.FLAG, at=AT + timedelta(days=41))
+    review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
+    review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG, at=AT + timedelta(days=40))
+    review_once(project, author, VerdictChoice.FLAG, VerdictChoice.FLAG, at=AT + timedelta(days=41))
     return project
 
 
@@ -84,7 +84,7 @@ def test_an_open_round_is_not_logged(project):
     triple = make_in_review(project)
     before = log.page_of(lead_member(project), LogFilter())
 
-    answer(triple, reviewers_of(triple)[0], Choice.FLAG)
+    answer(triple, reviewers_of(triple)[0], VerdictChoice.FLAG)
 
     assert log.page_of(lead_member(project), LogFilter()) == before
 
@@ -92,7 +92,7 @@ def test_an_open_round_is_not_logged(project):
 def test_a_superseded_flag_is_not_logged(project):
     triple = make_in_review(project)
     one, two = reviewers_of(triple)
-    answer(triple, one, Choice.FLAG)
+    answer(triple, one, VerdictChoice.FLAG)
     answer(triple, one)
     answer(triple, two)
 
@@ -180,7 +180,7 @@ def test_a_cursor_of_something_else_is_no_page(client, project, cursor):
 
 def test_the_download_holds_the_same_lines_and_no_formula(client, project):
     author = Triple.objects.first().author
-    review_once(project, author, Choice.CONFIRM, Choice.FLAG, note="=1+1")
+    review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG, note="=1+1")
     client.force_login(lead_of(project))
 
     answer = client.get(reverse("calibration:log-download", args=[project.slug]))
@@ -196,7 +196,7 @@ def test_the_download_holds_the_same_lines_and_no_formula(client, project):
 def test_the_log_costs_the_same_number_of_queries(client, project, more, django_assert_num_queries):
     author = Triple.objects.first().author
     for _ in range(more):
-        review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+        review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(lead_of(project))
 
     with django_assert_num_queries(10):
@@ -222,13 +222,13 @@ def test_what_is_reviewed_once_more_is_not_in_the_log_of_the_two():
 
 
 def tally(person, month, flags, n, *, is_machine=False):
-    return Tally(person, month, is_machine, flags, n)
+    return FlagTally(person, month, is_machine, flags, n)
 
 
 def test_rates_are_worked_by_hand():
     found = rates_from(
         [tally(1, "2026-01", 2, 20), tally(1, "2026-02", 8, 20), tally(2, "2026-01", 0, 40), tally(3, "2026-01", 1, 4)],
-        Side.REVIEWER,
+        RateSide.REVIEWER,
         least=20,
         few=20,
     )
@@ -246,7 +246,7 @@ def test_rates_are_worked_by_hand():
 
 def test_machine_written_triples_are_counted_apart_and_move_no_chart():
     found = rates_from(
-        [tally(1, "2026-01", 2, 20), tally(1, "2026-01", 20, 20, is_machine=True)], Side.AUTHOR, least=20, few=20
+        [tally(1, "2026-01", 2, 20), tally(1, "2026-01", 20, 20, is_machine=True)], RateSide.AUTHOR, least=20, few=20
     )
 
     assert (found.people[0].people, found.people[0].machine) == (Rate(2, 20), Rate(20, 20))
@@ -263,38 +263,38 @@ def test_authors_are_rated_by_first_rounds_and_reviewers_by_all(project):
     for reviewer in reviewers_of(again):
         answer(again, reviewer)
 
-    assert sum(row.n for row in tracking.tallies(project, Side.AUTHOR)) == 8
-    assert sum(row.n for row in tracking.tallies(project, Side.REVIEWER)) == 10
+    assert sum(row.n for row in tracking.tallies(project, RateSide.AUTHOR)) == 8
+    assert sum(row.n for row in tracking.tallies(project, RateSide.REVIEWER)) == 10
 
 
 def test_breakdowns_add_up_to_the_rate(project):
-    whole = rates.side_rates(project, Side.AUTHOR).everybody.people
+    whole = rates.side_rates(project, RateSide.AUTHOR).everybody.people
 
     for by in Dimension:
-        parts = rates.breakdown(project, Side.AUTHOR, by)
+        parts = rates.breakdown(project, RateSide.AUTHOR, by)
         assert (sum(part.people.hits for part in parts), sum(part.people.n for part in parts)) == (whole.hits, whole.n)
-    assert [(part.label, part.people) for part in rates.breakdown(project, Side.AUTHOR, Dimension.MONTH)] == [
+    assert [(part.label, part.people) for part in rates.breakdown(project, RateSide.AUTHOR, Dimension.MONTH)] == [
         ("2026-03", Rate(0, 2)),
         ("2026-04", Rate(3, 4)),
     ]
 
 
 def test_reasons_are_counted_among_all_reviews(project):
-    found = rates.side_rates(project, Side.REVIEWER)
+    found = rates.side_rates(project, RateSide.REVIEWER)
 
-    named = {part.label: part.people for part in rates.by_reason(project, Side.REVIEWER, found.everybody)}
+    named = {part.label: part.people for part in rates.by_reason(project, RateSide.REVIEWER, found.everybody)}
 
     assert named["Answer overstated"] == Rate(3, 6)
     assert named["Wrong block"] == Rate(0, 6)
 
 
 def test_open_rounds_move_no_rate(project):
-    before = tracking.tallies(project, Side.REVIEWER)
+    before = tracking.tallies(project, RateSide.REVIEWER)
     triple = make_in_review(project)
 
-    answer(triple, reviewers_of(triple)[0], Choice.FLAG)
+    answer(triple, reviewers_of(triple)[0], VerdictChoice.FLAG)
 
-    assert tracking.tallies(project, Side.REVIEWER) == before
+    assert tracking.tallies(project, RateSide.REVIEWER) == before
 
 
 def test_a_lead_sees_everybody_and_a_person_themselves(client, project):
@@ -314,7 +314,7 @@ def test_a_lead_sees_everybody_and_a_person_themselves(client, project):
 
 
 def test_rates_of_somebody_else_are_refused(client, project):
-    people = [row.person for row in rates.side_rates(project, Side.REVIEWER).people]
+    people = [row.person for row in rates.side_rates(project, RateSide.REVIEWER).people]
     client.force_login(next(row.who for row in log.page_of(lead_member(project), LogFilter()).entries if row.is_flag))
 
     statuses = {
@@ -356,7 +356,7 @@ def test_an_empty_project_says_what_is_missing(client):
 def test_rates_cost_the_same_number_of_queries(client, project, more, django_assert_num_queries):
     author = Triple.objects.first().author
     for _ in range(more):
-        review_once(project, author, Choice.CONFIRM, Choice.FLAG)
+        review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(lead_of(project))
 
     with django_assert_num_queries(9):
@@ -365,12 +365,12 @@ def test_rates_cost_the_same_number_of_queries(client, project, more, django_ass
 
 def test_rates_by_domain_follow_the_triples_and_not_what_a_process_kept(project):
     author = Triple.objects.first().author
-    review_once(project, author, Choice.CONFIRM, Choice.FLAG)
-    breakdown(project, Side.AUTHOR, Dimension.DOMAIN)
+    review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
+    breakdown(project, RateSide.AUTHOR, Dimension.DOMAIN)
 
     Triple.objects.update(domain="huts")
 
-    assert [part.label for part in breakdown(project, Side.AUTHOR, Dimension.DOMAIN)] == ["huts"]
+    assert [part.label for part in breakdown(project, RateSide.AUTHOR, Dimension.DOMAIN)] == ["huts"]
 
 
 # Questions
@@ -378,7 +378,7 @@ def test_rates_by_domain_follow_the_triples_and_not_what_a_process_kept(project)
 
 def test_each_question_is_counted_by_hand(project):
     author = Triple.objects.first().author
-    review_once(project, author, Choice.FLAG, Choice.FLAG, reasons=[Reason.WRONG_BLOCK], category="")
+    review_once(project, author, VerdictChoice.FLAG, VerdictChoice.FLAG, reasons=[Reason.WRONG_BLOCK], category="")
 
     met = tracking.meetings(project)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.formats import FORMATS as CORPUS
 from apps.corpus.formats import read_blocks
 from apps.judging.formats.judgements import read_judgements
@@ -53,7 +53,7 @@ def test_any_file_is_read_or_refused_in_words(name, data, packed):
     errors = ErrorList()
 
     with suppress(InputError):
-        for row in reader(Source("f", io.BytesIO(gzip.compress(data) if packed else data)), errors, **options):
+        for row in reader(TableFile("f", io.BytesIO(gzip.compress(data) if packed else data)), errors, **options):
             json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
 
     assert all(error.message and error.file == "f" for error in errors)
@@ -62,4 +62,4 @@ def test_any_file_is_read_or_refused_in_words(name, data, packed):
 @given(st.binary(max_size=400).map(lambda data: b"\x1f\x8b" + data))
 def test_a_file_that_only_looks_packed_is_refused(data):
     with suppress(InputError):
-        list(read_blocks(Source("f", io.BytesIO(data)), ErrorList(), format="jsonl"))
+        list(read_blocks(TableFile("f", io.BytesIO(data)), ErrorList(), format="jsonl"))

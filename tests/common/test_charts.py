@@ -4,8 +4,8 @@ import pytest
 
 from apps.common.drawing.charts import (
     Bar,
-    Estimate,
-    Part,
+    BarPart,
+    DrawnEstimate,
     Period,
     control_chart,
     estimate_figures,
@@ -33,33 +33,33 @@ def test_ticks_are_round_and_few(low, high, values):
 
 
 def test_an_estimate_tells_value_interval_and_n():
-    svg = estimates("Agreement", [Estimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
+    svg = estimates("Agreement", [DrawnEstimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
 
     assert titles(svg) == ["Agreement", "All judges, α ordinal: 0.71, 0.66 to 0.76, n 412"]
 
 
 def test_an_undefined_estimate_is_a_sentence_not_a_dot():
-    svg = estimates("Agreement", [Estimate("A and B", None, why="one grade only")])
+    svg = estimates("Agreement", [DrawnEstimate("A and B", None, why="one grade only")])
 
     assert "one grade only" in svg
     assert "<circle" not in svg
 
 
 def test_the_axis_reaches_below_zero_when_a_coefficient_does():
-    svg = estimates("Agreement", [Estimate("Reviewers", -0.12, -0.3, 0.05, 9)])
+    svg = estimates("Agreement", [DrawnEstimate("Reviewers", -0.12, -0.3, 0.05, 9)])
 
     assert ">−0.5</text>" in svg
 
 
 def test_labels_are_escaped():
-    svg = estimates("<script>", [Estimate('"><script>alert(1)</script>', 0.5, n=3)])
+    svg = estimates("<script>", [DrawnEstimate('"><script>alert(1)</script>', 0.5, n=3)])
 
     assert "<script>" not in svg
     ElementTree.fromstring(svg)
 
 
 def test_a_bar_of_parts_leaves_out_what_is_empty():
-    svg = parts_bar("535 triples", [Part("accepted", 412, "part-accepted"), Part("draft", 0, "part-draft")])
+    svg = parts_bar("535 triples", [BarPart("accepted", 412, "part-accepted"), BarPart("draft", 0, "part-draft")])
 
     assert titles(svg) == ["535 triples", "accepted: 412"]
 
@@ -69,7 +69,7 @@ def test_a_bar_of_nothing_is_a_track():
 
 
 def test_small_parts_stay_visible_and_the_bar_keeps_its_width():
-    svg = parts_bar("n", [Part("many", 100_000, "a"), Part("one", 1, "b")], width=100)
+    svg = parts_bar("n", [BarPart("many", 100_000, "a"), BarPart("one", 1, "b")], width=100)
     widths = [float(node.get("width")) for node in ElementTree.fromstring(svg).iter("rect")]
 
     assert widths[1] > 2.5
@@ -98,14 +98,14 @@ def test_every_chart_is_well_formed_for_no_data_too():
 
 
 def test_figures_hold_the_same_numbers_as_the_chart():
-    table = estimate_figures([Estimate("All", 0.71, 0.66, 0.76, 412, "α")])
+    table = estimate_figures([DrawnEstimate("All", 0.71, 0.66, 0.76, 412, "α")])
 
     assert '<td class="num">0.66 to 0.76</td><td class="num">412</td>' in table
     assert "<td>&lt;b&gt;</td>" in figures(["a"], [["<b>"]])
 
 
 def test_what_scrolls_is_reached_by_keyboard_and_named():
-    chart = plot(estimates('Agreement of "A" & B', [Estimate("All", 0.71)]), caption="Red: below 0.4")
+    chart = plot(estimates('Agreement of "A" & B', [DrawnEstimate("All", 0.71)]), caption="Red: below 0.4")
     table = figures(["a"], [["1"]])
 
     figure = ElementTree.fromstring(chart)
@@ -128,14 +128,18 @@ def test_a_long_label_is_divided_at_a_space_before_it_is_cut():
 
 
 def test_values_end_below_each_other_with_their_unit():
-    svg = estimates("Rates", [Estimate("A", 14.7), Estimate("B", 6.7)], high=20, bands=False, places=1, unit=" %")
+    svg = estimates(
+        "Rates", [DrawnEstimate("A", 14.7), DrawnEstimate("B", 6.7)], high=20, bands=False, places=1, unit=" %"
+    )
 
     values = [node for node in ElementTree.fromstring(svg).iter("text") if node.text in {"14.7 %", "6.7 %"}]
     assert [(node.get("text-anchor"), node.get("x")) for node in values] == [("end", "590")] * 2
 
 
 def test_estimates_keep_their_parts_apart_so_that_a_phone_can_fold_them():
-    root = ElementTree.fromstring(estimates("Agreement", [Estimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")]))
+    root = ElementTree.fromstring(
+        estimates("Agreement", [DrawnEstimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
+    )
 
     layers = {layer.get("class"): [node.text for node in layer.iter("text")] for layer in root.iterfind("g")}
     assert layers["names"] == ["All judges", "α ordinal"]

@@ -10,7 +10,7 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import not_text
-from apps.common.files.tabular import Source, read_csv, read_lines
+from apps.common.files.tabular import TableFile, read_csv, read_lines
 from apps.metrics.files.trec_rows import read_run
 
 ROW = b"Q1 Q0 B7 1 2 t\n"
@@ -53,8 +53,8 @@ def test_a_file_that_is_no_text_is_named_for_what_it_is(tmp_path, name, packed):
     (tmp_path / "run").write_bytes(data)
     readers = [
         lambda: list(read_run(tmp_path / "run")),
-        lambda: list(read_lines(Source("run", io.BytesIO(data)))),
-        lambda: list(read_csv(Source("run", io.BytesIO(data)), ErrorList(), required=["query"])),
+        lambda: list(read_lines(TableFile("run", io.BytesIO(data)))),
+        lambda: list(read_csv(TableFile("run", io.BytesIO(data)), ErrorList(), required=["query"])),
     ]
 
     for read in readers:

@@ -168,7 +168,7 @@ def test_who_finds_enough_others_waiting_for_a_lock_that_does_not_move_is_told_a
     one, other = writers
     other.ensure_connection()
     other.crowd, other.look = 2, 0.5
-    line, looks = base.Waiting(), []
+    line, looks = base.WaitingThreads(), []
     monkeypatch.setattr(base, "waiting", line)
     monkeypatch.setattr(other, "_look_for", looks.append)
     for thread in (-1, -2):
@@ -187,7 +187,7 @@ def test_who_finds_enough_others_waiting_for_a_lock_that_does_not_move_is_told_a
 
 
 def test_a_lock_that_moves_is_worth_a_look(clock: Clock) -> None:
-    line = base.Waiting()
+    line = base.WaitingThreads()
     line.join(clock.now)
     clock.now += 2 * base.GIVE_UP_SECONDS
     line.leave(clock.now, got_it=True)

@@ -7,11 +7,11 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Caps, Source, open_source, read_csv, read_jsonl, read_lines
+from apps.common.files.tabular import Caps, TableFile, open_source, read_csv, read_jsonl, read_lines
 
 
-def source(data: bytes, **caps) -> Source:
-    return Source("f.txt", io.BytesIO(data), Caps(**caps))
+def source(data: bytes, **caps) -> TableFile:
+    return TableFile("f.txt", io.BytesIO(data), Caps(**caps))
 
 
 def csv_rows(data: bytes, errors=None, required=("a",), **options):
@@ -88,7 +88,7 @@ def test_one_endless_line_is_refused_with_flat_memory():
     endless = io.BufferedReader(Endless(b"x" * 65536, 16_000))
     tracemalloc.start()
     with pytest.raises(InputError, match="longer than 5,000,000 bytes"):
-        list(read_lines(Source("f", endless)))
+        list(read_lines(TableFile("f", endless)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -134,7 +134,7 @@ def test_csv_restores_cells_made_safe_on_export():
 
 def test_all_missing_columns_are_named_at_once_with_the_heading_that_was_found():
     errors = ErrorList()
-    source = Source("f.csv", io.BytesIO(b"id,body\n1,2\n"))
+    source = TableFile("f.csv", io.BytesIO(b"id,body\n1,2\n"))
 
     with pytest.raises(InputError) as caught:
         list(read_csv(source, errors, required=["block_id", "document_id", "text"]))
@@ -148,7 +148,7 @@ NAMES = ("block_id", "block", "docno")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_of_several_names_is_read_under_the_one_it_has(name):
-    source = Source("f.csv", io.BytesIO(f"{name},g\nb1,2\n".encode()))
+    source = TableFile("f.csv", io.BytesIO(f"{name},g\nb1,2\n".encode()))
 
     assert list(read_csv(source, ErrorList(), required=[NAMES, "g"])) == [(2, {name: "b1", "g": "2"})]
 
@@ -161,7 +161,7 @@ def test_a_column_of_several_names_is_read_under_the_one_it_has(name):
     ],
 )
 def test_a_column_of_several_names_is_there_once(heading, field, message):
-    source = Source("f.csv", io.BytesIO(f"{heading}\n1,2,3\n".encode()))
+    source = TableFile("f.csv", io.BytesIO(f"{heading}\n1,2,3\n".encode()))
 
     with pytest.raises(InputError) as caught:
         list(read_csv(source, ErrorList(), required=[NAMES, "g"]))

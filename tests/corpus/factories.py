@@ -7,9 +7,9 @@ from datetime import datetime
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.actions import corpora
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import read_blocks
 from apps.corpus.models import Corpus, Snapshot
@@ -32,7 +32,9 @@ def make_corpus(project: Project | None = None, texts: dict[str, str] | None = N
     return corpus
 
 
-def import_texts(corpus: Corpus, texts: dict[str, str], *, mode: str = ImportMode.REPLACE, at: datetime = AT) -> Plan:
+def import_texts(
+    corpus: Corpus, texts: dict[str, str], *, mode: str = ImportMode.REPLACE, at: datetime = AT
+) -> ImportPlan:
     lines = [
         json.dumps({"block_id": block_id, "document_id": "d1", "title": f"Title {block_id}", "text": text})
         for block_id, text in texts.items()
@@ -47,9 +49,9 @@ def import_text(
     format: str = "jsonl",
     mode: str = ImportMode.REPLACE,
     at: datetime = AT,
-) -> Plan:
+) -> ImportPlan:
     errors = ErrorList()
-    source = Source("blocks.jsonl", io.BytesIO(text.encode()))
+    source = TableFile("blocks.jsonl", io.BytesIO(text.encode()))
     return corpora.import_blocks(
         corpus_id=corpus.pk,
         rows=read_blocks(source, errors, format=format),

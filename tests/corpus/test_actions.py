@@ -8,7 +8,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.actions import corpora
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.ingest import plan_blocks
@@ -305,7 +305,7 @@ def test_a_preview_says_what_an_import_does_of_metadata():
     corpus = make_corpus(texts={})
     import_text(corpus, json.dumps(FULL))
     errors, text = ErrorList(), json.dumps(FULL | {"metadata": {}}).encode()
-    source = Source("b.jsonl", io.BytesIO(text))
+    source = TableFile("b.jsonl", io.BytesIO(text))
 
     plan = plan_blocks(
         corpus=corpus, rows=read_blocks(source, errors, format="jsonl"), source=source, errors=errors, mode="merge"

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.common.files.linefiles import lines_in
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.actions.imports import READ_AT_ONCE_BYTES, start_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
@@ -113,7 +113,7 @@ def test_a_file_that_unpacks_to_far_more_than_it_weighs_is_refused_early(unpacke
 
 
 def lines_of_source(file):
-    source, number = Source("run.gz", file), 0
+    source, number = TableFile("run.gz", file), 0
     while line := source.read_line(number := number + 1):
         yield line
 

@@ -1,6 +1,12 @@
 import pytest
 
-from apps.corpus.core.digests import Entry, block_digests, metadata_digest, older_snapshot_digest, snapshot_digest
+from apps.corpus.core.digests import (
+    SnapshotEntry,
+    block_digests,
+    metadata_digest,
+    older_snapshot_digest,
+    snapshot_digest,
+)
 
 BLOCK = {"title": "T", "section_path": ["A"], "page_start": 1, "page_end": 2, "text": "x"}
 
@@ -35,16 +41,16 @@ def test_title_and_text_cannot_be_confused():
 
 
 def test_a_snapshot_digest_depends_on_order_and_on_each_part():
-    entries = [Entry("a", "d", "1"), Entry("b", "d", "2")]
+    entries = [SnapshotEntry("a", "d", "1"), SnapshotEntry("b", "d", "2")]
 
     assert snapshot_digest(entries) == snapshot_digest(iter(entries))
     assert snapshot_digest(entries) != snapshot_digest(reversed(entries))
-    assert snapshot_digest(entries) != snapshot_digest([Entry("a", "e", "1"), entries[1]])
+    assert snapshot_digest(entries) != snapshot_digest([SnapshotEntry("a", "e", "1"), entries[1]])
 
 
 @pytest.mark.parametrize("more", [{"metadata_digest": "m"}, {"document_title": "Keys"}])
 def test_metadata_and_titles_count_where_there_are_any(more):
-    entries = [Entry("a", "d", "1")]
+    entries = [SnapshotEntry("a", "d", "1")]
 
     assert snapshot_digest(entries) == older_snapshot_digest(entries)
     assert snapshot_digest([entries[0]._replace(**more)]) != snapshot_digest(entries)

@@ -5,13 +5,13 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source, open_source
+from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.formats import BlockRow, read_blocks
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[BlockRow], ErrorList]:
     errors = ErrorList()
-    rows = list(read_blocks(Source("f", io.BytesIO(text.encode())), errors, format=format, ids=ids))
+    rows = list(read_blocks(TableFile("f", io.BytesIO(text.encode())), errors, format=format, ids=ids))
     return rows, errors
 
 

@@ -36,7 +36,7 @@ def lead(client, corpus):
     return client
 
 
-def request_freeze(corpus: Corpus, name: str = "") -> corpora.Asked:
+def request_freeze(corpus: Corpus, name: str = "") -> corpora.RequestedFreeze:
     return corpora.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now(), name=name)
 
 

@@ -254,11 +254,11 @@ class TestPage:
 
 
 def test_a_reviewer_reads_the_same_home_whatever_the_other_answered(client):
-    from apps.review.enums import Choice
+    from apps.review.enums import VerdictChoice
     from tests.review.factories import answer
 
     pages = set()
-    for choice in (None, Choice.CONFIRM, Choice.FLAG):
+    for choice in (None, VerdictChoice.CONFIRM, VerdictChoice.FLAG):
         project = make_team()
         triple = make_in_review(project)
         first, second = reviewers_of(triple)

@@ -8,7 +8,7 @@ from apps.accounts.selectors import membership_in
 from apps.dashboard.pages import progress
 from apps.judging.actions import close_round
 from apps.review.actions import give_verdict
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
@@ -109,10 +109,10 @@ class TestAgreement:
     def test_a_new_verdict_is_seen_at_once(self):
         project = make_team()
         first, second = make_in_review(project), make_in_review(project)
-        answer_both(first, Choice.CONFIRM, Choice.FLAG)
+        answer_both(first, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
         before = progress.agreement_chart(as_lead(project))
 
-        answer_both(second, Choice.CONFIRM, Choice.CONFIRM)
+        answer_both(second, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
         assert progress.agreement_chart(as_lead(project)).figures != before.figures
 
@@ -121,15 +121,15 @@ class TestFlagRates:
     def test_open_rounds_are_not_counted(self):
         project = make_team()
         triple = make_in_review(project)
-        answer(triple, reviewers_of(triple)[0], Choice.FLAG)
+        answer(triple, reviewers_of(triple)[0], VerdictChoice.FLAG)
 
         assert progress.flag_rates(as_lead(project)) is None
 
     def test_a_rate_has_its_counts_and_interval(self):
         project = make_team()
         author = make_member(project, Role.ANNOTATOR, name="Jun Hallam")
-        for choice in (Choice.CONFIRM, Choice.FLAG):
-            answer_both(make_in_review(project, author=author), Choice.CONFIRM, choice)
+        for choice in (VerdictChoice.CONFIRM, VerdictChoice.FLAG):
+            answer_both(make_in_review(project, author=author), VerdictChoice.CONFIRM, choice)
 
         (row,) = progress.flag_rates(as_lead(project)).authors
 
@@ -166,7 +166,7 @@ def close_first_round(project, at, *, flags):
             triple_id=triple.pk,
             revision_id=triple.current_id,
             reviewer=reviewer,
-            choice=Choice.FLAG if flag else Choice.CONFIRM,
+            choice=VerdictChoice.FLAG if flag else VerdictChoice.CONFIRM,
             reasons=["other"] if flag else [],
             note="No." if flag else "",
             idempotency_key=f"{triple.pk}",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from apps.accounts.models import Project, User
-from apps.common.files.tabular import Source as File
+from apps.common.files.tabular import TableFile as File
 from apps.corpus.models import Snapshot
 from apps.evaluation import actions
 from apps.evaluation.models import Evaluation
@@ -13,7 +13,7 @@ from apps.goldsets import actions as goldsets
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.judging.actions import import_judgements
-from apps.judging.execution.judgement_import import Draft, read_draft
+from apps.judging.execution.judgement_import import JudgementDraft, read_draft
 from apps.judging.formats.judgements import RATINGS, columns_of
 from apps.queries.models import Query, Source
 from apps.retrieval.models import Run
@@ -91,13 +91,13 @@ def _describe(queries: list[Query], source: Source, metadata: Mapping[str, Mappi
     Query.objects.bulk_update(queries, ["source", "domain", "metadata"])
 
 
-def _judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> Draft:
+def _judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> JudgementDraft:
     lines = [f"{query} 0 {block} {grade}" for query, row in qrels.items() for block, grade in row.items()]
     file = File("old.qrels", io.BytesIO("\n".join(lines).encode()))
     return read_draft(file, project=project, snapshot=snapshot, format="qrels")
 
 
-def _rated(project: Project, snapshot: Snapshot, qrels: Qrels, ratings: Ratings) -> Draft:
+def _rated(project: Project, snapshot: Snapshot, qrels: Qrels, ratings: Ratings) -> JudgementDraft:
     rows = [
         f"{query},{block},{person},{grade},{qrels[query][block]}"
         for person, theirs in ratings.items()
@@ -109,7 +109,9 @@ def _rated(project: Project, snapshot: Snapshot, qrels: Qrels, ratings: Ratings)
     return read_draft(file, project=project, snapshot=snapshot, format=RATINGS, columns=columns)
 
 
-def _version(project: Project, snapshot: Snapshot, draft: Draft, test_share: float, state: VersionState) -> Version:
+def _version(
+    project: Project, snapshot: Snapshot, draft: JudgementDraft, test_share: float, state: VersionState
+) -> Version:
     lead = lead_of(project)
     done = import_judgements(project=project, snapshot=snapshot, draft=draft, actor=lead, at=AT)
     gold_set = goldsets.create_gold_set(project=project, name="Handbook", actor=lead, at=AT)

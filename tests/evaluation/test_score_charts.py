@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from apps.evaluation.edges import score_charts as charts
-from apps.metrics.comparison import Stratum, changes, compare
+from apps.metrics.comparison import ComparedStratum, changes, compare
 from apps.metrics.statistics.significance import Summary
 
 NASTY = '<script>"&'
@@ -52,10 +52,14 @@ def test_one_query_and_two_thousand_can_be_drawn():
 
 
 def test_a_move_is_told_from_either_side():
-    stays, sinks, leaves = charts.Move("a", 2, 2, 1), charts.Move("b", 1, 12, 3), charts.Move("c", 3, None, 0)
+    stays, sinks, leaves = (
+        charts.QueryMove("a", 2, 2, 1),
+        charts.QueryMove("b", 1, 12, 3),
+        charts.QueryMove("c", 3, None, 0),
+    )
 
     assert [move.words(of_right=False) for move in (stays, sinks, leaves)] == ["stays", "to 12", "gone"]
-    assert [move.words(of_right=True) for move in (stays, sinks, charts.Move("d", None, 1, 0))] == [
+    assert [move.words(of_right=True) for move in (stays, sinks, charts.QueryMove("d", None, 1, 0))] == [
         "stays",
         "from 1",
         "new",
@@ -64,14 +68,14 @@ def test_a_move_is_told_from_either_side():
 
 def test_ids_and_names_from_files_are_escaped():
     rows = some_changes(5, id_of=lambda n: f"{NASTY}{n}")
-    stratum = Stratum(NASTY, 5, (Summary(0.5, (0.4, 0.6), 5),))
+    stratum = ComparedStratum(NASTY, 5, (Summary(0.5, (0.4, 0.6), 5),))
 
     for drawing in (
         charts.deltas(NASTY, rows),
         charts.delta_figures(rows, (NASTY, NASTY)),
         charts.stratum(stratum, [NASTY], charts.Bounds(0, 1)),
         charts.judged_curve({NASTY: [1.0, 0.5]}),
-        charts.moves([charts.Move(NASTY, 1, 2, 3)], 10),
+        charts.moves([charts.QueryMove(NASTY, 1, 2, 3)], 10),
     ):
         assert "<script" not in drawing
 
@@ -84,7 +88,7 @@ def test_no_drawing_holds_a_style_attribute():
         charts.deltas("AP", some_changes(12)),
         charts.difference_cell("AP", rows[0].difference, bounds),
         charts.head_cell(bounds, signs=True),
-        charts.moves([charts.Move("a", 1, 12, None), charts.Move("b", None, 3, 1)], 10),
+        charts.moves([charts.QueryMove("a", 1, 12, None), charts.QueryMove("b", None, 3, 1)], 10),
         charts.judged_curve({"a": [1.0, None], "b": []}),
     ):
         assert "style=" not in drawing
@@ -101,11 +105,11 @@ def test_a_settled_difference_is_filled_and_an_open_one_hollow():
 def test_a_block_in_both_lists_is_a_line_and_others_are_stubs():
     drawing = charts.moves(
         [
-            charts.Move("both", 1, 2, 3),
-            charts.Move("to", 3, 14, 0),
-            charts.Move("gone", 4, None, None),
-            charts.Move("from", 17, 1, 1),
-            charts.Move("new", None, 5, None),
+            charts.QueryMove("both", 1, 2, 3),
+            charts.QueryMove("to", 3, 14, 0),
+            charts.QueryMove("gone", 4, None, None),
+            charts.QueryMove("from", 17, 1, 1),
+            charts.QueryMove("new", None, 5, None),
         ],
         10,
     )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from apps.gates import enums
-from apps.gates.core.decisions import GAPS, Evidence, Verdict, decide, worst
-from apps.gates.core.rule import FAILED, PASSED, STATES, TIERS, UNKNOWN, Rule, rule_of
+from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, worst
+from apps.gates.core.rule import FAILED, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.metrics.statistics.significance import summaries
 
@@ -13,15 +13,15 @@ IDS = [f"Q{number:02d}" for number in range(1, 9)]
 VALUES = np.array([0.2, 0.4, 0.6, 0.8, 0.2, 0.4, 0.6, 0.8])
 
 
-def evidence(**changes) -> Evidence:
-    return Evidence(query_ids=IDS, values={"nDCG@10": VALUES})._replace(**changes)
+def evidence(**changes) -> RunEvidence:
+    return RunEvidence(query_ids=IDS, values={"nDCG@10": VALUES})._replace(**changes)
 
 
-def threshold(**changes) -> Rule:
+def threshold(**changes) -> GateRule:
     return rule_of({"name": "Good enough", "figure": "nDCG@10", "at_least": 0.4, **changes})
 
 
-def against_baseline(**changes) -> Rule:
+def against_baseline(**changes) -> GateRule:
     return rule_of({"name": "No regression", "figure": "nDCG@10", "no_worse_than": "baseline", **changes})
 
 
@@ -38,7 +38,7 @@ def test_a_mean_at_the_threshold_passes():
 
     verdict = decide(threshold(at_least=0.5), evidence())
 
-    assert verdict == Verdict(
+    assert verdict == GateVerdict(
         PASSED,
         0.5,
         0.5,
@@ -195,7 +195,7 @@ def test_a_latency_below_a_millisecond_is_not_told_as_zero():
 
 def test_latency_of_many_queries_is_resampled_in_parts_with_the_same_result():
     times = np.random.Generator(np.random.PCG64(1)).exponential(100, 3_000)
-    many = Evidence([str(number) for number in range(3_000)], {}, latencies=times)
+    many = RunEvidence([str(number) for number in range(3_000)], {}, latencies=times)
     rule = threshold(figure="latency_p95", at_least=None, at_most=1)
 
     low, high = decide(rule, many).interval
@@ -232,7 +232,7 @@ def test_a_smoke_rule_looks_at_the_sample_alone():
     ids = [f"Q{number:03d}" for number in range(200)]
     values = np.zeros(200)
     values[sample(ids)] = 1.0
-    held = Evidence(ids, {"nDCG@10": values})
+    held = RunEvidence(ids, {"nDCG@10": values})
 
     assert decide(threshold(tier="smoke"), held).n == 50
     assert decide(threshold(tier="smoke"), held).state == PASSED
@@ -250,7 +250,7 @@ def test_a_tier_holds_the_rules_of_the_lighter_ones_too():
 
 
 def test_several_gates_are_as_good_as_the_worst():
-    passed, failed, unknown = (Verdict(state, None, None, "") for state in STATES)
+    passed, failed, unknown = (GateVerdict(state, None, None, "") for state in STATES)
 
     assert worst([passed, passed]) == PASSED
     assert worst([passed, unknown]) == UNKNOWN

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.gates.core.rule import Rule, RuleError, Slice, as_facts, asks, measures_of, rule_of, stored_rule
+from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, asks, measures_of, rule_of, stored_rule
 from apps.gates.formats import read_rules
 from apps.metrics.measures import Measure
 
@@ -30,7 +30,7 @@ tier = "smoke"
 """
 
 
-def threshold(**changes) -> Rule:
+def threshold(**changes) -> GateRule:
     return rule_of({"name": "Good enough", "figure": "nDCG@10", "at_least": 0.4, **changes})
 
 
@@ -46,8 +46,8 @@ def test_rules_are_read_in_the_order_of_the_file(tmp_path):
     rules = read_rules(path)
 
     assert rules == [
-        Rule("Good enough", "nDCG@10", at_least=0.45, on="interval"),
-        Rule(
+        GateRule("Good enough", "nDCG@10", at_least=0.45, on="interval"),
+        GateRule(
             "No regression",
             "nDCG@10",
             is_against_baseline=True,
@@ -55,7 +55,7 @@ def test_rules_are_read_in_the_order_of_the_file(tmp_path):
             slice=Slice("domain", "tax"),
             tier="deep",
         ),
-        Rule("Fast", "latency_p95", at_most=300.0, tier="smoke"),
+        GateRule("Fast", "latency_p95", at_most=300.0, tier="smoke"),
     ]
     assert measures_of(rules) == [Measure("nDCG", 10)]
 

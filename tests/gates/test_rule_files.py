@@ -14,7 +14,7 @@ from apps.common.files.faults import ErrorList
 from apps.gates import formats
 from apps.gates.actions import create_gate, create_gates
 from apps.gates.core import decisions
-from apps.gates.core.rule import FAILED, PASSED, Rule, as_facts, rule_of
+from apps.gates.core.rule import FAILED, PASSED, GateRule, as_facts, rule_of
 from apps.gates.models import Gate
 from apps.gates.selectors import gates
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
@@ -51,7 +51,7 @@ no_worse_than = "baseline"
 # The file itself ---------------------------------------------------------------------------------------------------
 
 
-def parsed(text: str) -> tuple[list[Rule], list[tuple[int | None, str]]]:
+def parsed(text: str) -> tuple[list[GateRule], list[tuple[int | None, str]]]:
     """The rules of a text, and line and field of each mistake."""
     errors = ErrorList()
     found = formats.parse_rules(text, "gates.toml", errors)
@@ -94,7 +94,7 @@ def test_every_mistake_is_told_with_its_line():
 def test_a_layout_without_a_line_a_gate_is_read_and_its_mistakes_have_no_line():
     good = "gate = [{ name = 'a', figure = 'cost', at_most = 1 }]"
 
-    assert parsed(good)[0] == [Rule("a", "cost", at_most=1.0)]
+    assert parsed(good)[0] == [GateRule("a", "cost", at_most=1.0)]
     assert parsed(good.replace("1 }", "'1' }"))[1] == [(None, "gate 1 (a), at_most = '1'")]
 
 
@@ -148,7 +148,7 @@ def test_what_the_app_holds_decides_the_same_from_its_file(client, scene):
     held = [gates.rule_of(gate) for gate in Gate.objects.order_by("pk")]
     chance = np.random.default_rng(5)
     values, before = ({name: chance.random(40) for name in ("nDCG@10", "P(rel=2)@5", "AP", "RR")} for _ in range(2))
-    evidence = decisions.Evidence(
+    evidence = decisions.RunEvidence(
         query_ids=tuple(f"Q{n:02}" for n in range(40)),
         values=values,
         baseline=before,

@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from apps.corpus.core.digests import Entry, block_digests, metadata_digest, snapshot_digest
-from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
+from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
+from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 
 
 @dataclass(frozen=True)
 class ListContent:
     """Content from lists that are already in order."""
 
-    query_rows: list[QueryRow] = field(default_factory=list)
-    block_rows: list[BlockRow] = field(default_factory=list)
+    query_rows: list[FrozenQuery] = field(default_factory=list)
+    block_rows: list[FrozenBlock] = field(default_factory=list)
     grade_rows: list[GradeRow] = field(default_factory=list)
     triple_rows: list[TripleRow] = field(default_factory=list)
 
-    def queries(self) -> Iterator[QueryRow]:
+    def queries(self) -> Iterator[FrozenQuery]:
         return iter(self.query_rows)
 
-    def blocks(self) -> Iterator[BlockRow]:
+    def blocks(self) -> Iterator[FrozenBlock]:
         return iter(self.block_rows)
 
     def grades(self) -> Iterator[GradeRow]:
@@ -31,12 +31,12 @@ class ListContent:
 
 SMALL = ListContent(
     query_rows=[
-        QueryRow("Q01", "How long are keys kept?", description="Retention", tags=("keys",), split="dev"),
-        QueryRow("Q02", '=SUM("a")', split="test"),
+        FrozenQuery("Q01", "How long are keys kept?", description="Retention", tags=("keys",), split="dev"),
+        FrozenQuery("Q02", '=SUM("a")', split="test"),
     ],
     block_rows=[
-        BlockRow("b1", "doc", "Keys", "Keys are kept for 90 days.\nThen they go.", ("Security", "Keys"), 3, 4),
-        BlockRow("b2", "doc", "Größe", "„Anführung“ 数据", metadata={"z": 1, "a": 2}),
+        FrozenBlock("b1", "doc", "Keys", "Keys are kept for 90 days.\nThen they go.", ("Security", "Keys"), 3, 4),
+        FrozenBlock("b2", "doc", "Größe", "„Anführung“ 数据", metadata={"z": 1, "a": 2}),
     ],
     grade_rows=[
         GradeRow("Q01", "b1", 3, "dev", "unanimous", 2, "How long are keys kept?", "Keys"),
@@ -69,11 +69,13 @@ def with_query(**changes: object) -> ListContent:
     return replace(SMALL, query_rows=[first, SMALL.query_rows[1]], grade_rows=grades)
 
 
-def _entry(row: BlockRow) -> Entry:
+def _entry(row: FrozenBlock) -> SnapshotEntry:
     digests = block_digests(
         title=row.title, section_path=row.section, page_start=row.page_start, page_end=row.page_end, text=row.text
     )
-    return Entry(row.block_id, row.document_id, digests.version, metadata_digest(row.metadata), row.document_title)
+    return SnapshotEntry(
+        row.block_id, row.document_id, digests.version, metadata_digest(row.metadata), row.document_title
+    )
 
 
 def snapshot_facts(content: ListContent) -> dict[str, str]:

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from apps.common.errors import Refusal
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.config.commandline import main as karat
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
@@ -166,7 +166,7 @@ def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name):
     exporting.write(version, tmp_path, formats=["csv", "trec"])
 
     with (tmp_path / name).open("rb") as stream:
-        read = read_draft(Source(name, stream), project=bench.project, snapshot=bench.snapshot, format=form)
+        read = read_draft(TableFile(name, stream), project=bench.project, snapshot=bench.snapshot, format=form)
     imported = import_judgements(project=bench.project, snapshot=bench.snapshot, draft=read, actor=bench.lead, at=AT)
 
     before = version.grades.values_list("query__query_id", "block_version_id", "grade")

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.goldsets.core.splits import DEV, TEST, Item, groups, leaks, normalised, split
+from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, leaks, normalised, split
 
 
-def _items(count: int, *, key: str = "") -> list[Item]:
-    return [Item(f"q{n:03d}", f"words {n}", (("group", key),) if key else ()) for n in range(count)]
+def _items(count: int, *, key: str = "") -> list[SplitItem]:
+    return [SplitItem(f"q{n:03d}", f"words {n}", (("group", key),) if key else ()) for n in range(count)]
 
 
 def test_split_reaches_the_share_asked_for():
@@ -28,7 +28,7 @@ def test_same_seed_same_split_whatever_the_order():
 
 
 def test_a_group_is_never_parted():
-    items = [Item(f"q{n}", f"words {n}", (("group", f"entity {n // 5}"),)) for n in range(50)]
+    items = [SplitItem(f"q{n}", f"words {n}", (("group", f"entity {n // 5}"),)) for n in range(50)]
 
     sides = split(items, test_share=0.4, seed=9)
 
@@ -38,9 +38,9 @@ def test_a_group_is_never_parted():
 
 def test_the_same_words_in_another_dress_stay_together():
     items = [
-        Item("a", "Wie groß ist der Café-Raum?"),
-        Item("b", "wie GROSS ist der  cafe raum"),
-        Item("c", "other"),
+        SplitItem("a", "Wie groß ist der Café-Raum?"),
+        SplitItem("b", "wie GROSS ist der  cafe raum"),
+        SplitItem("c", "other"),
     ]
 
     assert normalised(items[0].text) == normalised(items[1].text)
@@ -49,25 +49,25 @@ def test_the_same_words_in_another_dress_stay_together():
 
 def test_ties_reach_through_others():
     items = [
-        Item("a", "one", (("group", "x"),)),
-        Item("b", "two", (("group", "x"), ("document", "d"))),
-        Item("c", "three", (("document", "d"),)),
+        SplitItem("a", "one", (("group", "x"),)),
+        SplitItem("b", "two", (("group", "x"), ("document", "d"))),
+        SplitItem("c", "three", (("document", "d"),)),
     ]
 
     assert [[item.name for item in group] for group in groups(items)] == [["a", "b", "c"]]
 
 
 def test_items_keep_the_side_of_the_release_before_and_new_ones_join_their_group():
-    items = [Item("old", "one", (("group", "x"),), TEST), Item("new", "two", (("group", "x"),))]
+    items = [SplitItem("old", "one", (("group", "x"),), TEST), SplitItem("new", "two", (("group", "x"),))]
 
     assert split(items, test_share=0.0, seed=1) == {"old": TEST, "new": TEST}
 
 
 def test_a_tie_between_former_dev_and_former_test_is_a_leak_with_names():
     items = [
-        Item("a", "one", (("group", "acme"),), DEV),
-        Item("b", "two", (("group", "acme"),), TEST),
-        Item("c", "three", (("group", "acme"),)),
+        SplitItem("a", "one", (("group", "acme"),), DEV),
+        SplitItem("b", "two", (("group", "acme"),), TEST),
+        SplitItem("c", "three", (("group", "acme"),)),
     ]
 
     found = leaks(items, split(items, test_share=0.5, seed=1))
@@ -76,7 +76,7 @@ def test_a_tie_between_former_dev_and_former_test_is_a_leak_with_names():
 
 
 def test_words_without_letters_tie_nothing():
-    items = [Item("a", "?!"), Item("b", "…")]
+    items = [SplitItem("a", "?!"), SplitItem("b", "…")]
 
     assert len(groups(items)) == 2
 
@@ -87,7 +87,7 @@ KEYS = st.lists(st.tuples(st.sampled_from(["group", "document"]), st.sampled_fro
 @settings(max_examples=150, deadline=None)
 @given(st.lists(KEYS, max_size=25), st.floats(0, 1), st.integers(0, 10))
 def test_no_split_of_new_items_ever_leaks(keys, share, seed):
-    items = [Item(f"q{n:02d}", f"words {n % 20}", tuple(own)) for n, own in enumerate(keys)]
+    items = [SplitItem(f"q{n:02d}", f"words {n % 20}", tuple(own)) for n, own in enumerate(keys)]
 
     sides = split(items, test_share=share, seed=seed)
 

@@ -1,4 +1,4 @@
-"""Periodic chores: each once in its time, by one of several workers."""
+"""Periodic tasks: each once in its time, by one of several workers."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -7,9 +7,9 @@ import pytest
 from django.db.models import DateTimeField, ExpressionWrapper, F
 
 from apps.jobs.execution import periodic
-from apps.jobs.execution.tasks import do_chore
+from apps.jobs.execution.tasks import run_periodic_task
 from apps.jobs.execution.worker import Sweeper
-from apps.jobs.models import Chore
+from apps.jobs.models import PeriodicTask
 from tests.factories import AT
 from tests.races import at_once
 
@@ -19,10 +19,10 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def registered(monkeypatch) -> Callable[[periodic.Work], None]:
-    """Registers one chore, “test.tidy”, once an hour; there is no other."""
+    """Registers one task, “test.tidy”, once an hour; there is no other."""
     periodic._load_all()
-    monkeypatch.setattr(periodic, "_chores", {})
-    return lambda work: periodic.chore("test.tidy", every=HOUR)(work) and None
+    monkeypatch.setattr(periodic, "_kinds", {})
+    return lambda work: periodic.periodic_task("test.tidy", every=HOUR)(work) and None
 
 
 @pytest.fixture
@@ -34,16 +34,16 @@ def done(registered) -> list[datetime]:
 
 def pass_time(by: timedelta) -> None:
     """The database's clock cannot be set; what it wrote is moved instead."""
-    Chore.objects.update(taken_at=ExpressionWrapper(F("taken_at") - by, output_field=DateTimeField()))
+    PeriodicTask.objects.update(taken_at=ExpressionWrapper(F("taken_at") - by, output_field=DateTimeField()))
 
 
-def test_a_chore_that_was_never_done_is_due(done):
+def test_a_periodic_task_that_was_never_done_is_due(done):
     assert periodic.due() == ["test.tidy"]
     assert periodic.do("test.tidy", at=AT) is True
     assert done == [AT]
 
 
-def test_a_chore_rests_until_its_time(done):
+def test_a_periodic_task_rests_until_its_time(done):
     periodic.do("test.tidy", at=AT)
 
     assert (periodic.due(), periodic.do("test.tidy", at=AT)) == ([], False)
@@ -54,7 +54,7 @@ def test_a_chore_rests_until_its_time(done):
     assert done == [AT, AT]
 
 
-def test_a_clock_that_was_set_back_does_not_stop_a_chore(done):
+def test_a_clock_that_was_set_back_does_not_stop_a_periodic_task(done):
     periodic.do("test.tidy", at=AT)
     pass_time(timedelta(days=-400))
 
@@ -63,45 +63,45 @@ def test_a_clock_that_was_set_back_does_not_stop_a_chore(done):
     assert periodic.due() == []
 
 
-def test_a_chore_that_fails_is_logged_and_done_again_at_its_next_time(registered, caplog):
+def test_a_periodic_task_that_fails_is_logged_and_done_again_at_its_next_time(registered, caplog):
     def broken(at: datetime) -> None:
         raise RuntimeError("the disk is full")
 
     registered(broken)
 
     assert periodic.do("test.tidy", at=AT) is True
-    assert "The chore test.tidy failed. It is done again in 1:00:00." in caplog.text
+    assert "The task test.tidy failed. It is done again in 1:00:00." in caplog.text
     assert periodic.due() == []
     pass_time(HOUR)
     assert periodic.due() == ["test.tidy"]
 
 
-def test_a_chore_that_nobody_knows_any_more_is_left_alone(registered):
-    Chore.objects.create(name="test.tidy", taken_at=periodic.NEVER)
+def test_a_periodic_task_that_nobody_knows_any_more_is_left_alone(registered):
+    PeriodicTask.objects.create(name="test.tidy", taken_at=periodic.NEVER)
 
     assert (periodic.due(), periodic.do("test.tidy", at=AT)) == ([], False)
 
 
-def test_looking_for_chores_is_one_query(done, django_assert_num_queries):
+def test_looking_for_periodic_tasks_is_one_query(done, django_assert_num_queries):
     with django_assert_num_queries(1):
         periodic.due()
 
 
 def test_a_sweep_hands_what_is_due_to_a_task(done, monkeypatch):
     sent = []
-    monkeypatch.setattr(do_chore, "apply_async", lambda **options: sent.append(options["kwargs"]))
+    monkeypatch.setattr(run_periodic_task, "apply_async", lambda **options: sent.append(options["kwargs"]))
 
     for task, options in Sweeper(None)._tasks(0.0):
-        if task is do_chore:
+        if task is run_periodic_task:
             task.apply_async(kwargs=options)
-    do_chore(**sent[0])
+    run_periodic_task(**sent[0])
 
     assert sent == [{"name": "test.tidy"}]
     assert len(done) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_eight_workers_one_does_the_chore(done):
+def test_of_eight_workers_one_does_the_periodic_task(done):
     for _ in range(5):
         taken = at_once(*(lambda: periodic.do("test.tidy", at=AT) for _ in range(8)))
         assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
@@ -111,8 +111,8 @@ def test_of_eight_workers_one_does_the_chore(done):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_eight_workers_that_see_a_chore_for_the_first_time_one_does_it(done):
+def test_of_eight_workers_that_see_a_periodic_task_for_the_first_time_one_does_it(done):
     taken = at_once(*(lambda: periodic.do("test.tidy", at=AT) for _ in range(8)))
 
     assert sorted(map(str, taken)) == ["False"] * 7 + ["True"]
-    assert Chore.objects.count() == 1
+    assert PeriodicTask.objects.count() == 1

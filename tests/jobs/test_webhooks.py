@@ -10,7 +10,7 @@ from apps.accounts.actions.secrets import delete_secret, save_secret
 from apps.accounts.selectors import secrets_in
 from apps.audit.models import Event
 from apps.common.web.addresses import parse_openings
-from apps.common.web.outbound import Answer
+from apps.common.web.outbound import HttpAnswer
 from apps.jobs.actions import webhooks
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox, Webhook
@@ -41,7 +41,7 @@ def asked(monkeypatch):
 
         def ask(self, client, method, path, *, headers, body=None):
             self.sent.append((client.target.authority, method, path, headers, body))
-            return Answer(self.answers.pop() if self.answers else 204, {}, b"", 0.01)
+            return HttpAnswer(self.answers.pop() if self.answers else 204, {}, b"", 0.01)
 
     wire = Wire()
     monkeypatch.setattr(webhooks.Client, "ask", lambda client, *args, **kwargs: wire.ask(client, *args, **kwargs))

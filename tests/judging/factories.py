@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.core.digests import Entry, block_digests, snapshot_digest
+from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.judging.actions import claim_seats, give_judgement, open_round, publish_guideline
 from apps.judging.core.answer import Answer
@@ -33,7 +33,7 @@ def make_snapshot(project: Project, *, blocks: int = 4, names: list[str] | None 
     versions = [_version(block, position) for position, block in enumerate(rows)]
     BlockVersion.objects.bulk_create(versions)
     digest = snapshot_digest(
-        Entry(version.block.outside_id, "handbook", version.digest, "", document.title) for version in versions
+        SnapshotEntry(version.block.outside_id, "handbook", version.digest, "", document.title) for version in versions
     )
     snapshot = Snapshot.objects.create(
         corpus=corpus, number=1, name=f"S{n}", digest=digest, block_count=blocks, document_count=1,

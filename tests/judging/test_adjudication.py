@@ -14,7 +14,7 @@ from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.core.resolution import PairState, Resolution
 from apps.judging.models import Adjudication
 from apps.judging.selectors import adjudicable, left_to_another_lead, pair_of, resolved_grades
-from apps.judging.selectors.known import Known
+from apps.judging.selectors.known import KnownGrade
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 
@@ -66,7 +66,7 @@ def test_a_pair_that_nobody_was_to_judge_is_refused_in_words():
     project = make_project()
     pool = make_pool(project, queries=1, blocks=2)
     check = pool.entries.order_by("pk").first()
-    known = [Known(check.query_id, check.version_id, 2, "named")]
+    known = [KnownGrade(check.query_id, check.version_id, 2, "named")]
     round_ = make_round(project, pool=pool, overlap=0.0, known=known)
 
     with pytest.raises(Refusal, match="Nobody has judged this pair"):

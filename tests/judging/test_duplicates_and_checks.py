@@ -26,7 +26,7 @@ from apps.judging.selectors import (
     steadiness,
     stuck,
 )
-from apps.judging.selectors.known import Known, known_pairs
+from apps.judging.selectors.known import KnownGrade, known_pairs
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db
 
 def known_in(pool, n=1, grade=3):
     entries = list(pool.entries.order_by("pk")[:n])
-    return [Known(entry.query_id, entry.version_id, grade, "named by a lead") for entry in entries]
+    return [KnownGrade(entry.query_id, entry.version_id, grade, "named by a lead") for entry in entries]
 
 
 def one_by_one(round_, person, grade_of=lambda seat: 2):
@@ -254,7 +254,7 @@ def test_checks_come_from_what_closed_rounds_decided_or_judged_alike(project):
     second = make_round(project, pool=other, annotators=[mara, sef], overlap=0.0, checks=2, judge_again=True)
 
     entries = PoolEntry.objects.filter(pk__in=second.known_answers.values("entry"))
-    assert [entry.drawn for entry in entries] == [{"how": "check"}] * 2
+    assert [entry.sampled for entry in entries] == [{"how": "check"}] * 2
     assert {entry.pool_id for entry in entries} == {other.pk}
     other.refresh_from_db()
     assert other.entry_count == other.entries.count() == 6

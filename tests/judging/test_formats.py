@@ -5,13 +5,13 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source, open_source
+from apps.common.files.tabular import TableFile, open_source
 from apps.judging.formats.judgements import JudgementRow, parse_columns, parse_grade_map, read_judgements
 
 
 def read(text: str, **options) -> tuple[list[JudgementRow], ErrorList]:
     errors = ErrorList()
-    rows = list(read_judgements(Source("f", io.BytesIO(text.encode())), errors, **options))
+    rows = list(read_judgements(TableFile("f", io.BytesIO(text.encode())), errors, **options))
     return rows, errors
 
 

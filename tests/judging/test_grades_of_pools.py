@@ -72,9 +72,9 @@ def test_what_a_pool_misses_is_told_from_the_judged_random_blocks(project, snaps
 
     missing = told(pool)
 
-    drawn = PoolEntry.objects.filter(pool=pool, drawn__isnull=False)
+    drawn = PoolEntry.objects.filter(pool=pool, sampled__isnull=False)
     hits = drawn.filter(version__block__outside_id__gt="b29").count()
-    assert (missing["drawn"], missing["judged"], missing["relevant"], missing["found"]) == (30, 30, hits, 10)
+    assert (missing["sampled"], missing["judged"], missing["relevant"], missing["found"]) == (30, 30, hits, 10)
     value, low, high = missing["missing"]
     assert value == pytest.approx(hits * 30 / 15)
     assert low <= 20 <= high
@@ -105,7 +105,7 @@ def test_random_blocks_that_a_run_brings_in_later_leave_the_sample(project, snap
     assert "missing" not in pool.summary
 
     missing = told(pool)
-    assert (missing["drawn"], missing["found"], missing["missing"]) == (40, 40, [0, 0, 0])
+    assert (missing["sampled"], missing["found"], missing["missing"]) == (40, 40, [0, 0, 0])
 
 
 def test_before_anybody_judged_there_is_no_estimate(project, snapshot):
@@ -113,7 +113,7 @@ def test_before_anybody_judged_there_is_no_estimate(project, snapshot):
 
     missing = told(pool)
 
-    assert (missing["judged"], missing["drawn"]) == (0, 6)
+    assert (missing["judged"], missing["sampled"]) == (0, 6)
     assert "missing" not in missing
 
 
@@ -150,7 +150,7 @@ def test_growing_a_pool_leaves_what_is_judged_and_its_round_alone(project, snaps
 
 def rows_of(pool, round_):
     """What must not change: the pool's pairs, the seats of its round, and what was said."""
-    pairs = PoolEntry.objects.filter(pool=pool).order_by("pk").values_list("pk", "query", "version", "drawn")
+    pairs = PoolEntry.objects.filter(pool=pool).order_by("pk").values_list("pk", "query", "version", "sampled")
     seats = Seat.objects.filter(round=round_).order_by("pk").values_list("pk", "entry", "state", "annotator")
     said = Judgement.objects.filter(round=round_).order_by("pk").values_list("pk", "entry", "grade", "annotator")
     return list(pairs), list(seats), list(said)

@@ -1,8 +1,8 @@
-from apps.judging.core.groups import Place, groups
+from apps.judging.core.groups import PairPlace, groups
 
 
 def names(*places, seed=7, who=1):
-    return groups([Place(*place) for place in places], seed=seed, who=who)
+    return groups([PairPlace(*place) for place in places], seed=seed, who=who)
 
 
 def test_the_pairs_of_a_query_stand_together():

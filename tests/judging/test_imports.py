@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors, Refusal
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.judging.actions import import_judgements
 from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind, RoundState
@@ -34,7 +34,7 @@ def ids(pool):
 
 
 def read(pool, text, format="qrels", **more):
-    source = Source("old.qrels", io.BytesIO(text.encode()))
+    source = TableFile("old.qrels", io.BytesIO(text.encode()))
     return read_draft(source, project=pool.project, snapshot=pool.snapshot, format=format, **more)
 
 

@@ -8,7 +8,7 @@ from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate, claim_query_seats, claim_seats, close_round
 from apps.judging.actions.settling import settle_bulk
-from apps.judging.core.resolution import Rule
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
 from apps.judging.selectors import adjudicable, live_judgements
@@ -48,7 +48,7 @@ def decide(round_, grade=2):
     )  # fmt: skip
 
 
-def settle(round_, seen, rule=Rule.LOWER):
+def settle(round_, seen, rule=ResolutionRule.LOWER):
     return settle_bulk(
         round_=round_, rule=rule, error_type="slip", adjudicator=lead_of(round_.project), seen=seen, at=AT
     )
@@ -187,7 +187,7 @@ def make_half_split_round():
     one, two, three = people_of(round_)
     judge_all(round_, one, lambda seat: 1)
     give(held(round_, two)[0], two, 2)
-    return round_, three, mark_of(trivial(round_, lead_of(round_.project), Rule.LOWER))
+    return round_, three, mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.LOWER))
 
 
 def test_settling_that_meets_a_grade_reads_it():
@@ -207,9 +207,9 @@ def test_settling_that_meets_a_closing_round_reads_it_closed():
     judge_all(round_, one, lambda seat: 1)
     judge_all(round_, two, lambda seat: 2)
     give(held(round_, three)[0], three, 0)
-    seen = mark_of(trivial(round_, lead_of(round_.project), Rule.NEAR_MEDIAN))
+    seen = mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.NEAR_MEDIAN))
 
-    _, settled = overlapping(lambda: close(round_), lambda: settle(round_, seen, Rule.LOWER))
+    _, settled = overlapping(lambda: close(round_), lambda: settle(round_, seen, ResolutionRule.LOWER))
 
     assert settled.code == "pairs_changed"
     assert not Adjudication.objects.exists()
@@ -217,7 +217,7 @@ def test_settling_that_meets_a_closing_round_reads_it_closed():
 
 def test_a_round_closes_after_the_settling_it_meets():
     round_ = make_split_round()
-    seen = mark_of(trivial(round_, lead_of(round_.project), Rule.LOWER))
+    seen = mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.LOWER))
 
     settled, closed = overlapping(lambda: settle(round_, seen), lambda: close(round_))
 
@@ -227,7 +227,7 @@ def test_a_round_closes_after_the_settling_it_meets():
 
 def test_of_settling_and_a_decision_on_the_same_pair_the_later_one_is_refused():
     round_ = make_split_round()
-    seen = mark_of(trivial(round_, lead_of(round_.project), Rule.LOWER))
+    seen = mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.LOWER))
 
     _, settled = overlapping(lambda: decide(round_), lambda: settle(round_, seen))
 

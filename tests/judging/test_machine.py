@@ -17,7 +17,7 @@ from apps.judging.actions import claim_seats, close_round, open_after_pilot, rel
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Seat
 from apps.judging.selectors import live_judgements
-from apps.judging.selectors.known import Known
+from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.round_plan import gate, pilot_queries, plan_of
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
@@ -40,7 +40,7 @@ class RoundMachine(RuleBasedStateMachine):
         project = make_project()
         pool = make_pool(project, queries=QUERIES, blocks=BLOCKS)
         entry = pool.entries.first()
-        known = [Known(entry.query_id, entry.version_id, 2, "named")]
+        known = [KnownGrade(entry.query_id, entry.version_id, 2, "named")]
         people = [make_member(project, Role.ANNOTATOR, name=f"Judge {n}") for n in range(PEOPLE)]
         self.round = make_round(
             project, pool=pool, annotators=people, seed=seed, overlap=SHARE, again=0.3, pilot=pilot, pilot_bar=0.5,

@@ -13,7 +13,7 @@ from apps.agreement.selectors.agreement import grade_agreement
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.judging.actions import import_judgements
 from apps.judging.core.resolution import Resolution
 from apps.judging.enums import ErrorType
@@ -36,7 +36,7 @@ CHORUS_COLUMNS = (
 
 def rows_of(text, columns, **more):
     errors = ErrorList()
-    source = Source("ratings.csv", io.BytesIO(text.encode()))
+    source = TableFile("ratings.csv", io.BytesIO(text.encode()))
     rows = list(read_judgements(source, errors, format=RATINGS, columns=columns_of(RATINGS, columns), **more))
     return rows, list(errors)
 
@@ -122,7 +122,7 @@ def pool(db):
 
 
 def draft_of(pool, text, columns=WIDE, **more):
-    source = Source("ratings.csv", io.BytesIO(text.encode()))
+    source = TableFile("ratings.csv", io.BytesIO(text.encode()))
     return read_draft(
         source,
         project=pool.project,
@@ -263,7 +263,7 @@ def test_a_final_off_the_scale_stops_the_import(pool):
 def test_several_raters_count_as_agreement_and_a_lone_file_does_not(pool):
     take(pool, draft_of(pool, table(pool, *ROWS)))
     lone = read_draft(
-        Source("q", io.BytesIO(f"{pool.pool_queries.last().query.outside_id} 0 b00000 2\n".encode())),
+        TableFile("q", io.BytesIO(f"{pool.pool_queries.last().query.outside_id} 0 b00000 2\n".encode())),
         project=pool.project, snapshot=pool.snapshot, format="qrels",
     )  # fmt: skip
     take(pool, lone)
@@ -315,7 +315,7 @@ def test_the_ratings_of_chorus_come_in_with_their_finals_and_agreement():
     snapshot = make_snapshot(project, names=products)
     with CHORUS.open("rb") as stream:
         draft = read_draft(
-            Source(CHORUS.name, stream), project=project, snapshot=snapshot, format=RATINGS,
+            TableFile(CHORUS.name, stream), project=project, snapshot=snapshot, format=RATINGS,
             columns=parse_rating_columns(CHORUS_COLUMNS),
         )  # fmt: skip
 

@@ -7,8 +7,8 @@ import pytest
 from apps.judging.core.resolution import (
     PairState,
     Resolution,
+    ResolutionRule,
     Resolved,
-    Rule,
     Ruling,
     lower_of_neighbours,
     near_median,
@@ -129,7 +129,7 @@ def test_the_lower_of_two_neighbours_settles(answers, expected):
 @pytest.mark.parametrize("judges", [1, 2, 3, 4, 5])
 def test_no_rule_gives_a_grade_that_nobody_gave_or_one_far_from_any(judges):
     for answers in product(ANSWERS, repeat=judges):
-        for rule in Rule:
+        for rule in ResolutionRule:
             grade = settled_by(rule, answers)
 
             assert settled_by(rule, answers[::-1]) == grade
@@ -147,4 +147,8 @@ def test_a_rule_never_overturns_a_majority():
 
 
 def test_the_majority_alone_settles_nothing_more():
-    assert [settled_by(Rule.MAJORITY, answers) for answers in ([0, 1], [0, 1, 2], [2, 2, 3])] == [None, None, None]
+    assert [settled_by(ResolutionRule.MAJORITY, answers) for answers in ([0, 1], [0, 1, 2], [2, 2, 3])] == [
+        None,
+        None,
+        None,
+    ]

@@ -25,7 +25,7 @@ from apps.judging.selectors import (
     totals,
     waiting_for,
 )
-from apps.judging.selectors.known import Known
+from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.waiting import undecided_in
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
@@ -160,7 +160,7 @@ def test_ones_own_goal_takes_in_what_is_reserved_and_leaves_out_what_may_not_be_
     mara, sef = make_member(project, Role.ANNOTATOR, name="Mara"), make_member(project, Role.ANNOTATOR, name="Sef")
     pool = make_pool(project, queries=2, blocks=5)
     first = pool.entries.order_by("pk").first()
-    known = [Known(first.query_id, first.version_id, 3, "an earlier round")]
+    known = [KnownGrade(first.query_id, first.version_id, 3, "an earlier round")]
     Query.objects.filter(pk=first.query_id).update(domain="security")
 
     round_ = make_round(

@@ -11,7 +11,7 @@ from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import adjudicate
 from apps.judging.actions.settling import settle_bulk
-from apps.judging.core.resolution import Resolution, Rule
+from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
 from apps.judging.selectors import adjudicable, resolved_grades
 from apps.judging.selectors.settling import mark_of, trivial
@@ -43,7 +43,7 @@ def entries_of(round_):
     return list(round_.pool.entries.order_by("pk"))
 
 
-def settle(round_, person=None, rule=Rule.NEAR_MEDIAN, **more):
+def settle(round_, person=None, rule=ResolutionRule.NEAR_MEDIAN, **more):
     person = person or lead_of(round_.project)
     seen = more.pop("seen", None) or mark_of(trivial(round_, person, rule))
     return settle_bulk(
@@ -85,12 +85,14 @@ def test_two_judges_one_grade_apart_have_no_middle_but_a_lower_grade():
 
     with pytest.raises(Refusal, match="falls under"):
         settle(round_)
-    settle(round_, rule=Rule.LOWER)
+    settle(round_, rule=ResolutionRule.LOWER)
 
     assert [pair.grade for pair in resolved_grades(round_)] == [1, None]
 
 
-@pytest.mark.parametrize(("judges", "grades", "rule"), [(2, (1, 2), Rule.LOWER), (3, (0, 1, 2), Rule.NEAR_MEDIAN)])
+@pytest.mark.parametrize(
+    ("judges", "grades", "rule"), [(2, (1, 2), ResolutionRule.LOWER), (3, (0, 1, 2), ResolutionRule.NEAR_MEDIAN)]
+)
 def test_the_page_opens_on_a_rule_that_settles_something(client, judges, grades, rule):
     round_ = make_round(queries=1, blocks=1, annotators=judges, overlap=1.0, judges=judges)
     for grade, person in zip(grades, people_of(round_), strict=True):
@@ -105,7 +107,7 @@ def test_the_page_opens_on_a_rule_that_settles_something(client, judges, grades,
 
 def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):
     lead = lead_of(round_.project)
-    seen = mark_of(trivial(round_, lead, Rule.NEAR_MEDIAN))
+    seen = mark_of(trivial(round_, lead, ResolutionRule.NEAR_MEDIAN))
     person = people_of(round_)[2]
     give(round_.seats.get(entry=entries_of(round_)[0], annotator=person), person, 1)
 
@@ -117,7 +119,7 @@ def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):
 
 def test_a_pair_somebody_decided_meanwhile_counts_as_changed(round_):
     lead = lead_of(round_.project)
-    seen = mark_of(trivial(round_, lead, Rule.NEAR_MEDIAN))
+    seen = mark_of(trivial(round_, lead, ResolutionRule.NEAR_MEDIAN))
     adjudicate(
         round_=round_, entry=entries_of(round_)[0], adjudicator=make_member(round_.project, Role.LEAD), grade=0,
         reason="Read it.", error_type="slip", at=AT,
@@ -139,7 +141,7 @@ def test_a_lead_does_not_settle_pairs_they_judged(round_):
 
 @pytest.mark.parametrize(
     ("wrong", "code"),
-    [({"rule": Rule.MAJORITY}, "rule_unknown"), ({"error_type": "not_recorded"}, "error_type_missing")],
+    [({"rule": ResolutionRule.MAJORITY}, "rule_unknown"), ({"error_type": "not_recorded"}, "error_type_missing")],
 )
 def test_settling_needs_a_rule_and_an_error_type(round_, wrong, code):
     with pytest.raises(Refusal) as refusal:
@@ -149,17 +151,17 @@ def test_settling_needs_a_rule_and_an_error_type(round_, wrong, code):
 
 
 def test_a_rule_chosen_with_the_plan_is_the_only_one(client):
-    round_ = make_round(queries=1, blocks=1, overlap=1.0, rule=Rule.LOWER)
+    round_ = make_round(queries=1, blocks=1, overlap=1.0, rule=ResolutionRule.LOWER)
     for grade, person in enumerate(people_of(round_)):
         judge_all(round_, person, lambda seat, g=grade: g)
     client.force_login(lead_of(round_.project))
 
     page = client.get(reverse("judging:settle", args=[round_.project.slug, round_.pk]) + "?rule=near-median")
 
-    assert [rule for rule, *_ in page.context["rules"]] == [Rule.LOWER]
+    assert [rule for rule, *_ in page.context["rules"]] == [ResolutionRule.LOWER]
     with pytest.raises(Refusal, match="planned with another rule"):
         settle(round_)
-    settle(round_, rule=Rule.LOWER)
+    settle(round_, rule=ResolutionRule.LOWER)
 
 
 def test_a_lead_sees_exactly_what_would_happen_before_one_press(round_, client):

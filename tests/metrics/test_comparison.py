@@ -4,7 +4,7 @@ from scipy import stats
 
 from apps.metrics.comparison import Regressions, Row, changes, compare, handfuls, strata, tally, verdict
 from apps.metrics.statistics.paired_tests import paired_tests
-from apps.metrics.statistics.significance import EQUAL, Difference, Tally, change_of, sign_test_p
+from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}
@@ -186,7 +186,7 @@ def test_the_sign_test_is_that_of_scipy(better, worse):
 
 
 def test_a_sign_test_of_no_query_is_undefined():
-    assert Tally(0, 5, 0).sign_p is None
+    assert WinTally(0, 5, 0).sign_p is None
 
 
 def test_one_query_is_too_few():

@@ -5,8 +5,8 @@ import itertools
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
-from apps.corpus.core.import_plans import Plan
+from apps.common.files.tabular import TableFile as File
+from apps.corpus.core.import_plans import ImportPlan
 from apps.queries import actions
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.formats import read_queries
@@ -38,7 +38,7 @@ def make_permission(source: Source, **fields) -> Permission:
     return actions.grant_permission(source_id=source.pk, actor=lead_of(source.project), at=AT, **fields)
 
 
-def import_csv(project: Project, text: str, **options) -> Plan:
+def import_csv(project: Project, text: str, **options) -> ImportPlan:
     """Import queries from CSV text; `default_source` as the action takes it."""
     errors = ErrorList()
     file = File("queries.csv", io.BytesIO(text.encode()))

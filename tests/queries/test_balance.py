@@ -1,6 +1,6 @@
 from collections import Counter
 
-from apps.queries.core.balance import Share, crossed, shares, tally
+from apps.queries.core.balance import StratumShare, crossed, shares, tally
 
 ROWS = [("log", "easy", 3), ("log", "hard", 1), ("", "easy", 4)]
 
@@ -29,10 +29,10 @@ def test_shares_keep_a_given_order():
 
 def test_a_target_without_queries_is_listed_as_short():
     assert shares({"a": 10}, {"a": 0.5, "b": 0.3}) == [
-        Share("a", 10, 1.0, 0.5, 0),
-        Share("b", 0, 0.0, 0.3, 3),
+        StratumShare("a", 10, 1.0, 0.5, 0),
+        StratumShare("b", 0, 0.0, 0.3, 3),
     ]
 
 
 def test_no_queries_have_no_shares():
-    assert shares({}, {"a": 0.4}) == [Share("a", 0, 0.0, 0.4, 0)]
+    assert shares({}, {"a": 0.4}) == [StratumShare("a", 0, 0.0, 0.4, 0)]

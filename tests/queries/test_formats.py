@@ -5,13 +5,13 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source, open_source
+from apps.common.files.tabular import TableFile, open_source
 from apps.queries.formats import QueryRow, read_queries
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[QueryRow], ErrorList]:
     errors = ErrorList()
-    rows = list(read_queries(Source("f", io.BytesIO(text.encode())), errors, format=format, ids=ids))
+    rows = list(read_queries(TableFile("f", io.BytesIO(text.encode())), errors, format=format, ids=ids))
     return rows, errors
 
 

@@ -12,8 +12,8 @@ from apps.reports.core.bias import (
     SEVERAL,
     UNKNOWN,
     Finds,
-    LeftOut,
-    Standing,
+    LeftOutSystem,
+    SystemMeans,
     kendall_tau,
     means_under,
     moves,
@@ -76,8 +76,11 @@ def test_leaving_a_system_out_by_hand():
 
     assert alpha == [[1.0], [0.5], [1.0]]
     assert beta == [[0.5], [0.5], [0.5]]
-    runs = [Standing("alpha-1", ALPHA, alpha[0]), Standing("beta-1", BETA, beta[0])]
-    out = [LeftOut(ALPHA, "Alpha", 1, 1, [alpha[1], beta[1]]), LeftOut(BETA, "Beta", 1, 0, [alpha[2], beta[2]])]
+    runs = [SystemMeans("alpha-1", ALPHA, alpha[0]), SystemMeans("beta-1", BETA, beta[0])]
+    out = [
+        LeftOutSystem(ALPHA, "Alpha", 1, 1, [alpha[1], beta[1]]),
+        LeftOutSystem(BETA, "Beta", 1, 0, [alpha[2], beta[2]]),
+    ]
     first, second = moves(runs, out, 0)
     assert (first.change, first.rank_before, first.rank_after, first.others_most) == (-0.5, 1, 1, 0.0)
     assert (second.change, second.rank_before, second.rank_after) == (0.0, 2, 2)
@@ -124,9 +127,9 @@ def test_kendalls_tau(before, after, expected):
 
 
 def standing(*moved):
-    runs = [Standing(f"run-{n}", n, [before]) for n, (before, _) in enumerate(moved, 1)]
+    runs = [SystemMeans(f"run-{n}", n, [before]) for n, (before, _) in enumerate(moved, 1)]
     out = [
-        LeftOut(
+        LeftOutSystem(
             run.system, f"System {n}", 3, 1, [[moved[n][1]] if m == n else [moved[m][0]] for m in range(len(moved))]
         )
         for n, run in enumerate(runs)

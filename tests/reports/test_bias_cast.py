@@ -8,8 +8,8 @@ from apps.metrics.columns import in_rank_order, place_within
 from apps.metrics.files.reading import load_qrels, load_run
 from apps.metrics.measures import Measure, parse_measures
 from apps.metrics.vocabulary import Vocabulary
-from apps.reports.core.bias import Finds, LeftOut, Standing, means_under, moves, sole_finders, verdict, without
-from apps.reports.core.unjudged_priority import Race, Top, weighing
+from apps.reports.core.bias import Finds, LeftOutSystem, SystemMeans, means_under, moves, sole_finders, verdict, without
+from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing
 
 pytestmark = pytest.mark.once
 NAMES = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
@@ -45,10 +45,10 @@ def left_out(cast, depth):
     grounds = [judged, *(without(judged, sole == system) for system in range(1, len(runs) + 1))]
     means = [means_under(grounds, MEASURES, run, ids) for run in runs]
     standings = [
-        Standing(name, system, rows[0]) for system, (name, rows) in enumerate(zip(NAMES, means, strict=True), 1)
+        SystemMeans(name, system, rows[0]) for system, (name, rows) in enumerate(zip(NAMES, means, strict=True), 1)
     ]
     out = [
-        LeftOut(system, name, int((sole == system).sum()), 0, [rows[system] for rows in means])
+        LeftOutSystem(system, name, int((sole == system).sum()), 0, [rows[system] for rows in means])
         for system, name in enumerate(NAMES, 1)
     ]
     return standings, out
@@ -113,7 +113,7 @@ def test_leaving_one_out_is_what_plain_sets_and_trec_eval_find(cast, shared_data
 def test_the_order_of_all_neighbours_is_open_and_the_widest_swings_stand_first(cast):
     judged, _, _, tops = cast
 
-    race = Race(judged, tops, weighing(MEASURES[0], 4))
+    race = UnjudgedPriority(judged, tops, weighing(MEASURES[0], 4))
 
     assert race.means == pytest.approx([0.3444, 0.3911, 0.4938, 0.5138, 0.3764], abs=5e-5)
     assert [NAMES[pair.better] for pair in race.neighbours] == [NAMES[3], NAMES[2], NAMES[1], NAMES[4]]

@@ -101,7 +101,7 @@ def test_what_chance_drew_as_well_is_never_left_out():
     scene = make_scene(queries=2)
     imported = scene.version.rounds.get().pool
     PoolEntry.objects.filter(pool=imported).update(
-        found_by=[[scene.runs["better"].pk, 1]], drawn={"how": "random", "probability": 0.1}
+        found_by=[[scene.runs["better"].pk, 1]], sampled={"how": "random", "probability": 0.1}
     )
 
     result = compute(scene, depth=0).result

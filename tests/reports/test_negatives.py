@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.corpus.core.near_duplicates import signatures
-from apps.reports.core.negatives import Choice, Negative, alike_by, draw, settle
+from apps.reports.core.negatives import Negative, NegativesChoice, alike_by, draw, settle
 
 
 def ints(*values):
@@ -15,7 +15,7 @@ def unlike(candidates, relevant):
 
 
 def propose(ranking, grades, *, tops=(), blocks=40, alike=unlike, query="Q1", **choice):
-    chosen = Choice(**{"hard": 3, "easy": 2, "depth": 5, "seed": 4, **choice})
+    chosen = NegativesChoice(**{"hard": 3, "easy": 2, "depth": 5, "seed": 4, **choice})
     return settle(draw(query, ints(*ranking), ints(*tops), grades, blocks, chosen), grades, alike, chosen)
 
 

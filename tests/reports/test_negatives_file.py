@@ -19,9 +19,9 @@ from apps.goldsets.enums import VersionState
 from apps.judging.actions import open_round
 from apps.judging.core.plan import Plan
 from apps.queries.actions import revoke_permission
-from apps.reports.core.negatives import Choice
+from apps.reports.core.negatives import NegativesChoice
 from apps.reports.selectors import negatives
-from apps.reports.selectors.negatives import Proposal
+from apps.reports.selectors.negatives import NegativesProposal
 from apps.retrieval.execution.indexes import open_signatures
 from tests.evaluation.factories import make_scene
 from tests.factories import AT, make_member
@@ -169,7 +169,7 @@ def test_near_duplicates_of_relevant_blocks_are_left_out_once_they_are_known(sce
 
     assert "near-duplicates of this snapshot is not built" not in client.get(page_url(scene)).content.decode()
     same = signatures(["the very same words"] * 5)
-    proposal = Proposal(scene.version, scene.runs["better"], ["dev"], Choice(), AT)
+    proposal = NegativesProposal(scene.version, scene.runs["better"], ["dev"], NegativesChoice(), AT)
     proposal.__dict__["signatures"] = same
     assert [one.negatives for one in proposal.every()] == [[], []]
 
@@ -185,7 +185,7 @@ def test_a_wrong_choice_is_refused(scene, client, more, status):
 
 
 def test_parts_make_no_difference(scene, monkeypatch):
-    proposal = Proposal(scene.version, scene.runs["better"], ["dev", "test"], Choice(easy=1), AT)
+    proposal = NegativesProposal(scene.version, scene.runs["better"], ["dev", "test"], NegativesChoice(easy=1), AT)
     whole = list(negatives.lines(proposal, "jsonl"))
 
     monkeypatch.setattr(negatives, "AT_ONCE", 1)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from apps.metrics.baseline_comparison import set_against
-from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import parse_measure
 from apps.metrics.scorecard import NONE, Input, Scorecard, ScoredRun
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import summaries
-from apps.reports.core.document import Chart, Part, Table
+from apps.reports.core.document import ReportChart, ReportSection, Table
 from apps.reports.core.score_document import scored_document
 from apps.reports.formats.html import as_html
 
@@ -34,12 +34,12 @@ def compared(candidate: np.ndarray, **fields) -> Scorecard:
     return card_of(*runs, comparisons=found, **fields)
 
 
-def part(card: Scorecard, title: str) -> Part:
+def part(card: Scorecard, title: str) -> ReportSection:
     return next(one for one in scored_document(card).parts if one.title == title)
 
 
-def rows_of(part: Part) -> list:
-    tables = [block.figures if isinstance(block, Chart) else block for block in part.blocks]
+def rows_of(part: ReportSection) -> list:
+    tables = [block.figures if isinstance(block, ReportChart) else block for block in part.blocks]
     return [list(row) for table in tables if isinstance(table, Table) for row in table.rows]
 
 
@@ -128,7 +128,7 @@ def test_queries_that_are_not_told_stand_in_no_table():
 
 def test_strata_stand_side_by_side_on_one_scale():
     runs = [run_of("base", LOW), run_of("new", LOW + 0.1)]
-    division = Division("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
+    division = QueryDivision("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
     strata = stratum_scores(division, [LOW, LOW + 0.1], confidence=0.95, with_interval=True)
 
     found = part(card_of(*runs, strata=strata), "By domain")
@@ -141,7 +141,7 @@ def test_strata_stand_side_by_side_on_one_scale():
 
 
 def test_small_strata_are_counted_and_a_known_field_has_its_word():
-    division = Division("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
+    division = QueryDivision("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
     strata = stratum_scores(division, [LOW], confidence=0.95, with_interval=True)
 
     found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")

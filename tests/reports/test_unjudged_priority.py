@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.measures import parse_measure
 from apps.reports.core.bias import means_under
-from apps.reports.core.unjudged_priority import Race, Top, weighing
+from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing
 
 TOP_GRADE = 2
 MEASURES = {name: parse_measure(name) for name in ("nDCG@3", "nDCG(dcg='exp-log2')@2", "P@2", "P(rel=2)@3")}
@@ -36,7 +36,9 @@ def top_of(run):
 
 def race_of(name, grades, runs):
     measure = MEASURES.get(name) or parse_measure(name)
-    return Race(ground_of(grades, len(runs[0])), [top_of(run) for run in runs], weighing(measure, TOP_GRADE))
+    return UnjudgedPriority(
+        ground_of(grades, len(runs[0])), [top_of(run) for run in runs], weighing(measure, TOP_GRADE)
+    )
 
 
 def mean(name, grades, run):
@@ -146,7 +148,7 @@ def test_rbp_stands_in_for_measures_without_fixed_weights(name):
 
 
 def test_without_judgements_or_results_there_is_nothing_to_say():
-    nothing = Race(ground_of({}, 0), [top_of([]), top_of([])], weighing(MEASURES["P@2"], 1))
+    nothing = UnjudgedPriority(ground_of({}, 0), [top_of([]), top_of([])], weighing(MEASURES["P@2"], 1))
 
     assert nothing.first(3).block.tolist() == []
     assert [pair.gap for pair in nothing.neighbours] == [0.0]

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from apps.common.drawing.svg import Estimate
+from apps.common.drawing.svg import DrawnEstimate
 from apps.reports.core.charts import dots, stacked
-from apps.reports.core.document import Chart, Document, Facts, Part, Table, Words
+from apps.reports.core.document import Document, Facts, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.formats.html import as_html, style
 from apps.reports.formats.markdown import as_markdown
 from tests.conftest import REPO
@@ -35,10 +35,15 @@ class Seen(HTMLParser):
 
 def make_document(word: str = "plain", rows: int = 2) -> Document:
     figures = Table("Means", ["Measure", "Mean"], [[word, "0.5000"]] * rows, code=frozenset({0}))
-    drawing = dots("Means", [Estimate(word, 0.5, 0.4, 0.6, 9, word), Estimate("none", None, why=word, measure=word)])
+    drawing = dots(
+        "Means", [DrawnEstimate(word, 0.5, 0.4, 0.6, 9, word), DrawnEstimate("none", None, why=word, measure=word)]
+    )
     parts = [
-        Part(word, [Words(word), Words(word, quiet=True), Facts([(word, word)]), Facts([(word, word)], code=True)]),
-        Part("Figures", [Chart([drawing], figures), Table(word, ["Name"], [[word]])], note=word),
+        ReportSection(
+            word,
+            [Paragraph(word), Paragraph(word, quiet=True), Facts([(word, word)]), Facts([(word, word)], code=True)],
+        ),
+        ReportSection("Figures", [ReportChart([drawing], figures), Table(word, ["Name"], [[word]])], note=word),
     ]
     return Document(word, word, parts, about=[word])
 
@@ -65,7 +70,7 @@ def test_no_text_becomes_markup_in_markdown():
 
 @pytest.mark.parametrize("start", ["# one", "- one", "+ one", "1. one", "2) one"])
 def test_a_paragraph_never_becomes_a_list_or_a_heading(start):
-    document = Document("Title", "Lead.", [Part("Part", [Words(start)])])
+    document = Document("Title", "Lead.", [ReportSection("Part", [Paragraph(start)])])
 
     assert f"<p>{start}</p>" in MarkdownIt().render(as_markdown(document))
 
@@ -99,7 +104,7 @@ def test_few_figures_stand_open_and_many_are_folded():
 
 
 def test_an_undefined_value_is_drawn_as_its_reason():
-    drawing = dots("Means", [Estimate("base", None, why="nothing was judged", measure="Judged@10")])
+    drawing = dots("Means", [DrawnEstimate("base", None, why="nothing was judged", measure="Judged@10")])
 
     assert "nothing was judged" in drawing
     assert "<circle" not in drawing
@@ -107,8 +112,8 @@ def test_an_undefined_value_is_drawn_as_its_reason():
 
 def test_differences_are_drawn_around_zero_with_their_signs():
     rows = [
-        Estimate("new", -0.2, -0.3, -0.1, 9, "AP"),
-        Estimate("new", 0.05, -0.1, 0.2, 9, "RR", open=True),
+        DrawnEstimate("new", -0.2, -0.3, -0.1, 9, "AP"),
+        DrawnEstimate("new", 0.05, -0.1, 0.2, 9, "RR", open=True),
     ]
 
     drawing = dots("Differences", rows, signs=True)
@@ -128,7 +133,9 @@ def test_the_tokens_of_reports_are_those_of_the_pages():
 
 
 def test_every_class_of_a_drawing_has_a_style():
-    drawing = dots("Means", [Estimate("a", 0.1, 0.0, 0.2, 5, "AP"), Estimate("a", 0.1, 0.0, 0.2, 5, "RR", open=True)])
+    drawing = dots(
+        "Means", [DrawnEstimate("a", 0.1, 0.0, 0.2, 5, "AP"), DrawnEstimate("a", 0.1, 0.0, 0.2, 5, "RR", open=True)]
+    )
 
     for name in set(re.findall(r'class="([^"]+)"', drawing)):
         assert all(f".{css}" in style() for css in name.split()), name
@@ -137,7 +144,7 @@ def test_every_class_of_a_drawing_has_a_style():
 def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
     table = Table("Gates", ["Gate", "n", "Found"], [["a", "3", "A sentence of some length."]], prose=frozenset({2}))
 
-    page = as_html(Document("t", "l", [Part("p", [table])]))
+    page = as_html(Document("t", "l", [ReportSection("p", [table])]))
 
     assert '<th scope="col" class="prose">Found</th>' in page
     assert '<td class="prose">A sentence of some length.</td>' in page
@@ -147,9 +154,9 @@ def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
 @pytest.mark.parametrize("signs", [False, True])
 def test_a_phone_has_its_own_drawing_with_the_same_marks_inside_its_width(signs):
     rows = [
-        Estimate("base", 0.1, -0.05, 0.2, 5, "AP"),
-        Estimate("a name that is longer than a phone is wide", 0.3, 0.1, 0.4, 5, "AP"),
-        Estimate("base", None, why="nothing was judged", measure="Judged@10"),
+        DrawnEstimate("base", 0.1, -0.05, 0.2, 5, "AP"),
+        DrawnEstimate("a name that is longer than a phone is wide", 0.3, 0.1, 0.4, 5, "AP"),
+        DrawnEstimate("base", None, why="nothing was judged", measure="Judged@10"),
     ]
 
     wide, narrow = (ElementTree.fromstring(draw("Means", rows, low=-0.1, signs=signs)) for draw in (dots, stacked))
@@ -162,9 +169,9 @@ def test_a_phone_has_its_own_drawing_with_the_same_marks_inside_its_width(signs)
 
 def test_a_file_shows_one_of_both_drawings():
     figures = Table("Means", ["Measure"], [["AP"]])
-    chart = Chart(["<svg>wide</svg>"], figures, ["<svg>narrow</svg>"])
+    chart = ReportChart(["<svg>wide</svg>"], figures, ["<svg>narrow</svg>"])
 
-    written = as_html(Document("t", "l", [Part("p", [chart])]))
+    written = as_html(Document("t", "l", [ReportSection("p", [chart])]))
 
     assert '<div class="drawing"><svg>wide</svg></div><div class="drawing narrow"><svg>narrow</svg></div>' in written
     assert ".narrow { display: none; }" in style()

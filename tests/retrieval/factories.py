@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Snapshot
 from apps.queries.actions import import_queries
@@ -14,7 +14,7 @@ from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
-from apps.retrieval.formats import Draft, read_run
+from apps.retrieval.formats import RunDraft, read_run
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
 from tests.elsewhere import TEXTS
@@ -38,7 +38,7 @@ def make_snapshot(project: Project, texts: Mapping[str, str] = TEXTS, name: str 
 def make_queries(project: Project, texts: Mapping[str, str] = QUESTIONS, **fields: str) -> list[Query]:
     errors = ErrorList()
     lines = [json.dumps({"query_id": key, "text": text, **fields}) for key, text in texts.items()]
-    file = Source("queries.jsonl", io.BytesIO("\n".join(lines).encode()))
+    file = TableFile("queries.jsonl", io.BytesIO("\n".join(lines).encode()))
     import_queries(
         project=project,
         rows=read_queries(file, errors, format="jsonl"),
@@ -71,7 +71,7 @@ def make_run(project: Project, snapshot: Snapshot, system: System | None = None,
     return run
 
 
-def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: str = "run.txt") -> Draft:
+def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: str = "run.txt") -> RunDraft:
     return read_run(
         (line.encode() for line in lines),
         name,
@@ -90,7 +90,7 @@ def trec(rows: Sequence[tuple[str, str, float]], tag: str = "theirs") -> list[st
     return lines
 
 
-def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> intake.Imported:
+def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> intake.ImportedRun:
     draft = draft_of(project, snapshot, lines)
     return intake.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
 

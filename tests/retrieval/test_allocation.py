@@ -7,7 +7,7 @@ import pytest
 
 from apps.metrics.files.trec_rows import read_qrels, read_run
 from apps.retrieval.core import pooling
-from apps.retrieval.core.allocation import Known, Outcome, Standing, allocate
+from apps.retrieval.core.allocation import CandidateOutcome, KnownCandidates, PoolStanding, allocate
 
 ADAPTIVE = ("move_to_front", "bandit")
 METHODS = ("rrf", *ADAPTIVE)
@@ -19,7 +19,7 @@ def pool_of(*rankings, depth=100):
 
 def nothing_known(pool):
     size = len(pool.query)
-    return Known(np.full(size, Standing.OPEN), np.full(size, Outcome.UNKNOWN))
+    return KnownCandidates(np.full(size, PoolStanding.OPEN), np.full(size, CandidateOutcome.UNKNOWN))
 
 
 def known_of(pool, relevant=(), other=(), drawn=()):
@@ -27,10 +27,10 @@ def known_of(pool, relevant=(), other=(), drawn=()):
     known = nothing_known(pool)
     for place, pair in enumerate(zip(pool.query.tolist(), pool.position.tolist(), strict=True)):
         if pair in relevant or pair in other:
-            known.standing[place] = Standing.TAKEN
-            known.outcome[place] = Outcome.RELEVANT if pair in relevant else Outcome.NOT_RELEVANT
+            known.standing[place] = PoolStanding.TAKEN
+            known.outcome[place] = CandidateOutcome.RELEVANT if pair in relevant else CandidateOutcome.NOT_RELEVANT
         if pair in drawn:
-            known.standing[place] = Standing.DRAWN
+            known.standing[place] = PoolStanding.DRAWN
     return known
 
 
@@ -184,9 +184,9 @@ def judged_in_batches(method, pool, relevant, budget, batches=10, seed=1, room_o
     for batch in range(batches):
         step = budget * (batch + 1) // batches - budget * batch // batches
         chosen = allocate(method, pool, known, room_of(step), seed=seed + batch)
-        known.standing[chosen] = Standing.TAKEN
+        known.standing[chosen] = PoolStanding.TAKEN
         known.outcome[chosen] = relevant[chosen]
-    taken = known.standing == Standing.TAKEN
+    taken = known.standing == PoolStanding.TAKEN
     assert taken.sum() == budget or room_of is not int
     return int(relevant[taken].sum())
 

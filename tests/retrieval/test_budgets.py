@@ -114,18 +114,18 @@ def test_a_job_that_starts_again_spends_no_budget_twice(project, snapshot, runs,
 
     assert pool.state == "complete"
     assert len(made) == 2
-    assert entries(pool, drawn__isnull=True).count() == 10
+    assert entries(pool, sampled__isnull=True).count() == 10
     assert pool.entry_count == entries(pool).count() == 16
 
 
 def test_random_blocks_come_from_outside_with_their_probability(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(random=5, seed=3))
 
-    drawn = entries(pool, drawn__how="random")
+    drawn = entries(pool, sampled__how="random")
     assert (drawn.count(), pool.entry_count) == (15, 3 * 20 + 15)
-    assert all(entry.drawn == {"how": "random", "stratum": "all", "p": 0.05} for entry in drawn)
+    assert all(entry.sampled == {"how": "random", "stratum": "all", "p": 0.05} for entry in drawn)
     assert all(entry.found_by == [] for entry in drawn)
-    assert pool.summary["drawn"] == {"random": 15}
+    assert pool.summary["sampled"] == {"random": 15}
 
 
 def test_the_same_seed_draws_the_same_blocks(project, snapshot, runs):
@@ -140,20 +140,20 @@ def test_the_same_seed_draws_the_same_blocks(project, snapshot, runs):
 def test_the_edge_is_what_runs_found_below_the_pool(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(random=4, edge=3, seed=1))
 
-    edge = {block for _, block in names(entries(pool, drawn__stratum="edge"))}
-    rest = {block for _, block in names(entries(pool, drawn__stratum="rest"))}
+    edge = {block for _, block in names(entries(pool, sampled__stratum="edge"))}
+    rest = {block for _, block in names(entries(pool, sampled__stratum="rest"))}
     found_below = {f"b{at:03}" for at in [*range(10, 30), *range(60, 80)]}
     assert edge <= found_below
     assert not rest & {f"b{at:03}" for at in [*range(30), *range(50, 80)]}
-    assert set(entries(pool, drawn__stratum="edge").values_list("drawn__p", flat=True)) == {3 / 40}
-    assert set(entries(pool, drawn__stratum="rest").values_list("drawn__p", flat=True)) == {4 / 60}
+    assert set(entries(pool, sampled__stratum="edge").values_list("sampled__p", flat=True)) == {3 / 40}
+    assert set(entries(pool, sampled__stratum="rest").values_list("sampled__p", flat=True)) == {4 / 60}
 
 
 def test_easy_blocks_are_far_from_what_any_run_found(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(easy=4))
 
-    blocks = {block for _, block in names(entries(pool, drawn__how="easy"))}
-    assert entries(pool, drawn={"how": "easy"}).count() == 12
+    blocks = {block for _, block in names(entries(pool, sampled__how="easy"))}
+    assert entries(pool, sampled={"how": "easy"}).count() == 12
     assert not blocks & {f"b{at:03}" for at in [*range(30), *range(50, 80)]}
 
 
@@ -164,14 +164,14 @@ def test_growing_draws_further_blocks_and_leaves_those_there(project, snapshot, 
     grow(pool, random=2, run_ids=runs[1:], depth=10)
 
     assert before <= set(entries(pool).values_list("pk", "query", "version"))
-    assert entries(pool, drawn__how="random").count() == 15
+    assert entries(pool, sampled__how="random").count() == 15
     assert pool.entry_count == entries(pool).count()
 
 
 def test_a_drawn_block_that_a_run_brings_in_later_keeps_how_it_came(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=5, run_ids=runs[:1], plan=PoolPlan(random=1_000))
     everything = PoolEntry.objects.get(
-        pool=pool, query__outside_id="Q1", version__block__outside_id="b050", drawn__how="random"
+        pool=pool, query__outside_id="Q1", version__block__outside_id="b050", sampled__how="random"
     )
     assert everything.found_by == []
 
@@ -179,7 +179,7 @@ def test_a_drawn_block_that_a_run_brings_in_later_keeps_how_it_came(project, sna
 
     everything.refresh_from_db()
     assert everything.found_by == [[runs[1], 1]]
-    assert everything.drawn["how"] == "random"
+    assert everything.sampled["how"] == "random"
 
 
 @pytest.mark.parametrize(
@@ -212,4 +212,4 @@ def test_a_plain_pool_keeps_no_plan(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=5, run_ids=runs)
 
     assert pool.plan is None
-    assert "drawn" not in pool.summary
+    assert "sampled" not in pool.summary

@@ -85,7 +85,7 @@ def test_pool_takes_a_budget_and_draws(project, snapshot):
     )  # fmt: skip
 
     assert told.endswith("; drawn: 3 random\n")
-    assert PoolEntry.objects.filter(drawn__isnull=True).count() == 3
+    assert PoolEntry.objects.filter(sampled__isnull=True).count() == 3
     assert Pool.objects.get().plan["seed"] == 5
 
 

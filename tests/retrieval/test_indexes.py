@@ -65,7 +65,7 @@ def test_room_is_kept_by_size(project, snapshot, settings):
     assert len(tidy_indexes(timezone.now())) == 1
 
 
-def test_indexes_are_tidied_as_a_chore(project, snapshot, settings):
+def test_indexes_are_tidied_as_a_periodic_task(project, snapshot, settings):
     settings.INDEX_MAX_BYTES = 1
     open_system(make_system(project), snapshot)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.missing_relevance import Estimate, Sampled, found_share, missing, totals
+from apps.retrieval.core.missing_relevance import BoundedFigure, Sampled, found_share, missing, totals
 
 TRIALS = 1_000
 
@@ -29,7 +29,7 @@ def test_a_sample_without_a_relevant_block_still_has_an_upper_end():
 
 
 def test_a_stratum_judged_to_its_end_is_known():
-    assert missing(columns((10, 10, 3), (7, 7, 0))) == Estimate(3.0, 3.0, 3.0)
+    assert missing(columns((10, 10, 3), (7, 7, 0))) == BoundedFigure(3.0, 3.0, 3.0)
 
 
 def test_the_interval_never_leaves_what_is_possible():
@@ -69,14 +69,14 @@ def test_an_estimate_lies_in_its_interval_and_the_interval_in_what_is_possible(r
 
 
 def test_the_share_found_turns_the_interval_round():
-    share = found_share(90, Estimate(10.0, 0.0, 30.0))
+    share = found_share(90, BoundedFigure(10.0, 0.0, 30.0))
 
-    assert share == Estimate(0.9, 0.75, 1.0)
+    assert share == BoundedFigure(0.9, 0.75, 1.0)
 
 
 def test_a_share_of_nothing_is_refused():
     with pytest.raises(ValueError, match="nothing"):
-        found_share(0, Estimate(0.0, 0.0, 12.0))
+        found_share(0, BoundedFigure(0.0, 0.0, 12.0))
 
 
 def rates(generator, low, high):

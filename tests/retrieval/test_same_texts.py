@@ -41,8 +41,8 @@ def marks(pool, query="Q1"):
     names = dict(BlockVersion.objects.values_list("pk", "block__outside_id"))
     entries = PoolEntry.objects.filter(pool=pool, query__outside_id=query)
     return {
-        names[entry.version_id]: (names[entry.drawn["as"]], entry.drawn["exact"])
-        if entry.drawn and entry.drawn["how"] == "same"
+        names[entry.version_id]: (names[entry.sampled["as"]], entry.sampled["exact"])
+        if entry.sampled and entry.sampled["how"] == "same"
         else None
         for entry in entries
     }
@@ -72,7 +72,7 @@ def test_who_found_a_pair_is_kept_and_counted(project, snapshot):
 
     entry = PoolEntry.objects.get(pool=pool, version__block__outside_id="d")
     assert entry.found_by == [[runs[0], 4], [runs[1], 2]]
-    assert (pool.entry_count, pool.summary["pairs"], pool.summary["drawn"]) == (4, 4, {"same": 2})
+    assert (pool.entry_count, pool.summary["pairs"], pool.summary["sampled"]) == (4, 4, {"same": 2})
     assert pool.summary["found_by"] == [0, 1, 3]
 
 
@@ -90,7 +90,7 @@ def test_without_the_option_every_pair_is_judged(project, snapshot):
 
     assert set(marks(pool).values()) == {None}
     assert pool.plan is None
-    assert "drawn" not in pool.summary
+    assert "sampled" not in pool.summary
 
 
 def test_growing_never_takes_a_pair_away_from_the_judges(project, snapshot):

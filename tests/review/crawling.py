@@ -2,15 +2,18 @@
 
 import re
 
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from tests.review.factories import answer
 
 FLAG = {"note": "SECRET-NOTE"}
 SAID = {
     "nothing": lambda triple, person: None,
-    "confirmed": lambda triple, person: answer(triple, person, Choice.CONFIRM, note="SECRET-NOTE"),
-    "flagged": lambda triple, person: answer(triple, person, Choice.FLAG, **FLAG),
-    "changed": lambda triple, person: (answer(triple, person, Choice.FLAG), answer(triple, person, Choice.CONFIRM)),
+    "confirmed": lambda triple, person: answer(triple, person, VerdictChoice.CONFIRM, note="SECRET-NOTE"),
+    "flagged": lambda triple, person: answer(triple, person, VerdictChoice.FLAG, **FLAG),
+    "changed": lambda triple, person: (
+        answer(triple, person, VerdictChoice.FLAG),
+        answer(triple, person, VerdictChoice.CONFIRM),
+    ),
 }
 TOKENS = re.compile(
     rb'name="(?:csrfmiddlewaretoken|key|started)" value="[^"]+"|"X-CSRFToken": "[^"]+"|data-csrf="[^"]+"'

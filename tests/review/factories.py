@@ -4,7 +4,7 @@ import itertools
 
 from apps.accounts.models import Project, User
 from apps.review.actions import Claim, adjudicate, drop_triple, give_verdict, split_triple, submit_triple, withdraw_flag
-from apps.review.enums import Category, Choice, Decision, Reason
+from apps.review.enums import Category, Decision, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason, State
@@ -29,9 +29,9 @@ def make_in_review(project: Project, **draft) -> Triple:
     return submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
 
 
-def answer(triple: Triple, reviewer: User, choice: str = Choice.CONFIRM, **more) -> Verdict:
+def answer(triple: Triple, reviewer: User, choice: str = VerdictChoice.CONFIRM, **more) -> Verdict:
     """The reviewer's verdict on the current revision; a flag is "overstated, numeric" unless told otherwise."""
-    if choice == Choice.FLAG:
+    if choice == VerdictChoice.FLAG:
         more = {"reasons": [Reason.OVERSTATED], "category": Category.NUMERIC, "note": "Too much."} | more
     return give_verdict(
         project=triple.project,
@@ -47,18 +47,18 @@ def answer(triple: Triple, reviewer: User, choice: str = Choice.CONFIRM, **more)
 
 def answer_both(triple: Triple, first: str, second: str, **more) -> Triple:
     one, two = reviewers_of(triple)
-    answer(triple, one, first, **(more if first == Choice.FLAG else {}))
-    answer(triple, two, second, **(more if second == Choice.FLAG else {}))
+    answer(triple, one, first, **(more if first == VerdictChoice.FLAG else {}))
+    answer(triple, two, second, **(more if second == VerdictChoice.FLAG else {}))
     return reload(triple)
 
 
 def make_accepted(project: Project, **draft) -> Triple:
-    return answer_both(make_in_review(project, **draft), Choice.CONFIRM, Choice.CONFIRM)
+    return answer_both(make_in_review(project, **draft), VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
 
 def make_disputed(project: Project, *, flag: dict | None = None, **draft) -> Triple:
     """Confirmed from the first seat, flagged from the second."""
-    return answer_both(make_in_review(project, **draft), Choice.CONFIRM, Choice.FLAG, **(flag or {}))
+    return answer_both(make_in_review(project, **draft), VerdictChoice.CONFIRM, VerdictChoice.FLAG, **(flag or {}))
 
 
 def make_claims(triple: Triple) -> list[Claim]:

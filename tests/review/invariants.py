@@ -5,7 +5,7 @@ from hypothesis.stateful import invariant
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
-from apps.review.core.visibility import Phase
+from apps.review.core.visibility import RoundPhase
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.review.selectors.participation import standing_of
 from apps.review.selectors.reviews import rounds_of
@@ -147,7 +147,7 @@ class AlwaysTrue:
     def nothing_shows_early(self, triple: Triple, person: User) -> None:
         standing = standing_of(triple, person, roles_of(person, self.project))
         for view in rounds_of(triple, standing):
-            if view.phase is Phase.OPEN:
+            if view.phase is RoundPhase.OPEN:
                 assert all(verdict.is_own for verdict in view.verdicts)
                 assert not view.messages
                 assert not view.resolution

@@ -16,7 +16,7 @@ from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.review.actions import adjudicate, drop_triple, re_pin, revise, split_triple, submit_triple, withdraw_flag
-from apps.review.enums import Category, Choice, Decision
+from apps.review.enums import Category, Decision, VerdictChoice
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
@@ -99,8 +99,8 @@ ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
 # The first seat, which has answered, may change its mind; that moves nothing.
 CHANGES_ITS_MIND = {"first seat", "first seat who leads"}
 
-FIRST_SAYS = {Step.AGREE: Choice.CONFIRM, Step.DISAGREE: Choice.CONFIRM, Step.REJECT: Choice.FLAG}
-SECOND_SAYS = {Step.AGREE: Choice.CONFIRM, Step.DISAGREE: Choice.FLAG, Step.REJECT: Choice.FLAG}
+FIRST_SAYS = {Step.AGREE: VerdictChoice.CONFIRM, Step.DISAGREE: VerdictChoice.CONFIRM, Step.REJECT: VerdictChoice.FLAG}
+SECOND_SAYS = {Step.AGREE: VerdictChoice.CONFIRM, Step.DISAGREE: VerdictChoice.FLAG, Step.REJECT: VerdictChoice.FLAG}
 DECISIONS = {
     Step.ADJUDICATE_ACCEPT: Decision.ACCEPT,
     Step.ADJUDICATE_RETURN: Decision.RETURN,
@@ -174,17 +174,17 @@ def _rewritten(project: Project, co_author: User, state: State, stale: bool) -> 
     author = triple.author
     mine = {"project": project, "triple_id": triple.pk, "author": author, "at": AT}
     if state in (State.DRAFT, State.WITHDRAWN, State.DROPPED):
-        answer_both(triple, Choice.FLAG, Choice.FLAG)
+        answer_both(triple, VerdictChoice.FLAG, VerdictChoice.FLAG)
         if state != State.DROPPED:
             reopen_as_draft(snapshot=newest_snapshot(project), **mine)
         if state == State.WITHDRAWN:
             withdraw_draft(**mine)
     elif state in (State.DISPUTED, State.SPLIT):
-        answer_both(triple, Choice.CONFIRM, Choice.FLAG)
+        answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
         if state == State.SPLIT:
             split_triple(claims=make_claims(triple), **mine)
     elif state in (State.ACCEPTED, State.RETIRED):
-        answer_both(triple, Choice.CONFIRM, Choice.CONFIRM)
+        answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
         if stale:
             _new_edition(triple, CHANGED_AGAIN)
         if state == State.RETIRED:

@@ -31,7 +31,7 @@ from apps.review.actions import (
     submit_triple,
     withdraw_flag,
 )
-from apps.review.enums import Category, Choice, Decision, Reason
+from apps.review.enums import Category, Decision, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.participation import standing_of
 from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
@@ -159,10 +159,10 @@ class Steps:
         return self.attempt(submit_triple, triple, author=author)
 
     def confirm(self, triple: Triple, who: int) -> bool:
-        return self.verdict(triple, who, choice=Choice.CONFIRM, reasons=[])
+        return self.verdict(triple, who, choice=VerdictChoice.CONFIRM, reasons=[])
 
     def flag(self, triple: Triple, who: int) -> bool:
-        said = {"choice": Choice.FLAG, "reasons": [Reason.OVERSTATED], "category": Category.NUMERIC}
+        said = {"choice": VerdictChoice.FLAG, "reasons": [Reason.OVERSTATED], "category": Category.NUMERIC}
         return self.verdict(triple, who, **said)
 
     def verdict(self, triple: Triple, who: int, **said: Any) -> bool:

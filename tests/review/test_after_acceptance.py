@@ -11,7 +11,7 @@ from apps.review.actions import (
     submit_triple,
     withdraw_flag,
 )
-from apps.review.enums import Category, Choice
+from apps.review.enums import Category, VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, start_draft
 from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import Wording
@@ -26,7 +26,7 @@ from tests.review.factories import (
 )
 from tests.triples.factories import TEXTS, make_snapshot, make_team, make_wording
 
-C, F = Choice.CONFIRM, Choice.FLAG
+C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from tests.factories import make_member
@@ -135,4 +135,4 @@ def test_a_viewer_and_a_stranger_reach_no_triple(client, project):
     client.force_login(make_member(make_team(), Role.LEAD))
 
     assert client.get(f"{base(project)}/triples/{triple.pk}/").status_code == 404
-    assert send(client, project, triple, choice=Choice.CONFIRM).status_code == 404
+    assert send(client, project, triple, choice=VerdictChoice.CONFIRM).status_code == 404

@@ -7,8 +7,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.review.actions import reseat
-from apps.review.core.visibility import Part
-from apps.review.enums import Choice
+from apps.review.core.visibility import Involvement
+from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.review.selectors.participation import standing_of
 from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
@@ -119,7 +119,7 @@ def test_a_lead_without_a_part_sees_on_the_board_that_somebody_answered(client, 
     board = f"/p/{project.slug}/review/board/"
     before = client.get(board).content.decode()
 
-    answer(triple, reviewers_of(triple)[0], Choice.FLAG, **FLAG)
+    answer(triple, reviewers_of(triple)[0], VerdictChoice.FLAG, **FLAG)
 
     after = client.get(board).content.decode()
     assert (before.count("has not answered"), after.count("has not answered")) == (2 + 1, 1 + 1)
@@ -132,7 +132,7 @@ def test_the_crawl_would_see_a_verdict_once_the_round_is_closed(client, project)
     client.force_login(two)
     open_round = crawl(client, project)
 
-    answer(triple, one, Choice.FLAG, **FLAG)
+    answer(triple, one, VerdictChoice.FLAG, **FLAG)
     answer(triple, two)
 
     closed = crawl(client, project)
@@ -143,7 +143,7 @@ def test_the_crawl_would_see_a_verdict_once_the_round_is_closed(client, project)
 def test_own_verdict_is_seen_and_the_others_is_not(project):
     triple = make_in_review(project)
     one, two = reviewers_of(triple)
-    answer(triple, one, Choice.FLAG)
+    answer(triple, one, VerdictChoice.FLAG)
 
     mine = rounds_of(triple, standing_of(triple, one, frozenset({Role.REVIEWER})))[0]
     theirs = rounds_of(triple, standing_of(triple, two, frozenset({Role.REVIEWER})))[0]
@@ -171,12 +171,12 @@ def test_who_is_what_to_a_triple(project):
     }
 
     assert list(parts.values()) == [
-        Part.AUTHOR,
-        Part.REVIEWER,
-        Part.REVIEWER,
-        Part.LEAD,
-        Part.BYSTANDER,
-        Part.VIEWER,
+        Involvement.AUTHOR,
+        Involvement.REVIEWER,
+        Involvement.REVIEWER,
+        Involvement.LEAD,
+        Involvement.BYSTANDER,
+        Involvement.VIEWER,
     ]
 
 
@@ -208,10 +208,10 @@ def test_the_thread_is_for_those_with_a_part_in_it(client, project):
 
 def test_rates_count_closed_first_rounds_only(project):
     author = make_member(project, Role.ANNOTATOR, name="Ann")
-    answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.FLAG)
-    answer_both(make_in_review(project, author=author), Choice.CONFIRM, Choice.CONFIRM)
+    answer_both(make_in_review(project, author=author), VerdictChoice.CONFIRM, VerdictChoice.FLAG)
+    answer_both(make_in_review(project, author=author), VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
     open_round = make_in_review(project, author=author)
-    answer(open_round, reviewers_of(open_round)[0], Choice.FLAG)
+    answer(open_round, reviewers_of(open_round)[0], VerdictChoice.FLAG)
 
     assert [(c.person, c.flags, c.reviews, c.revisions) for c in flag_counts_by_author(project)] == [(author, 1, 4, 2)]
     assert sum(count.reviews for count in flag_counts_by_reviewer(project)) == 4

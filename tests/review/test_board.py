@@ -10,9 +10,9 @@ from apps.accounts.enums import Role
 from apps.jobs.models import Notification
 from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers
 from apps.review.actions.periodic import escalate_what_waits
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import Escalation
-from apps.review.selectors.board import Asked, board_page
+from apps.review.selectors.board import BoardFilters, board_page
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_in_review, make_triple, reviewers_of
@@ -28,7 +28,7 @@ def project(db):
 
 
 def read(project, at=AT, lead=None, **asked):
-    return board_page(project, lead or lead_of(project), Asked(**asked), at).rows
+    return board_page(project, lead or lead_of(project), BoardFilters(**asked), at).rows
 
 
 def found(project, at=AT, lead=None, **asked):
@@ -58,7 +58,7 @@ class TestRows:
     def test_a_lead_without_a_part_sees_who_has_answered_and_never_what(self, project):
         triple = make_in_review(project)
         one, two = reviewers_of(triple)
-        answer(triple, one, Choice.FLAG)
+        answer(triple, one, VerdictChoice.FLAG)
 
         assert words(read(project)[0]) == [(str(one), "answered", False), (str(two), "has not answered", False)]
 
@@ -112,8 +112,8 @@ class TestRows:
         triples = [make_draft(project), make_in_review(project), make_draft(project), make_disputed(project)]
         lead = lead_of(project)
 
-        first = board_page(project, lead, Asked(), AT, limit=3)
-        second = board_page(project, lead, Asked(), AT, after=first.next, limit=3)
+        first = board_page(project, lead, BoardFilters(), AT, limit=3)
+        second = board_page(project, lead, BoardFilters(), AT, after=first.next, limit=3)
 
         assert [row.triple for row in (*first.rows, *second.rows)] == triples
         assert second.next == ""
@@ -122,7 +122,7 @@ class TestRows:
     def test_a_place_that_is_none_is_the_start(self, project, rubbish):
         make_draft(project)
 
-        assert len(board_page(project, lead_of(project), Asked(), AT, after=rubbish).rows) == 1
+        assert len(board_page(project, lead_of(project), BoardFilters(), AT, after=rubbish).rows) == 1
 
 
 class TestBlindness:
@@ -130,7 +130,7 @@ class TestBlindness:
         triple, lead, other = with_reviewer_lead(project)
 
         before = read(project, lead=lead)
-        answer(triple, other, Choice.FLAG)
+        answer(triple, other, VerdictChoice.FLAG)
 
         assert read(project, lead=lead) == before
         assert (before[0].seats, before[0].has_part) == (None, True)

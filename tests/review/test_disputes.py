@@ -15,7 +15,7 @@ from apps.review.actions import (
     revise,
     split_triple,
 )
-from apps.review.enums import Category, Choice, Decision
+from apps.review.enums import Category, Decision, VerdictChoice
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member
@@ -32,7 +32,7 @@ from tests.review.factories import (
 )
 from tests.triples.factories import make_team, make_wording
 
-C, F = Choice.CONFIRM, Choice.FLAG
+C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from django.db import DatabaseError, connection, transaction
 
 from apps.accounts.enums import Role
 from apps.review.actions import begin_revision, post_message
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.models import ExpectedBlock, ImportedEntry, Revision, Triple
 from tests.factories import AT, make_member
@@ -163,7 +163,7 @@ def test_a_released_seat_stays_released(project):
 def test_one_live_verdict_for_each_reviewer_from_their_own_seat(project):
     triple = make_in_review(project)
     one, two = reviewers_of(triple)
-    given = answer(triple, one, Choice.FLAG)
+    given = answer(triple, one, VerdictChoice.FLAG)
     other = make_in_review(project)
 
     assert copied(given, idempotency_key="again") != ""

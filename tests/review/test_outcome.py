@@ -4,28 +4,30 @@ import pytest
 
 from apps.review.core.outcome import outcome_of, step_after
 from apps.review.core.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
-from apps.review.enums import ABOUT_ENTAILMENT, Category, Choice, Outcome, Reason
+from apps.review.enums import ABOUT_ENTAILMENT, Category, Outcome, Reason, VerdictChoice
 from apps.triples.enums import Step
 
 EXPECTED = {
     (): (Outcome.PENDING, None),
-    (Choice.CONFIRM,): (Outcome.PENDING, None),
-    (Choice.FLAG,): (Outcome.PENDING, None),
-    (Choice.CONFIRM, Choice.CONFIRM): (Outcome.CONSENSUS, Step.AGREE),
-    (Choice.CONFIRM, Choice.FLAG): (Outcome.DISPUTE, Step.DISAGREE),
-    (Choice.FLAG, Choice.CONFIRM): (Outcome.DISPUTE, Step.DISAGREE),
-    (Choice.FLAG, Choice.FLAG): (Outcome.DROP, Step.REJECT),
+    (VerdictChoice.CONFIRM,): (Outcome.PENDING, None),
+    (VerdictChoice.FLAG,): (Outcome.PENDING, None),
+    (VerdictChoice.CONFIRM, VerdictChoice.CONFIRM): (Outcome.CONSENSUS, Step.AGREE),
+    (VerdictChoice.CONFIRM, VerdictChoice.FLAG): (Outcome.DISPUTE, Step.DISAGREE),
+    (VerdictChoice.FLAG, VerdictChoice.CONFIRM): (Outcome.DISPUTE, Step.DISAGREE),
+    (VerdictChoice.FLAG, VerdictChoice.FLAG): (Outcome.DROP, Step.REJECT),
 }
 
 
-@pytest.mark.parametrize("choices", [pair for size in range(3) for pair in itertools.product(Choice, repeat=size)])
+@pytest.mark.parametrize(
+    "choices", [pair for size in range(3) for pair in itertools.product(VerdictChoice, repeat=size)]
+)
 def test_two_verdicts_have_one_outcome(choices):
     assert (outcome_of(choices), step_after(choices)) == EXPECTED[choices]
 
 
 def test_a_third_verdict_is_an_error():
     with pytest.raises(ValueError, match="two verdicts, not 3"):
-        outcome_of([Choice.CONFIRM] * 3)
+        outcome_of([VerdictChoice.CONFIRM] * 3)
 
 
 def test_each_category_has_its_policy():

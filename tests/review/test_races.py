@@ -11,7 +11,7 @@ from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.review.actions import give_back_seat, give_verdict, pull_seat, reseat, reseat_many, submit_triple
-from apps.review.enums import Choice, Decision
+from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import retire_triple, save_draft, start_draft, withdraw_draft
@@ -52,7 +52,7 @@ CLOSES = {0: ("accepted", "agree"), 1: ("disputed", "disagree"), 2: ("dropped", 
 
 
 def test_both_reviewers_at_once_close_the_round_once(project):
-    for first, second in itertools.product(Choice, Choice):
+    for first, second in itertools.product(VerdictChoice, VerdictChoice):
         for _ in range(TIMES):
             triple = make_in_review(project)
             one, two = reviewers_of(triple)
@@ -62,7 +62,7 @@ def test_both_reviewers_at_once_close_the_round_once(project):
                 lambda triple=triple, two=two, second=second: answer(triple, two, second),
             )
 
-            state, step = CLOSES[[first, second].count(Choice.FLAG)]
+            state, step = CLOSES[[first, second].count(VerdictChoice.FLAG)]
             assert (reload(triple).state, moves_of(triple)) == (state, ["start", "submit", step])
             assert Verdict.objects.filter(revision__triple=triple).count() == 2
 
@@ -74,7 +74,7 @@ def test_a_verdict_changed_while_the_other_is_given_counts_or_comes_too_late(pro
         answer(triple, one)
 
         changed, given = at_once(
-            lambda triple=triple, one=one: answer(triple, one, Choice.FLAG),
+            lambda triple=triple, one=one: answer(triple, one, VerdictChoice.FLAG),
             lambda triple=triple, two=two: answer(triple, two),
         )
 
@@ -92,7 +92,7 @@ def test_the_same_verdict_sent_at_once_has_one_effect(project):
             triple_id=triple.pk,
             revision_id=triple.current_id,
             reviewer=reviewer,
-            choice=Choice.CONFIRM,
+            choice=VerdictChoice.CONFIRM,
             reasons=[],
             idempotency_key="twice",
             at=AT,
@@ -138,16 +138,16 @@ def test_of_two_ways_to_end_a_dispute_at_once_one_is_taken(project, one):
 MEANWHILE = {
     Step.WITHDRAW: None,
     Step.SUBMIT: None,
-    Step.REVISE: Choice.FLAG,
-    Step.SPLIT: Choice.FLAG,
-    Step.DROP: Choice.FLAG,
+    Step.REVISE: VerdictChoice.FLAG,
+    Step.SPLIT: VerdictChoice.FLAG,
+    Step.DROP: VerdictChoice.FLAG,
 }
 
 
 @pytest.mark.parametrize("step", MEANWHILE)
 def test_an_author_comes_before_the_last_verdict_or_after_it(project, step):
     author = make_member(project, Role.ANNOTATOR, name="Author")
-    for choice in (Choice.CONFIRM, Choice.FLAG) * TIMES:
+    for choice in (VerdictChoice.CONFIRM, VerdictChoice.FLAG) * TIMES:
         triple = make_in_review(project, author=author)
         one, two = reviewers_of(triple)
         answer(triple, one)
@@ -158,7 +158,7 @@ def test_an_author_comes_before_the_last_verdict_or_after_it(project, step):
             lambda cast=cast: perform(cast, step, author),
         )
 
-        closing = {Choice.CONFIRM: Step.AGREE, Choice.FLAG: Step.DISAGREE}[choice]
+        closing = {VerdictChoice.CONFIRM: Step.AGREE, VerdictChoice.FLAG: Step.DISAGREE}[choice]
         assert isinstance(given, Verdict)
         refused = isinstance(done, Refusal)
         assert refused or MEANWHILE[step] == choice
@@ -256,7 +256,7 @@ def test_of_four_reviewers_who_pull_at_once_two_have_the_seats(project):
         assert sorted(seat.number for seat in seats) == [1, 2]
         assert {seat.reviewer for seat in seats} == {seat.reviewer for seat in results if seat is not None}
         assert sum(seat is None for seat in results) == 2
-        answer_both(triple, Choice.CONFIRM, Choice.CONFIRM)
+        answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
 
 def test_two_reviewers_at_the_last_seat_and_one_has_it(project):
@@ -273,7 +273,7 @@ def test_two_reviewers_at_the_last_seat_and_one_has_it(project):
 
         assert sum(seat is None for seat in results) == 1
         assert ReviewSeat.objects.filter(revision__triple=triple, released_at=None).count() == 2
-        answer_both(triple, Choice.CONFIRM, Choice.CONFIRM)
+        answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
 
 def test_a_seat_is_answered_or_given_back(project):
@@ -430,4 +430,4 @@ def test_who_gives_a_verdict_is_let_go_after_it():
 
     verdict, given = overlapping(lambda: answer(triple, reviewer), let_go)
 
-    assert (verdict.choice, given) == (Choice.CONFIRM, 1)
+    assert (verdict.choice, given) == (VerdictChoice.CONFIRM, 1)

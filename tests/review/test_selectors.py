@@ -1,6 +1,6 @@
 import pytest
 
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.selectors.reviews import resolutions_of
 from apps.triples.enums import State
 from apps.triples.selectors.triples import accepted_triples, states_of
@@ -21,7 +21,7 @@ def project(db):
 def test_states_and_resolutions_are_counted(project):
     make_triple(project, State.ACCEPTED, stale=True)
     make_accepted(project)
-    answer_both(make_in_review(project), Choice.FLAG, Choice.FLAG)
+    answer_both(make_in_review(project), VerdictChoice.FLAG, VerdictChoice.FLAG)
 
     counted = states_of(project)
 

@@ -10,7 +10,7 @@ from apps.review.actions import (
     begin_revision,
     submit_triple,
 )
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.triples.actions.triples import copy_wording, save_draft
 from apps.triples.core.checks import WARN
@@ -27,7 +27,7 @@ from tests.review.factories import (
 )
 from tests.triples.factories import make_draft, make_team, version_of
 
-C, F = Choice.CONFIRM, Choice.FLAG
+C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
 @pytest.fixture

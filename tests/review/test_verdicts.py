@@ -12,7 +12,7 @@ from apps.review.actions import (
     give_verdict,
     revise,
 )
-from apps.review.enums import Category, Choice, Reason
+from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from apps.triples.models import Triple
@@ -27,7 +27,7 @@ from tests.review.factories import (
 )
 from tests.triples.factories import make_team, make_wording
 
-C, F = Choice.CONFIRM, Choice.FLAG
+C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.review.actions import begin_revision
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
@@ -67,7 +67,7 @@ def test_a_verdict_goes_on_to_the_next(client, project):
     sent = give(client, project, triple)
 
     assert sent.url == url("next", project)
-    assert Verdict.objects.get().choice == Choice.CONFIRM
+    assert Verdict.objects.get().choice == VerdictChoice.CONFIRM
 
 
 def test_a_confirmation_forgets_what_was_ticked_before(client, project):
@@ -103,7 +103,7 @@ def test_undo_leads_back_while_the_round_is_open_and_the_new_verdict_supersedes(
     assert 'aria-pressed="true"' in client.get(url("screen", project, one.pk)).content.decode()
 
     give(client, project, one, key="again", choice="flag", reasons=["wrong_block"])
-    assert Verdict.objects.filter(superseded_by=None).get().choice == Choice.FLAG
+    assert Verdict.objects.filter(superseded_by=None).get().choice == VerdictChoice.FLAG
 
     answer(one, other)
     page = client.get(url("screen", project, two.pk)).content.decode()
@@ -255,7 +255,7 @@ def test_a_revision_that_is_being_written_stays_off_the_page(client, project):
 def test_the_queue_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
     triples = [make_in_review(project) for _ in range(size)]
     for _ in range(size):
-        answer_both(make_in_review(project), Choice.CONFIRM, Choice.FLAG)
+        answer_both(make_in_review(project), VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(reviewers_of(triples[0])[1])
 
     with django_assert_num_queries(12):

@@ -11,8 +11,8 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.digests import sha256_hex
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
-from apps.corpus.core.digests import Entry, block_digests, snapshot_digest
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.triples.actions.imports import import_triples
 from apps.triples.actions.triples import start_draft
@@ -51,7 +51,7 @@ def make_snapshot(
     number = corpus.snapshots.count() + 1
     facts = {key: text_facts(key, text, titles or {}) for key, text in sorted(texts.items())}
     digests = {key: block_digests(**seen) for key, seen in facts.items()}
-    entries = [Entry(key, "handbook", digests[key].version, "", DOCUMENT) for key in facts]
+    entries = [SnapshotEntry(key, "handbook", digests[key].version, "", DOCUMENT) for key in facts]
     snapshot = Snapshot.objects.create(
         corpus=corpus,
         number=number,
@@ -151,7 +151,7 @@ def make_candidate(project: Project, *, importer: User | None = None, machine: s
         "expected_block": {"block_id": "access", "evidence": "A session lasts at most eight hours."},
         "expected_answer": "At most eight hours.",
     }
-    source, errors = Source("machine.jsonl", io.BytesIO(json.dumps(entry | fields).encode())), ErrorList()
+    source, errors = TableFile("machine.jsonl", io.BytesIO(json.dumps(entry | fields).encode())), ErrorList()
     import_triples(
         project=project,
         rows=read_entries(source, errors, format="jsonl"),

@@ -11,7 +11,7 @@ from apps.corpus.execution import freezing
 from apps.jobs.actions.jobs import retry_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.review.enums import Choice, Decision
+from apps.review.enums import Decision, VerdictChoice
 from apps.triples.enums import State
 from apps.triples.execution.jobs import MARK_STALE
 from apps.triples.execution.staleness import mark_changed
@@ -34,7 +34,7 @@ from tests.review.factories import (
 from tests.running_jobs import run_jobs
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team
 
-C = Choice.CONFIRM
+C = VerdictChoice.CONFIRM
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.queries.models import Query
-from apps.queries.models import Source as QuerySource
+from apps.queries.models import TableFile as QuerySource
 from apps.triples.actions.imports import import_triples
 from apps.triples.actions.triples import withdraw_draft
 from apps.triples.execution.ingest import plan_entries
 from apps.triples.formats import read_entries
 from apps.triples.models import Triple
-from apps.triples.selectors.entry_comparison import Comparison
+from apps.triples.selectors.entry_comparison import EntryComparison
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.triples.factories import TEXTS, make_draft, make_snapshot
 
@@ -54,7 +54,7 @@ def file_of(*entries) -> bytes:
 
 
 def take(project, *entries, actor=None, **options):
-    source, errors = Source("gold.jsonl", io.BytesIO(file_of(*entries))), ErrorList()
+    source, errors = TableFile("gold.jsonl", io.BytesIO(file_of(*entries))), ErrorList()
     rows = read_entries(source, errors, format="jsonl")
     actor = actor or lead_of(project)
     return import_triples(project=project, rows=rows, file=source, errors=errors, actor=actor, at=AT, **options)
@@ -62,8 +62,8 @@ def take(project, *entries, actor=None, **options):
 
 def look(project, *entries, **options):
     """The plan; nothing is written."""
-    source, errors = Source("gold.jsonl", io.BytesIO(file_of(*entries))), ErrorList()
-    comparison = Comparison(project=project, file=source, errors=errors, **options)
+    source, errors = TableFile("gold.jsonl", io.BytesIO(file_of(*entries))), ErrorList()
+    comparison = EntryComparison(project=project, file=source, errors=errors, **options)
     return plan_entries(comparison, read_entries(source, errors, format="jsonl"))
 
 

@@ -32,7 +32,7 @@ SURE = 0.99
 WEEK = timedelta(days=7)
 
 
-class Look(NamedTuple):
+class DriftCheck(NamedTuple):
     """A pair that came back to somebody blindly in the week of this Monday: their first grade, and the one again."""
 
     week: date
@@ -40,7 +40,7 @@ class Look(NamedTuple):
     again: int
 
 
-class Week(NamedTuple):
+class FigureWeek(NamedTuple):
     """The figure of the week that begins on this Monday, from `n` grades."""
 
     begins: date
@@ -48,13 +48,13 @@ class Week(NamedTuple):
     n: int
 
 
-class Line(NamedTuple):
+class DriftLine(NamedTuple):
     """Weeks with enough grades, oldest first.
 
     `usual` is where a week lies 19 times of 20, going by those before the last four; None where these are below three.
     """
 
-    weeks: list[Week]
+    weeks: list[FigureWeek]
     usual: tuple[float, float] | None
 
 
@@ -79,21 +79,23 @@ def lately_from(today: date) -> date:
     return monday_of(today) - (LATE - 1) * WEEK
 
 
-def alike_by_week(looks: Iterable[Look]) -> list[Week]:
+def alike_by_week(looks: Iterable[DriftCheck]) -> list[FigureWeek]:
     """What share of the pairs that came back was graded as at first."""
     found: dict[date, list[bool]] = defaultdict(list)
     for look in looks:
         found[look.week].append(look.first == look.again)
-    return [Week(week, fmean(alike), len(alike)) for week, alike in sorted(found.items())]
+    return [FigureWeek(week, fmean(alike), len(alike)) for week, alike in sorted(found.items())]
 
 
-def mean_by_week(dated: Dated, since: date) -> list[Week]:
+def mean_by_week(dated: Dated, since: date) -> list[FigureWeek]:
     """The mean grade given in each week to pairs that two people or more graded."""
     grades, weeks, _ = _cells(dated)
     is_told = weeks >= (since - EPOCH).days
     begun, place = np.unique(weeks[is_told], return_inverse=True)
     counts, sums = np.bincount(place), np.bincount(place, weights=grades[is_told])
-    return [Week(date_of(day), float(sums[at] / counts[at]), int(counts[at])) for at, day in enumerate(begun.tolist())]
+    return [
+        FigureWeek(date_of(day), float(sums[at] / counts[at]), int(counts[at])) for at, day in enumerate(begun.tolist())
+    ]
 
 
 def creep(dated: Dated, lately: date) -> Lean:
@@ -119,7 +121,7 @@ def _cells(dated: Dated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return grades, mondays(dated.days[item, person]), item
 
 
-def fall(looks: Sequence[Look], lately: date) -> Fall:
+def fall(looks: Sequence[DriftCheck], lately: date) -> Fall:
     """How far people agree with themselves since `lately`, beside before."""
     old = [look.first == look.again for look in looks if look.week < lately]
     new = [look.first == look.again for look in looks if look.week >= lately]
@@ -142,12 +144,12 @@ def change_of(before: Rate, now: Rate, confidence: float = SURE) -> tuple[float,
     return new - old - down, new - old + up
 
 
-def line_of(weeks: Iterable[Week], lately: date, *, low: float, high: float) -> Line | None:
+def line_of(weeks: Iterable[FigureWeek], lately: date, *, low: float, high: float) -> DriftLine | None:
     """The line through the weeks that have enough grades; None where fewer than three have. Values lie in low..high."""
     told = [week for week in weeks if week.n >= FEWEST_IN_A_WEEK]
     if len(told) < LEAST_WEEKS:
         return None
-    return Line(told, _usual([week.value for week in told if week.begins < lately], low, high))
+    return DriftLine(told, _usual([week.value for week in told if week.begins < lately], low, high))
 
 
 def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, float] | None:

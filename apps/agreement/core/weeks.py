@@ -39,7 +39,7 @@ class Median(NamedTuple):
     n: int
 
 
-class Week(NamedTuple):
+class AnnotatorWeek(NamedTuple):
     """The week that begins on a Monday: how a person leaned and agreed in it, and the milliseconds a pair took."""
 
     begins: date
@@ -104,7 +104,7 @@ def weeks_of(
     person: int,
     paces: Mapping[date, NDArray[np.int64]],
     most: int,
-) -> list[Week]:
+) -> list[AnnotatorWeek]:
     """The last weeks in which the person graded, at most `most` of them, oldest first.
 
     `paces` tells the milliseconds of the pairs of each week, by its Monday. α is over the items the person graded in
@@ -118,7 +118,7 @@ def weeks_of(
         inside = begun == (week - EPOCH).days
         counts = category_counts(ratings.codes[inside], len(ratings.grades))
         alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
-        found.append(Week(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
+        found.append(AnnotatorWeek(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
     return found
 
 

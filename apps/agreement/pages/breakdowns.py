@@ -18,7 +18,7 @@ from apps.agreement.selectors.breakdowns import (
     QUERY,
     WAYS,
     WEEK,
-    Part,
+    AlphaPart,
     Tight,
     boundaries_in,
     overview_of,
@@ -83,14 +83,14 @@ def _parts(project: Project, rounds: list[Round], by: str) -> dict[str, Any]:
     }
 
 
-def _by_part(parts: list[Part], way: str) -> SafeString:
+def _by_part(parts: list[AlphaPart], way: str) -> SafeString:
     """The parts that have an α; why others have none stands in the table."""
     drawn = [part for part in parts if part.alpha.is_defined]
     rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in drawn]
     return coefficient_chart(f"α ordinal by {way.lower()}, with 95 % intervals", rows)
 
 
-def _by_week(parts: list[Part]) -> SafeString:
+def _by_week(parts: list[AlphaPart]) -> SafeString:
     moments = [alpha_moment(day_label(date.fromisoformat(part.label.name)), part.alpha) for part in parts]
     return plot(alpha_over_time("α ordinal by week, with 95 % intervals", moments))
 

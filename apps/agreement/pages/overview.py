@@ -27,7 +27,7 @@ from apps.agreement.selectors.breakdowns import Overview, overview_of
 from apps.agreement.selectors.grade_cache import ratings_in
 from apps.calibration import rules
 from apps.common.drawing.charts import plot
-from apps.common.drawing.svg import Estimate, clip
+from apps.common.drawing.svg import DrawnEstimate, clip
 from apps.metrics.agreement import Coefficient, cohen_kappa, kappa_of_maximum, pair_gwet_ac
 from apps.metrics.agreement.ratings import Ratings, alpha_of_table, pair_agreement
 
@@ -77,7 +77,7 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
     }
 
 
-def _everybody(grades: Overview) -> list[Estimate]:
+def _everybody(grades: Overview) -> list[DrawnEstimate]:
     """The coefficients that are corrected for chance: the bands of the chart speak of no others."""
     return [
         estimate(found.name, "", found, strong=found == grades.alpha)
@@ -105,7 +105,7 @@ def _seen(member: Member, rows: list[agreement.PersonRate]) -> list[agreement.Pe
     return [row for row in rows if rules.person_refusal(member, row.person) is None]
 
 
-def _verdict_estimates(verdicts: agreement.VerdictAgreement) -> list[Estimate]:
+def _verdict_estimates(verdicts: agreement.VerdictAgreement) -> list[DrawnEstimate]:
     rows = [estimate(f"The {question.aspect}", "Fleiss' κ", question.kappa) for question in verdicts.questions]
     return [estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True), *rows]
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.agreement.core.weeks import Week
+from apps.agreement.core.weeks import AnnotatorWeek
 from apps.agreement.edges import Looked, coefficient_chart, estimate, frame, looked_at, of_grades, pair_row, short_names
 from apps.agreement.pages.breakdowns import alpha_moment, alpha_over_time, day_label, moment_figures
 from apps.agreement.pages.charts import Moment, over_time
@@ -97,7 +97,7 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
     }
 
 
-def _weeks(weeks: list[Week]) -> dict[str, Any]:
+def _weeks(weeks: list[AnnotatorWeek]) -> dict[str, Any]:
     """Three charts on one time: leaning, agreement, pace; each with its figures."""
     lean = [_moment(week, week.lean.value, week.lean.interval, week.lean.n, week.lean.reason) for week in weeks]
     alpha = [alpha_moment(day_label(week.begins), week.alpha) for week in weeks]
@@ -114,11 +114,13 @@ def _weeks(weeks: list[Week]) -> dict[str, Any]:
     }
 
 
-def _moment(week: Week, value: float | None, interval: tuple[float, float] | None, n: int, why: str = "") -> Moment:
+def _moment(
+    week: AnnotatorWeek, value: float | None, interval: tuple[float, float] | None, n: int, why: str = ""
+) -> Moment:
     return Moment(day_label(week.begins), value, interval, n, why)
 
 
-def _pace(week: Week) -> Moment:
+def _pace(week: AnnotatorWeek) -> Moment:
     """The median in seconds."""
     found = week.pace
     if found.value is None:

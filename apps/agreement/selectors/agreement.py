@@ -24,7 +24,7 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.metrics.agreement import Coefficient, fleiss_kappa
 from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 from apps.review.selectors import tracking
 
 
@@ -125,8 +125,8 @@ def verdict_agreement(project: Project) -> VerdictAgreement:
         kappa=fleiss_kappa(_pairs(table)),
         alike=Rate(table[0] + table[2], table.total()),
         questions=questions_of(met),
-        received=_rates(rates.side_rates(project, Side.AUTHOR)),
-        given=_rates(rates.side_rates(project, Side.REVIEWER)),
+        received=_rates(rates.side_rates(project, RateSide.AUTHOR)),
+        given=_rates(rates.side_rates(project, RateSide.REVIEWER)),
     )
 
 

@@ -18,8 +18,8 @@ from apps.common.digests import digest_of
 from apps.judging.models import Round
 from apps.metrics.agreement import MISSING, Coefficient
 from apps.metrics.agreement.grouped_alpha import (
+    AlphaChange,
     Boundary,
-    Change,
     Differing,
     PatternCounts,
     boundaries,
@@ -59,7 +59,7 @@ class Label(NamedTuple):
     name: str
 
 
-class Part(NamedTuple):
+class AlphaPart(NamedTuple):
     """A part of the `n` pairs that two people or more graded."""
 
     label: Label
@@ -71,7 +71,7 @@ class Part(NamedTuple):
 class Parts(NamedTuple):
     """The parts that are shown, of `total`. On `alike` queries nobody differs, and they are not among those shown."""
 
-    shown: list[Part]
+    shown: list[AlphaPart]
     total: int
     alike: int = 0
 
@@ -83,8 +83,8 @@ class Costly(NamedTuple):
     """
 
     query: Query
-    part: Part
-    change: Change
+    part: AlphaPart
+    change: AlphaChange
     worst: Boundary
     unclear: Unclear
 
@@ -209,8 +209,8 @@ def _parts(dated: Dated, by: str, of_query: Mapping[int, Label]) -> Parts:
     return Parts(rows, len(there), len(there) - len(told) if by == QUERY else 0)
 
 
-def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> Part:
-    return Part(label, counts.sizes[place], apart, counts.alpha_of(place))
+def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> AlphaPart:
+    return AlphaPart(label, counts.sizes[place], apart, counts.alpha_of(place))
 
 
 def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], NDArray[np.int64]]:

@@ -37,17 +37,17 @@ class Which(NamedTuple):
     column: int | None = None
 
 
-class Given(NamedTuple):
+class GivenGrade(NamedTuple):
     person: str
     grade: int
 
 
-class Difference(NamedTuple):
+class DifferingPair(NamedTuple):
     """One pair with what everybody gave it, by name, and what a lead decided, where one did."""
 
     query: Query
     version: BlockVersion
-    given: list[Given]
+    given: list[GivenGrade]
     decision: Adjudication | None
 
     @property
@@ -58,7 +58,7 @@ class Difference(NamedTuple):
 class Differences(NamedTuple):
     """`shown` pairs of `total`; `hidden` others are not told, since the reader may still be asked to grade them."""
 
-    shown: list[Difference]
+    shown: list[DifferingPair]
     total: int
     hidden: int
 
@@ -76,7 +76,7 @@ def differences(member: Member, rounds: Sequence[Round], which: Which) -> Differ
     decisions = _decisions(rounds, keys)
     names = dict(User.objects.filter(pk__in=ratings.people).values_list("pk", "name"))
     rows = [
-        Difference(queries[key[0]], versions[key[1]], list(_given(ratings, place, names)), decisions.get(key))
+        DifferingPair(queries[key[0]], versions[key[1]], list(_given(ratings, place, names)), decisions.get(key))
         for place, key in zip(shown, keys, strict=True)
     ]
     return Differences(rows, len(told), len(hidden))
@@ -132,11 +132,11 @@ def _still_to_grade(member: Member, ratings: Ratings, places: Sequence[int]) -> 
     return found
 
 
-def _given(ratings: Ratings, place: int, names: dict[int, str]) -> Iterator[Given]:
+def _given(ratings: Ratings, place: int, names: dict[int, str]) -> Iterator[GivenGrade]:
     row = ratings.codes[place].tolist()
     for person, code in sorted(zip(ratings.people, row, strict=True), key=lambda each: names[each[0]]):
         if code != MISSING:
-            yield Given(names[person], ratings.grades[code])
+            yield GivenGrade(names[person], ratings.grades[code])
 
 
 def _decisions(rounds: Sequence[Round], keys: Sequence[Key]) -> dict[Key, Adjudication]:

@@ -47,7 +47,7 @@ class GradesNotRead(Refusal):
         self.reading = reading
 
 
-class Source(NamedTuple):
+class GradeSource(NamedTuple):
     """Where the grades of some rounds come from: `newest` is the key of the project's last one.
 
     `reading` is what a job read or is about to; None for few grades, and where nobody asked yet. `closed_at` is when
@@ -79,15 +79,15 @@ def newest_of(project: Project) -> int:
     return Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def source_of(project: Project, rounds: Sequence[Round]) -> Source:
+def source_of(project: Project, rounds: Sequence[Round]) -> GradeSource:
     newest = newest_of(project)
     if newest <= MOST_AT_ONCE:  # keys count up from 1: there cannot be more
-        return Source(newest, False, None)
+        return GradeSource(newest, False, None)
     rows = ReadGrades.objects.filter(project=project, digest=digest_of_rounds(rounds))
     reading = rows.defer("packed").select_related("job").first()
     if reading is None and not _are_many(rounds):
-        return Source(newest, False, None)
-    return Source(newest, True, reading, _closed_at(rounds))
+        return GradeSource(newest, False, None)
+    return GradeSource(newest, True, reading, _closed_at(rounds))
 
 
 def _are_many(rounds: Sequence[Round]) -> bool:
@@ -129,7 +129,7 @@ def ratings_in(project: Project, rounds: Sequence[Round]) -> Ratings:
     return dated_in(project, rounds).ratings
 
 
-def _columns_of(source: Source, project: Project, rounds: Sequence[Round]) -> Columns:
+def _columns_of(source: GradeSource, project: Project, rounds: Sequence[Round]) -> Columns:
     if not source.is_many:
         return columns_in(project, rounds)
     if source.reading is None or source.reading.read_at is None:
@@ -145,7 +145,7 @@ def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable
     return _kept(source_of(project, rounds), project, rounds, name, compute)
 
 
-def _kept(source: Source, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+def _kept(source: GradeSource, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
     of = [name, sorted(round_.pk for round_ in rounds), project.grades]
     key = f"agreement:{project.slug}:{digest_of(of)}"
     store = caches[GRADES] if name == GRADES else cache

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member
-from apps.agreement.core.weeks import Lean, Week, lean_of, leans, monday_of, weeks_of
+from apps.agreement.core.weeks import AnnotatorWeek, Lean, lean_of, leans, monday_of, weeks_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import QuestionAgreement
 from apps.agreement.selectors.differing_pairs import may_still_be_given
@@ -65,7 +65,7 @@ class BesideOthers(NamedTuple):
     others: list[PairAgreement]
     alphas: list[Coefficient]
     other_count: int
-    weeks: list[Week]
+    weeks: list[AnnotatorWeek]
 
 
 class PersonSheet(NamedTuple):

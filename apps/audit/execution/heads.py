@@ -22,7 +22,7 @@ from apps.common.digests import canonical_json
 log = logging.getLogger(__name__)
 
 
-class Head(NamedTuple):
+class ChainHead(NamedTuple):
     """How long a chain was, and the digest of its last link then."""
 
     length: int
@@ -53,21 +53,21 @@ def fault_of(chain: Chain) -> str | None:
     return None
 
 
-def has_link(chain: Chain, head: Head) -> bool:
+def has_link(chain: Chain, head: ChainHead) -> bool:
     """Whether the chain has gone through this head."""
     if head.length == 0:
         return True
     return Link.objects.filter(chain=chain, position=head.length, chain_digest=head.digest).exists()
 
 
-def noted_head(name: str) -> Head | None:
+def noted_head(name: str) -> ChainHead | None:
     """The head that was noted last outside the database; None when there is no note, or none that can be read."""
     path = _path(name)
     if path is None:
         return None
     try:
         noted = json.loads(path.read_text())
-        return Head(int(noted["length"]), str(noted["digest"]))
+        return ChainHead(int(noted["length"]), str(noted["digest"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as problem:
@@ -75,7 +75,7 @@ def noted_head(name: str) -> Head | None:
         return None
 
 
-def note(name: str, head: Head) -> None:
+def note(name: str, head: ChainHead) -> None:
     """Write a head down outside the database. A folder that cannot be written to is told of and stops nobody."""
     path = _path(name)
     if path is None:

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from apps.audit.execution import heads
-from apps.audit.execution.heads import Head
+from apps.audit.execution.heads import ChainHead
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.sealed_kinds import SealedKind, kinds
 from apps.common.digests import digest_of
@@ -27,7 +27,7 @@ GENESIS = digest_of("karat audit chain")
 SITE = "site"
 
 
-class Record(NamedTuple):
+class SealedRecord(NamedTuple):
     kind: str
     record_id: int
     project_id: int | None
@@ -77,7 +77,7 @@ def chain_name(project_id: int | None) -> str:
     return SITE if project_id is None else f"project-{project_id}"
 
 
-def _read(kind: SealedKind, after: int) -> list[Record]:
+def _read(kind: SealedKind, after: int) -> list[SealedRecord]:
     related = kind.project_path.rpartition("__")[0]
     rows = unsealed(kind, after=after).order_by("pk")
     if related:
@@ -85,9 +85,9 @@ def _read(kind: SealedKind, after: int) -> list[Record]:
     return [_record(kind, row) for row in rows[:BATCH]]
 
 
-def _record(kind: SealedKind, row: Model) -> Record:
+def _record(kind: SealedKind, row: Model) -> SealedRecord:
     project_id = project_of(kind, row)
-    return Record(kind.name, row.pk, project_id, record_digest(kind, row, project_id))
+    return SealedRecord(kind.name, row.pk, project_id, record_digest(kind, row, project_id))
 
 
 def project_of(kind: SealedKind, row: Model) -> int | None:
@@ -97,15 +97,15 @@ def project_of(kind: SealedKind, row: Model) -> int | None:
     return getattr(row, f"{last}_id")
 
 
-def _seal_batch(batch: list[Record]) -> int:
-    by_project: dict[int | None, list[Record]] = defaultdict(list)
+def _seal_batch(batch: list[SealedRecord]) -> int:
+    by_project: dict[int | None, list[SealedRecord]] = defaultdict(list)
     for record in batch:
         by_project[record.project_id].append(record)
     return sum(_append(project_id, records) for project_id, records in by_project.items())
 
 
 @transaction.atomic
-def _append(project_id: int | None, records: list[Record]) -> int:
+def _append(project_id: int | None, records: list[SealedRecord]) -> int:
     name = chain_name(project_id)
     Chain.objects.get_or_create(name=name, defaults={"project_id": project_id, "digest": GENESIS})
     chain = Chain.objects.select_for_update().get(name=name)
@@ -134,14 +134,14 @@ def _close(chain: Chain, fault: str | None) -> None:
     """Sign the new head and note it outside. A head that was not ours before stays without: nothing is covered up."""
     if fault is None:
         heads.sign(chain)
-        head = Head(chain.length, chain.digest)
+        head = ChainHead(chain.length, chain.digest)
         transaction.on_commit(lambda: heads.note(chain.name, head), robust=True)
     else:
         log.error("The audit chain %s was changed past Karat: %s. Run karat verify-audit.", chain.name, fault)
     chain.save(update_fields=["length", "digest", "signature"])
 
 
-def _without_sealed(records: list[Record]) -> Iterable[Record]:
+def _without_sealed(records: list[SealedRecord]) -> Iterable[SealedRecord]:
     """Another sealer may have been here between our reading and our lock."""
     sealed = set(
         Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.accounts.models import Project
 from apps.audit.execution import heads
-from apps.audit.execution.heads import Head
+from apps.audit.execution.heads import ChainHead
 from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
 from apps.audit.models import Chain, Link
 from apps.audit.selectors.sealed_kinds import digest_checks, kind_named, kinds
@@ -26,7 +26,7 @@ class Break:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChainCheck:
     """What a walk along one chain found. `digest` is the head: kept elsewhere, it tells of a cut tail.
 
     `faults` are sentences about frozen things whose digests, taken again, are not those on record.
@@ -44,7 +44,7 @@ class Verdict:
         return self.broken is None and not self.faults
 
 
-def verify_chain(project: Project | None) -> Verdict:
+def verify_chain(project: Project | None) -> ChainCheck:
     """Recompute every digest of one chain, and of what was frozen in its project.
 
     `project` None is the chain of what belongs to no project.
@@ -53,13 +53,13 @@ def verify_chain(project: Project | None) -> Verdict:
     waiting = count_unsealed(project)
     chain = Chain.objects.filter(name=name).first()
     if chain is None:
-        return Verdict(name, 0, waiting, GENESIS, _missing(name, project, waiting), _faults_in(project))
+        return ChainCheck(name, 0, waiting, GENESIS, _missing(name, project, waiting), _faults_in(project))
     links, digest, broken = _walk(chain)
     if broken is None and (links, digest) != (chain.length, chain.digest):
         broken = Break(links + 1, "", 0, f"the head counts {chain.length:,} links, the chain has {links:,}")
     if broken is None and (fault := heads.fault_of(chain)):
         broken = Break(links, "", 0, fault)
-    return Verdict(name, links, waiting, digest, broken, _faults_in(project))
+    return ChainCheck(name, links, waiting, digest, broken, _faults_in(project))
 
 
 def links_hold(chain: Chain) -> bool:
@@ -68,7 +68,7 @@ def links_hold(chain: Chain) -> bool:
     return broken is None and (links, digest) == (chain.length, chain.digest)
 
 
-def is_passed(project: Project | None, head: Head) -> bool:
+def is_passed(project: Project | None, head: ChainHead) -> bool:
     """Whether the chain has gone through a head that somebody kept."""
     chain = Chain.objects.filter(name=chain_name(project.pk if project else None)).first()
     return head.length == 0 if chain is None else heads.has_link(chain, head)

@@ -11,7 +11,7 @@ PAGE_SIZE = 50
 MAX_KEY = 2**63 - 1
 
 
-class Filters(NamedTuple):
+class EventFilters(NamedTuple):
     """What an audit page may be narrowed by; nothing else from outside reaches a query."""
 
     actor: int | None = None
@@ -20,9 +20,9 @@ class Filters(NamedTuple):
     object_id: str = ""
 
 
-def events_in(project: Project, filters: Filters | None = None) -> QuerySet[Event]:
+def events_in(project: Project, filters: EventFilters | None = None) -> QuerySet[Event]:
     events = Event.objects.filter(project=project).select_related("actor").order_by("-pk")
-    chosen = {name: value for name, value in (filters or Filters())._asdict().items() if value}
+    chosen = {name: value for name, value in (filters or EventFilters())._asdict().items() if value}
     if "actor" in chosen:
         chosen["actor_id"] = chosen.pop("actor")
     return events.filter(**chosen)

@@ -12,7 +12,7 @@ from apps.calibration.forms import LogForm
 from apps.calibration.selectors import log, rates
 from apps.calibration.serializers import LogOut, RatesOut, entry_out, rates_out
 from apps.common.web.paging import only_known
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 
 LOG_FILTERS = ("author", "reviewer", "reason", "category", "domain", "source", "month", "origin")
 
@@ -54,16 +54,16 @@ class RatesView(ProjectAPIView):
 
     @extend_schema(
         operation_id="quality_rates",
-        parameters=[OpenApiParameter("side", str, enum=Side.values)],
+        parameters=[OpenApiParameter("side", str, enum=RateSide.values)],
         responses=RatesOut,
     )
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"side"})
-        found = rates.side_rates(self.project, self._side(request.query_params.get("side", Side.AUTHOR.value)))
+        found = rates.side_rates(self.project, self._side(request.query_params.get("side", RateSide.AUTHOR.value)))
         shown = [row for row in found.people if rules.person_refusal(self.member, row.person) is None]
         return Response(rates_out(found, shown))
 
-    def _side(self, value: Any) -> Side:
-        if value not in Side.values:
-            raise ValidationError({"side": f"One of: {', '.join(Side.values)}."})
-        return Side(value)
+    def _side(self, value: Any) -> RateSide:
+        if value not in RateSide.values:
+            raise ValidationError({"side": f"One of: {', '.join(RateSide.values)}."})
+        return RateSide(value)

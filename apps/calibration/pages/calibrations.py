@@ -20,7 +20,7 @@ from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import comparison, in_words
 from apps.calibration.selectors.openings import why_in_words
 from apps.review.edges.choices import categories_shown, reasons_shown
-from apps.review.enums import Choice, Side
+from apps.review.enums import RateSide, VerdictChoice
 from apps.triples.selectors.triples import expected_blocks
 
 SECTION = "Agreement"
@@ -67,7 +67,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
             project=project,
             subject=chosen["subject"],
             partner=chosen["partner"],
-            side=Side(chosen["side"]),
+            side=RateSide(chosen["side"]),
             lead=member_of(request).user,
             reason=chosen["reason"],
             at=timezone.now(),
@@ -81,7 +81,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def check(request: HttpRequest, project: Project) -> HttpResponse:
-    """Look at the charts now, as the chore does every few hours."""
+    """Look at the charts now, as the task does every few hours."""
     checked = actions.check_project(project=project, actor=member_of(request).user, at=timezone.now())
     for sentence in checked.refused:
         messages.warning(request, f"The rule fires, and no calibration could be opened. {sentence}")
@@ -275,7 +275,7 @@ def answer(request: HttpRequest, project: Project, number: int, place: int) -> H
             raise
         return _again(request, item, refusal.sentence)
     request.session[LAST_ANSWERED] = [found.pk, place]
-    word = "confirmed" if given.choice == Choice.CONFIRM else "flagged"
+    word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
     messages.info(request, f"Item {place} {word}.")
     following = _next_item(found, calibrations.own_verdicts(found, person), place)
     if following is None:

@@ -23,7 +23,7 @@ from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import percent
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
 
 SECTION = "Agreement"
@@ -96,7 +96,7 @@ def _lines(member: Member, form: LogForm) -> Iterator[str]:
 def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
     """Rates of one side: everybody's for leads, one's own for others; broken down, and the chart of one person."""
     member = member_of(request)
-    side = _one_of(Side, request.GET.get("side") or Side.AUTHOR.value)
+    side = _one_of(RateSide, request.GET.get("side") or RateSide.AUTHOR.value)
     by = request.GET.get("by") or Dimension.MONTH.value
     if by != BY_REASON:
         _one_of(Dimension, by)
@@ -115,7 +115,7 @@ def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
         "section": SECTION,
         "part": "rates",
         "side": side,
-        "sides": Side,
+        "sides": RateSide,
         "by": by,
         "ways": [(dimension.value, dimension.value) for dimension in Dimension] + [(BY_REASON, BY_REASON)],
         "found": found,
@@ -151,7 +151,7 @@ def _chosen(member: Member, found: SideRates, text: str) -> PersonRates | None:
     return by_person[int(text)]
 
 
-def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, str], side: Side) -> Any:
+def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, str], side: RateSide) -> Any:
     """Rates in percent on one axis, everybody first; who is calibrating is drawn hollow."""
     rows = [_estimate("Everybody", found.everybody, strong=True)]
     rows += [_estimate(charts.clip(names[row.person], 22), row) for row in shown]
@@ -170,16 +170,16 @@ def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, st
     )
 
 
-def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.Estimate:
+def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.DrawnEstimate:
     if row.people.value is None or row.people.interval is None:
-        return charts.Estimate(label, None, strong=strong, why="no review of people’s triples yet")
+        return charts.DrawnEstimate(label, None, strong=strong, why="no review of people’s triples yet")
     low, high = row.people.interval
-    return charts.Estimate(
+    return charts.DrawnEstimate(
         label, row.people.value * 100, low * 100, high * 100, row.people.n, "", strong, open=row.is_calibrating
     )
 
 
-def _control(groups: list[Group], found: SideRates, name: str, side: Side) -> dict[str, Any]:
+def _control(groups: list[Group], found: SideRates, name: str, side: RateSide) -> dict[str, Any]:
     """The control chart of one person, and its figures."""
     shown = groups[-MOST_POINTS:]
     mean = found.mean or 0.0

@@ -11,12 +11,12 @@ from apps.calibration.selectors.calibrations import live_verdicts
 from apps.metrics.agreement import Coefficient, cohen_kappa, undefined
 from apps.metrics.agreement.ratings import Rate
 from apps.review.core.policies import ASPECTS, aspects_flagged
-from apps.review.enums import Category, Choice, Reason
+from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 
 
-class Said(NamedTuple):
+class WordedVerdict(NamedTuple):
     """A verdict in words."""
 
     who: str
@@ -26,14 +26,14 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedItem:
     """One item beside what the round decided back then; `first` is the subject's answer, `second` the partner's."""
 
     item: CalibrationItem
     triple: Triple
-    first: Said | None
-    second: Said | None
-    then: list[Said]
+    first: WordedVerdict | None
+    second: WordedVerdict | None
+    then: list[WordedVerdict]
     is_alike: bool | None
 
     @property
@@ -50,35 +50,35 @@ class QuestionFigure:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    rows: list[Compared]
+class SittingComparison:
+    rows: list[ComparedItem]
     figures: list[QuestionFigure]
 
 
 def in_words(choice: str, reasons: list[str], category: str) -> str:
-    if choice != Choice.FLAG:
+    if choice != VerdictChoice.FLAG:
         return "confirmed"
     named = [str(Reason(reason).label).removeprefix("Answer ") for reason in reasons]
     return ", ".join([*named, *([str(Category(category).label)] if category else [])]).lower()
 
 
-def _said(verdict: CalibrationVerdict | Verdict, who: str) -> Said:
-    return Said(
+def _said(verdict: CalibrationVerdict | Verdict, who: str) -> WordedVerdict:
+    return WordedVerdict(
         who,
-        verdict.choice == Choice.FLAG,
+        verdict.choice == VerdictChoice.FLAG,
         in_words(verdict.choice, verdict.reasons, verdict.category),
         verdict.note,
     )
 
 
-def comparison(calibration: Calibration) -> Comparison:
+def comparison(calibration: Calibration) -> SittingComparison:
     """Both answers to each item, what was said back then, and how far the two agree. Only once nobody is blind."""
     items = list(calibration.items.select_related("revision__triple").order_by("number"))
     given = {
         (verdict.item_id, verdict.person_id): verdict
         for verdict in live_verdicts().filter(item__calibration=calibration)
     }
-    then: defaultdict[int, list[Said]] = defaultdict(list)
+    then: defaultdict[int, list[WordedVerdict]] = defaultdict(list)
     past = Verdict.objects.filter(revision__in=[item.revision_id for item in items], superseded_by=None)
     for verdict in past.select_related("reviewer").order_by("seat__number"):
         then[verdict.revision_id].append(_said(verdict, str(verdict.reviewer)))
@@ -88,7 +88,7 @@ def comparison(calibration: Calibration) -> Comparison:
         if one and two:
             pairs.append((one, two))
         rows.append(
-            Compared(
+            ComparedItem(
                 item=item,
                 triple=item.revision.triple,
                 first=_said(one, str(calibration.subject)) if one else None,
@@ -97,13 +97,13 @@ def comparison(calibration: Calibration) -> Comparison:
                 is_alike=one.choice == two.choice if one and two else None,
             )
         )
-    return Comparison(rows, figures_of(pairs))
+    return SittingComparison(rows, figures_of(pairs))
 
 
 def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
     """Confirm or flag, then each of the three questions: how often alike, and Cohen's kappa."""
     answers: dict[str, list[tuple[bool, bool]]] = {
-        "Confirm or flag": [(one.choice == Choice.FLAG, two.choice == Choice.FLAG) for one, two in pairs]
+        "Confirm or flag": [(one.choice == VerdictChoice.FLAG, two.choice == VerdictChoice.FLAG) for one, two in pairs]
     }
     for aspect in ASPECTS:
         answers[aspect.capitalize()] = [

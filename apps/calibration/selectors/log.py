@@ -35,7 +35,7 @@ class Cursor(NamedTuple):
         return f"{self.flag}.{self.drop}"
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """One line of the log. A drop names no reasons of its own: the flags that led to it stand as lines beside it."""
 
     kind: str
@@ -68,8 +68,8 @@ class Entry(NamedTuple):
         return "machine" if self.triple.is_machine_written else "people"
 
 
-class Page(NamedTuple):
-    entries: list[Entry]
+class LogPage(NamedTuple):
+    entries: list[LogEntry]
     next: Cursor | None
 
 
@@ -81,7 +81,7 @@ def cursor_from(text: str) -> Cursor:
     return Cursor(min(int(flag), MAX_KEY), min(int(drop), MAX_KEY))
 
 
-def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *, most: int = PER_PAGE) -> Page:
+def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *, most: int = PER_PAGE) -> LogPage:
     """One page of what this member may see. Veiled triples are left out for who reviews them once more."""
     cursor = cursor or Cursor()
     hidden = veiled_triples(member.user)
@@ -91,15 +91,15 @@ def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *
     found.sort(key=lambda entry: (entry.at, entry.kind, entry.key), reverse=True)
     shown = found[:most]
     if len(found) <= most:
-        return Page(shown, None)
-    return Page(shown, Cursor(_lowest(shown, FLAG, cursor.flag), _lowest(shown, DROP, cursor.drop)))
+        return LogPage(shown, None)
+    return LogPage(shown, Cursor(_lowest(shown, FLAG, cursor.flag), _lowest(shown, DROP, cursor.drop)))
 
 
-def _lowest(entries: list[Entry], kind: str, otherwise: int) -> int:
+def _lowest(entries: list[LogEntry], kind: str, otherwise: int) -> int:
     return min((entry.key for entry in entries if entry.kind == kind), default=otherwise)
 
 
-def everything(member: Member, narrowed: LogFilter) -> Iterator[Entry]:
+def everything(member: Member, narrowed: LogFilter) -> Iterator[LogEntry]:
     """The whole log in pages, for a download: memory stays flat and no query runs long."""
     page = page_of(member, narrowed, most=CHUNK)
     yield from page.entries
@@ -108,8 +108,8 @@ def everything(member: Member, narrowed: LogFilter) -> Iterator[Entry]:
         yield from page.entries
 
 
-def _flag(verdict: Verdict) -> Entry:
-    return Entry(
+def _flag(verdict: Verdict) -> LogEntry:
+    return LogEntry(
         FLAG,
         verdict.given_at,
         verdict.revision,
@@ -121,8 +121,8 @@ def _flag(verdict: Verdict) -> Entry:
     )
 
 
-def _drop(drop: Resolution) -> Entry:
-    return Entry(DROP, drop.resolved_at, drop.revision, [], "", drop.reason, drop.decided_by, drop.pk)
+def _drop(drop: Resolution) -> LogEntry:
+    return LogEntry(DROP, drop.resolved_at, drop.revision, [], "", drop.reason, drop.decided_by, drop.pk)
 
 
 COLUMNS = (
@@ -144,7 +144,7 @@ COLUMNS = (
 )
 
 
-def as_row(entry: Entry) -> list[Any]:
+def as_row(entry: LogEntry) -> list[Any]:
     """The line as it stands in a download, in the order of COLUMNS."""
     triple = entry.triple
     return [

@@ -14,7 +14,7 @@ from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem
 from apps.calibration.selectors import rates
 from apps.common.text.wording import percent
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 from apps.review.selectors.tracking import past_rounds
 
 OLDEST_TIMES = 4
@@ -76,7 +76,7 @@ def lot(seed: str, pk: int) -> str:
 
 def partners_for(project: Project, subject: User) -> list[User]:
     """Reviewers to review beside `subject`: those in no open calibration first, then the most experienced."""
-    reviewed = {row.person: row for row in rates.side_rates(project, Side.REVIEWER).people}
+    reviewed = {row.person: row for row in rates.side_rates(project, RateSide.REVIEWER).people}
     busy: Counter[int] = Counter()
     open_ones = Calibration.objects.filter(project=project).exclude(state=CalibrationState.CLOSED)
     for pair in open_ones.values_list("subject", "partner"):
@@ -94,7 +94,7 @@ class Fired(NamedTuple):
     """A person for whom the rule asks for a calibration that there is not yet."""
 
     person: int
-    side: Side
+    side: RateSide
     signal: Signal
 
 
@@ -106,7 +106,7 @@ def fired_in(project: Project) -> list[Fired]:
     had = {(person, side, period) for person, side, _, period in there}
     return [
         Fired(row.person, side, row.signal)
-        for side in Side
+        for side in RateSide
         for row in rates.side_rates(project, side).people
         if row.signal is not None
         and (row.person, side) not in unfinished

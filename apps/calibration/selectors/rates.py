@@ -17,15 +17,15 @@ from apps.calibration.core.control_chart import Count, Group, Signal, groups_of,
 from apps.common.digests import digest_of
 from apps.metrics.agreement.ratings import Rate
 from apps.queries.enums import Difficulty
-from apps.review.enums import Reason, Side
+from apps.review.enums import RateSide, Reason
 from apps.review.selectors import tracking
-from apps.review.selectors.tracking import Dimension, Tally
+from apps.review.selectors.tracking import Dimension, FlagTally
 
 KEPT_SECONDS = 3600
 NONE_NAMED = "none named"
 DENOMINATORS = {
-    Side.AUTHOR: "flags received among verdicts in first rounds",
-    Side.REVIEWER: "flags given among all verdicts",
+    RateSide.AUTHOR: "flags received among verdicts in first rounds",
+    RateSide.REVIEWER: "flags given among all verdicts",
 }
 
 
@@ -46,7 +46,7 @@ class PersonRates(NamedTuple):
 class SideRates(NamedTuple):
     """Everybody on one side. `mean` is p̄ of the control charts, None before anything was counted."""
 
-    side: Side
+    side: RateSide
     mean: float | None
     people: list[PersonRates]
     everybody: PersonRates
@@ -58,7 +58,7 @@ class SideRates(NamedTuple):
         return [] if self.mean is None else groups_of(self.counts.get(person, []), self.mean, self.least)
 
 
-class Part(NamedTuple):
+class BreakdownRate(NamedTuple):
     """One value of a breakdown."""
 
     label: str
@@ -72,13 +72,13 @@ def kept(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
-def side_rates(project: Project, side: Side) -> SideRates:
+def side_rates(project: Project, side: RateSide) -> SideRates:
     tallies = kept(project, "tallies", lambda: tracking.tallies(project, side), side.value)
     least, few = policy(project, "calibration_reviews"), policy(project, "calibrating_reviews")
     return rates_from(tallies, side, least=least, few=few)
 
 
-def rates_from(tallies: Iterable[Tally], side: Side, *, least: int, few: int) -> SideRates:
+def rates_from(tallies: Iterable[FlagTally], side: RateSide, *, least: int, few: int) -> SideRates:
     """Rates, charts and signals from the tallies of one side. No database."""
     people: dict[int, Counter[bool]] = {}
     flags: dict[int, Counter[bool]] = {}
@@ -113,7 +113,7 @@ def rates_from(tallies: Iterable[Tally], side: Side, *, least: int, few: int) ->
     return SideRates(side, mean, rows, everybody, counts, least)
 
 
-def breakdown(project: Project, side: Side, by: Dimension, person: int | None = None) -> list[Part]:
+def breakdown(project: Project, side: RateSide, by: Dimension, person: int | None = None) -> list[BreakdownRate]:
     """Rates by the values of one dimension, in their order."""
     shares = tracking.shares(project, side, by, person)  # not kept: a triple's properties change without a verdict
     labels = dict(Difficulty.choices) if by is Dimension.DIFFICULTY else {}
@@ -122,16 +122,16 @@ def breakdown(project: Project, side: Side, by: Dimension, person: int | None = 
         found.setdefault(share.value, {})[share.is_machine] = Rate(share.flags, share.n)
     nothing = Rate(0, 0)
     return [
-        Part(str(labels.get(value, value)) or NONE_NAMED, rates.get(False, nothing), rates.get(True, nothing))
+        BreakdownRate(str(labels.get(value, value)) or NONE_NAMED, rates.get(False, nothing), rates.get(True, nothing))
         for value, rates in found.items()
     ]
 
 
-def by_reason(project: Project, side: Side, of: PersonRates, person: int | None = None) -> list[Part]:
+def by_reason(project: Project, side: RateSide, of: PersonRates, person: int | None = None) -> list[BreakdownRate]:
     """How often each reason was named among the reviews of `of`. One flag may name several, so they do not add up."""
     named = kept(project, "reasons", lambda: tracking.reasons_named(project, side, person), side.value, person)
     return [
-        Part(
+        BreakdownRate(
             str(reason.label),
             Rate(named[reason.value, False], of.people.n),
             Rate(named[reason.value, True], of.machine.n),

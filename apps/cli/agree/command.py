@@ -17,8 +17,16 @@ from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
 from apps.metrics.agreement import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.agreement.alpha_values import LEVELS
-from apps.metrics.files.labels import REPEATS, Labelling, Reading, Strata, labelling_of, read_labels, read_strata
-from apps.metrics.files.labels.columns import ROLES, Form
+from apps.metrics.files.labels import (
+    REPEATS,
+    LabelLayout,
+    Labelling,
+    LabelStrata,
+    labelling_of,
+    read_labels,
+    read_strata,
+)
+from apps.metrics.files.labels.columns import ROLES, ColumnLayout
 from apps.metrics.files.labels.labelling import remarks_on
 from apps.metrics.files.labels.misread import misread
 from apps.metrics.statistics.seeds import DEFAULT_SEED
@@ -105,10 +113,10 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _labelling(args: argparse.Namespace) -> tuple[Form, Labelling]:
+def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
     """The form of the file and its labels. Raises InputErrors with all that is wrong, up to a number."""
     errors = ErrorList(MOST_TOLD)
-    reading = Reading(
+    reading = LabelLayout(
         columns=tuple(args.columns),
         has_heading=not args.no_heading,
         missing=frozenset(args.missing),
@@ -130,7 +138,7 @@ def _labelling(args: argparse.Namespace) -> tuple[Form, Labelling]:
     return form, labelling
 
 
-def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:
+def _strata(args: argparse.Namespace, labelling: Labelling) -> LabelStrata | None:
     """The strata that `--by` names; None without. Raises InputErrors as `_labelling` does."""
     if not args.by:
         return None

@@ -22,7 +22,7 @@ from apps.metrics.agreement import (
 )
 from apps.metrics.agreement.label_model import Diagnosis, Labels, diagnose
 from apps.metrics.files.labels.labelling import Counts, Labelling
-from apps.metrics.files.labels.strata import Strata
+from apps.metrics.files.labels.strata import LabelStrata
 
 SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 
@@ -72,7 +72,7 @@ class Figures:
 
 
 def figures_of(
-    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: Strata | None = None
+    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: LabelStrata | None = None
 ) -> Figures:
     counts = category_counts(labelling.rated, len(labelling.categories))
     return Figures(
@@ -87,7 +87,7 @@ def figures_of(
     )
 
 
-def _by_stratum(labelling: Labelling, strata: Strata, settings: Settings) -> list[StratumFigures]:
+def _by_stratum(labelling: Labelling, strata: LabelStrata, settings: Settings) -> list[StratumFigures]:
     """Each stratum by itself, on the scale of the whole file: by field, then most items first, then by name."""
     found = []
     for division in strata.divisions:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from apps.common.errors import InputError
 
 
-class Answer(NamedTuple):
+class SystemAnswer(NamedTuple):
     """What came back for a query: (block id, score) pairs, best first, and how many seconds it took."""
 
     query_id: str
@@ -34,7 +34,7 @@ class AnswerFile:
         self.path = path
         self.identity = dict(identity)
 
-    def read(self) -> dict[str, Answer]:
+    def read(self) -> dict[str, SystemAnswer]:
         """The answers so far by query id; none when there is no file. Raises OtherRun and InputError."""
         if not self.path.exists():
             return {}
@@ -54,7 +54,7 @@ class AnswerFile:
         found = [self._answer(line, number) for number, line in enumerate(lines[1:], 2)]
         return {answer.query_id: answer for answer in found}
 
-    def add(self, answers: Iterable[Answer]) -> None:
+    def add(self, answers: Iterable[SystemAnswer]) -> None:
         """Append answers; they are on file when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self.path.exists() or self.path.stat().st_size == 0
@@ -69,11 +69,11 @@ class AnswerFile:
         with suppress(OSError):
             self.path.parent.rmdir()
 
-    def _answer(self, line: str, number: int) -> Answer:
+    def _answer(self, line: str, number: int) -> SystemAnswer:
         values = self._values(line, number)
         try:
             hits = tuple((str(block), float(score)) for block, score in values["hits"])
-            return Answer(str(values["query_id"]), hits, float(values["seconds"]))
+            return SystemAnswer(str(values["query_id"]), hits, float(values["seconds"]))
         except (KeyError, TypeError, ValueError):
             raise InputError(str(self.path), number, "", "", "is not an answer of karat eval.") from None
 
@@ -94,7 +94,7 @@ def _line(values: Mapping[str, Any]) -> str:
 SPACE = re.compile(r"\s")
 
 
-def write_run(path: Path, tag: str, answers: Sequence[Answer]) -> None:
+def write_run(path: Path, tag: str, answers: Sequence[SystemAnswer]) -> None:
     """Write `query Q0 block rank score tag` lines, best first. Raises InputError for an id that holds white space."""
     lines = []
     for answer in answers:

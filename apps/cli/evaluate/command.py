@@ -9,16 +9,16 @@ from pathlib import Path
 
 from apps.cli.evaluate import options, retrieval
 from apps.cli.evaluate.answers import AnswerFile, OtherRun, write_run
-from apps.cli.evaluate.output import FORMATS, Sheet
+from apps.cli.evaluate.output import FORMATS, ResultSheet
 from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.progress import Progress
-from apps.cli.evaluate.release import Release, read_release
+from apps.cli.evaluate.release import ReleaseSplit, read_release
 from apps.cli.evaluate.scoring import Answered, evaluate, from_answers
 from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import PASSED, Rule, measures_of
+from apps.gates.core.rule import PASSED, GateRule, measures_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
@@ -110,7 +110,7 @@ def _split(args: argparse.Namespace) -> str | None:
     return "" if args.split == "all" else args.split
 
 
-def _asked_of(args: argparse.Namespace, release: Release) -> Release:
+def _asked_of(args: argparse.Namespace, release: ReleaseSplit) -> ReleaseSplit:
     """The release with the queries that the tier looks at: a sample of them in the smoke tier."""
     if args.tier != "smoke":
         return release
@@ -140,7 +140,7 @@ def _from_system(
     engine: options.RemoteEngine,
     pace: options.Pace,
     headers: dict[str, str],
-    release: Release,
+    release: ReleaseSplit,
     judged: Judged,
     blocks: Vocabulary,
 ) -> Answered:
@@ -167,7 +167,7 @@ def _from_system(
     return from_answers(name, answers, judged, blocks)
 
 
-def _unanswered(outcome: retrieval.Outcome, total: int, file: AnswerFile) -> str:
+def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFile) -> str:
     """Which queries have no answer, why, and what to do."""
     left = total - len(outcome.answers)
     by_reason: dict[str, list[str]] = {}
@@ -182,7 +182,7 @@ def _unanswered(outcome: retrieval.Outcome, total: int, file: AnswerFile) -> str
     return " ".join(said)
 
 
-def _unasked(outcome: retrieval.Outcome, left: int) -> str:
+def _unasked(outcome: retrieval.RetrievalOutcome, left: int) -> str:
     """How many queries failed and how many were not asked, where some were not."""
     unasked = left - len(outcome.failed)
     if not unasked:
@@ -198,13 +198,13 @@ def _some(names: Sequence[str]) -> str:
 
 def _sheet(
     args: argparse.Namespace,
-    release: Release,
+    release: ReleaseSplit,
     judged: Judged,
     blocks: Vocabulary,
     found: Answered,
     measures: Sequence[Measure],
-    rules: Sequence[Rule],
-) -> Sheet:
+    rules: Sequence[GateRule],
+) -> ResultSheet:
     baseline = _from_file(args.baseline, judged, blocks) if args.baseline else None
     scored = evaluate(
         release,
@@ -217,7 +217,7 @@ def _sheet(
         seed=args.seed,
         confidence=args.confidence,
     )
-    return Sheet(release, scored, args.tier if rules else None, options.timed_words(args))
+    return ResultSheet(release, scored, args.tier if rules else None, options.timed_words(args))
 
 
 def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
@@ -228,7 +228,7 @@ def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
     return [(role, str(path)) for role, path in named.items() if path]
 
 
-def _write_reports(args: argparse.Namespace, sheet: Sheet, digests: Digests) -> None:
+def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digests) -> None:
     """Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.cli.evaluate.report import document_of  # only where a report is asked for

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from apps.cli import scorecards
-from apps.cli.evaluate.release import Release
-from apps.cli.evaluate.scoring import Evaluated, Held, Latency
+from apps.cli.evaluate.release import ReleaseSplit
+from apps.cli.evaluate.scoring import Evaluated, HeldRule, LatencyFigures
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
 from apps.gates.core.rule import PASSED
@@ -19,10 +19,10 @@ COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
 
 
-class Sheet(NamedTuple):
+class ResultSheet(NamedTuple):
     """Everything that is printed. `tier` is None without gates; `timed` says how latency was measured."""
 
-    release: Release
+    release: ReleaseSplit
     found: Evaluated
     tier: str | None
     timed: str = ""
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
         return f"{self.system} on {self.release.name}{split}"
 
 
-def as_table(sheet: Sheet) -> str:
+def as_table(sheet: ResultSheet) -> str:
     found = sheet.found
     parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
     if found.held:
@@ -47,7 +47,7 @@ def as_table(sheet: Sheet) -> str:
     return "\n\n".join([*parts, scorecards.as_table(found.card)])
 
 
-def latency_words(found: Latency, timed: str) -> str:
+def latency_words(found: LatencyFigures, timed: str) -> str:
     said = (
         f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
         f"mean {number(found.mean, 0)}, n = {found.n:,}"
@@ -55,18 +55,18 @@ def latency_words(found: Latency, timed: str) -> str:
     return f"{said}; {timed}." if timed else f"{said}."
 
 
-def gates_words(held: tuple[Held, ...]) -> str:
+def gates_words(held: tuple[HeldRule, ...]) -> str:
     passed = sum(one.verdict.state == PASSED for one in held)
     return f"{passed} of {len(held)} gates passed."
 
 
-def _gate_lines(held: tuple[Held, ...]) -> Iterator[str]:
+def _gate_lines(held: tuple[HeldRule, ...]) -> Iterator[str]:
     yield gates_words(held)
     for one in held:
         yield f"  {SIGNS[one.verdict.state]:<4}  {one.rule.name}: {one.verdict.words}"
 
 
-def as_json(sheet: Sheet) -> str:
+def as_json(sheet: ResultSheet) -> str:
     """The object of `karat score`, with release, latency and gates."""
     release, found = sheet.release, sheet.found
     body = {
@@ -81,7 +81,7 @@ def as_json(sheet: Sheet) -> str:
     return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _gate(one: Held) -> dict[str, Any]:
+def _gate(one: HeldRule) -> dict[str, Any]:
     verdict = one.verdict
     return {
         "name": one.rule.name,
@@ -94,17 +94,17 @@ def _gate(one: Held) -> dict[str, Any]:
     }
 
 
-def as_csv(sheet: Sheet) -> str:
+def as_csv(sheet: ResultSheet) -> str:
     """Rows of COLUMNS for measures, latency and gates."""
     return _delimited(sheet, ",")
 
 
-def as_tsv(sheet: Sheet) -> str:
+def as_tsv(sheet: ResultSheet) -> str:
     """As CSV, divided by tabs."""
     return _delimited(sheet, "\t")
 
 
-def _delimited(sheet: Sheet, delimiter: str) -> str:
+def _delimited(sheet: ResultSheet, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(COLUMNS)

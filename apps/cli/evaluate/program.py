@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from apps.retrieval.core.engines.base import BadParameters, Parameters
-from apps.retrieval.core.engines.remote import Asked, Auth, RemoteError, Reply, Request
-from apps.retrieval.core.engines.remote.base import Hit, Reading, checked_id, checked_score, parsed
+from apps.retrieval.core.engines.remote import Auth, RemoteError, RemoteQuery, Reply, Request
+from apps.retrieval.core.engines.remote.base import RemoteAnswer, RemoteHit, checked_id, checked_score, parsed
 
 PLACES = ("query", "query_id", "k")
 LONGEST_WORD = 200
@@ -66,7 +66,7 @@ class CommandEngine:
     def identity(self) -> Parameters:
         return {"engine": self.name, "line": self.line}
 
-    def request(self, asked: Asked, k: int) -> Request:
+    def request(self, asked: RemoteQuery, k: int) -> Request:
         """The words of the command stand in the path, divided by NUL, which no word can hold."""
         if "\0" in asked.text:
             raise RemoteError("The query holds a NUL character, which no command line can hold.")
@@ -75,7 +75,7 @@ class CommandEngine:
         takes_words = any("{query}" in word for word in self.words)
         return Request("RUN", "\0".join(words), {}, None if takes_words else f"{asked.text}\n".encode())
 
-    def read(self, reply: Reply) -> Reading:
+    def read(self, reply: Reply) -> RemoteAnswer:
         if reply.status != DONE:
             told = reply.headers.get("stderr", "")
             raise RemoteError(f"The command ended with code {reply.status}{f': {told}' if told else ''}.")
@@ -84,7 +84,7 @@ class CommandEngine:
         except UnicodeDecodeError:
             raise RemoteError("The command printed something that is not UTF-8 text.") from None
         rows = parsed(reply) if text.lstrip().startswith("[") else _columns(text)
-        return Reading([_hit(row, number) for number, row in enumerate(rows, 1)])
+        return RemoteAnswer([_hit(row, number) for number, row in enumerate(rows, 1)])
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
@@ -107,14 +107,14 @@ def _columns(text: str) -> list[list[str]]:
     return rows
 
 
-def _hit(row: Any, number: int) -> Hit:
+def _hit(row: Any, number: int) -> RemoteHit:
     """A result from a line's columns, an id, or an object."""
     if isinstance(row, dict):
         score = row.get("score")
-        return Hit(checked_id(row.get("id"), number), None if score is None else checked_score(score, number))
+        return RemoteHit(checked_id(row.get("id"), number), None if score is None else checked_score(score, number))
     if isinstance(row, list):
-        return Hit(checked_id(row[0] if row else None, number), _score(row[1], number) if len(row) > 1 else None)
-    return Hit(checked_id(row, number), None)
+        return RemoteHit(checked_id(row[0] if row else None, number), _score(row[1], number) if len(row) > 1 else None)
+    return RemoteHit(checked_id(row, number), None)
 
 
 def _score(text: Any, number: int) -> float:

@@ -35,7 +35,7 @@ class Grade(NamedTuple):
     grade: int
 
 
-class Release(NamedTuple):
+class ReleaseSplit(NamedTuple):
     """One side of a release. `queries` are those with a grade, by the bytes of their ids; `digest` is the version's."""
 
     name: str
@@ -78,7 +78,7 @@ class _Files:
         return InputError(str(self.path / name), line, field, value, message)
 
 
-def read_release(path: Path, split: str | None = None) -> Release:
+def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     """The queries and grades of one side of an exported version.
 
     `split` None takes dev where the release has one, else everything; "" takes everything. Raises NotAnExport for
@@ -101,7 +101,7 @@ def read_release(path: Path, split: str | None = None) -> Release:
 
 def _release(
     manifest: dict[str, Any], path: Path, split: str, queries: list[ReleasedQuery], grades: list[Grade]
-) -> Release:
+) -> ReleaseSplit:
     inside = {query.query_id for query in queries if not split or query.split == split}
     kept = tuple(row for row in grades if row.query_id in inside)
     graded = {row.query_id for row in kept}
@@ -110,7 +110,7 @@ def _release(
     asked = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
     gold_set = manifest.get("gold_set")
     name = f"{gold_set['name']} {manifest.get('version', '')}" if isinstance(gold_set, dict) else path.name
-    return Release(name, str(manifest.get("digest", "")), split, tuple(asked), kept)
+    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(asked), kept)
 
 
 def _from_jsonl(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:

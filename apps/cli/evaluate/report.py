@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apps.cli.evaluate.output import Sheet, gates_words, latency_words
-from apps.cli.evaluate.scoring import Held
-from apps.reports.core.document import Document, Part, Words
+from apps.cli.evaluate.output import ResultSheet, gates_words, latency_words
+from apps.cli.evaluate.scoring import HeldRule
+from apps.reports.core.document import Document, Paragraph, ReportSection
 from apps.reports.core.gate_parts import Decided, gates_parts
 from apps.reports.core.score_document import scored_document
 
 
-def document_of(sheet: Sheet) -> Document:
+def document_of(sheet: ResultSheet) -> Document:
     release = sheet.release
     basis = [("Gold set", release.name), ("Digest of the version", release.digest or "none")]
     if sheet.tier:
@@ -22,11 +22,11 @@ def document_of(sheet: Sheet) -> Document:
     return found._replace(parts=parts, lead=lead)
 
 
-def _decided(one: Held) -> Decided:
+def _decided(one: HeldRule) -> Decided:
     verdict = one.verdict
     return Decided(one.rule, verdict.state, verdict.words, verdict.value, verdict.interval, verdict.n)
 
 
-def _latency_parts(sheet: Sheet) -> Iterator[Part]:
+def _latency_parts(sheet: ResultSheet) -> Iterator[ReportSection]:
     if sheet.found.latency:
-        yield Part("Latency", [Words(latency_words(sheet.found.latency, sheet.timed))])
+        yield ReportSection("Latency", [Paragraph(latency_words(sheet.found.latency, sheet.timed))])

@@ -6,23 +6,32 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from apps.cli.evaluate.answers import Answer, AnswerFile
+from apps.cli.evaluate.answers import AnswerFile, SystemAnswer
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.release import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
-from apps.retrieval.core.engines.base import Found
-from apps.retrieval.core.engines.remote import Asked, Line, Pace, RemoteEngine, RemoteError, Reply, Request, ask_all
+from apps.retrieval.core.engines.base import Hits
+from apps.retrieval.core.engines.remote import (
+    Pace,
+    RemoteEngine,
+    RemoteError,
+    RemoteLine,
+    RemoteQuery,
+    Reply,
+    Request,
+    ask_all,
+)
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
 """On the command line the one who types the address is the one whose machine asks."""
 
 
-class Outcome(NamedTuple):
+class RetrievalOutcome(NamedTuple):
     """`failed` maps the queries without an answer to the reason; `stopped` is why the rest was not asked."""
 
-    answers: dict[str, Answer]
+    answers: dict[str, SystemAnswer]
     failed: dict[str, str]
     stopped: str
 
@@ -47,7 +56,7 @@ def ask_release(
     pace: Pace,
     headers: Mapping[str, str] | None = None,
     told: Callable[[int, int], None] = lambda done, total: None,
-) -> Outcome:
+) -> RetrievalOutcome:
     """Ask for the queries that the file has no answer to. `told` hears how many of them all are answered.
 
     Each answer is on file before the next part is asked. Raises OtherRun, InputError and BadAddress.
@@ -59,7 +68,7 @@ def ask_release(
     with _line_to(engine, pace, headers or {}) as (line, ids):
         step = max(1, pace.at_once) * PARTS_PER_LANE
         for first in range(0, len(open_queries), step):
-            part = [Asked(query.query_id, query.text) for query in open_queries[first : first + step]]
+            part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
             found = ask_all(engine, line, part, k)
             fresh = _answers(part, found.answered, found.found, ids.names)
             if fresh:
@@ -68,25 +77,27 @@ def ask_release(
             failed |= {one.query_id: one.sentence for one in found.failed}
             told(len(answers), len(queries))
             if found.stopped:
-                return Outcome(answers, failed, found.stopped)
-    return Outcome(answers, failed, "")
+                return RetrievalOutcome(answers, failed, found.stopped)
+    return RetrievalOutcome(answers, failed, "")
 
 
-def _answers(part: Sequence[Asked], answered: Sequence[int], found: Found, names: Sequence[str]) -> list[Answer]:
+def _answers(
+    part: Sequence[RemoteQuery], answered: Sequence[int], found: Hits, names: Sequence[str]
+) -> list[SystemAnswer]:
     """The answers of one part; `answered` are the places in it of the queries that `found` is about."""
     answers = []
     for place, number in enumerate(answered):
         positions, scores = found.of(place)
         hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
-        answers.append(Answer(part[number].query_id, hits, float(found.seconds[place])))
+        answers.append(SystemAnswer(part[number].query_id, hits, float(found.seconds[place])))
     return answers
 
 
 @contextmanager
-def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[Line, _Ids]]:
+def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[RemoteLine, _Ids]]:
     ids = _Ids()
     if isinstance(engine, CommandEngine):
-        yield Line(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
+        yield RemoteLine(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
         return
     limits = Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
     client = Client(parse_url(engine.address), openings=EVERYWHERE, limits=limits)
@@ -100,6 +111,6 @@ def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> It
             raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
 
     try:
-        yield Line(send, ids.locate, pace), ids
+        yield RemoteLine(send, ids.locate, pace), ids
     finally:
         client.close()

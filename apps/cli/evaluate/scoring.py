@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.cli.evaluate.answers import Answer
-from apps.cli.evaluate.release import STRATA, Release
-from apps.gates.core.decisions import Evidence, Verdict, decide, worst
-from apps.gates.core.rule import Rule, measures_of
+from apps.cli.evaluate.answers import SystemAnswer
+from apps.cli.evaluate.release import STRATA, ReleaseSplit
+from apps.gates.core.decisions import GateVerdict, RunEvidence, decide, worst
+from apps.gates.core.rule import GateRule, measures_of
 from apps.metrics.baseline_comparison import set_against
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.files.reading import missing_of
-from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.scoring import queries_with_relevant, score_run
@@ -37,7 +37,7 @@ class Answered(NamedTuple):
     latencies: Floats | None = None
 
 
-class Latency(NamedTuple):
+class LatencyFigures(NamedTuple):
     """Milliseconds a query over n queries."""
 
     p50: float
@@ -47,11 +47,11 @@ class Latency(NamedTuple):
     n: int
 
 
-class Held(NamedTuple):
+class HeldRule(NamedTuple):
     """A rule and what it said of the run."""
 
-    rule: Rule
-    verdict: Verdict
+    rule: GateRule
+    verdict: GateVerdict
 
 
 class Evaluated(NamedTuple):
@@ -61,8 +61,8 @@ class Evaluated(NamedTuple):
     """
 
     card: Scorecard
-    latency: Latency | None
-    held: tuple[Held, ...]
+    latency: LatencyFigures | None
+    held: tuple[HeldRule, ...]
     state: str | None
 
     @property
@@ -70,7 +70,7 @@ class Evaluated(NamedTuple):
         return self.card.runs[-1]
 
 
-def from_answers(name: str, answers: Sequence[Answer], judged: Judged, blocks: Vocabulary) -> Answered:
+def from_answers(name: str, answers: Sequence[SystemAnswer], judged: Judged, blocks: Vocabulary) -> Answered:
     """The answers as columns, in the order of the judged queries."""
     rows = ((one.query_id, block, score) for one in answers for block, score in one.hits)
     ranked, _ = ranked_columns(rows, judged.queries, blocks)
@@ -80,12 +80,12 @@ def from_answers(name: str, answers: Sequence[Answer], judged: Judged, blocks: V
 
 
 def evaluate(
-    release: Release,
+    release: ReleaseSplit,
     judged: Judged,
     run: Answered,
     *,
     measures: Sequence[Measure],
-    rules: Sequence[Rule] = (),
+    rules: Sequence[GateRule] = (),
     baseline: Answered | None = None,
     cost: float | None = None,
     seed: int,
@@ -96,7 +96,7 @@ def evaluate(
     asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
     runs = [_scored(one, list(wanted.values()), judged, confidence) for one in asked]
     divisions = list(_divisions(release))
-    evidence = Evidence(
+    evidence = RunEvidence(
         query_ids=judged.queries,
         values=_columns(wanted, runs[-1]),
         baseline=_columns(wanted, runs[0]) if baseline else None,
@@ -105,7 +105,7 @@ def evaluate(
         strata={division.field: division.labels for division in divisions},
         seed=seed,
     )
-    held = tuple(Held(rule, decide(rule, evidence)) for rule in rules)
+    held = tuple(HeldRule(rule, decide(rule, evidence)) for rule in rules)
     card = _card(wanted, judged, runs, divisions, seed, confidence)
     return Evaluated(card, latency_of(run.latencies), held, worst(one.verdict for one in held) if held else None)
 
@@ -114,7 +114,7 @@ def _card(
     measures: dict[str, Measure],
     judged: Judged,
     runs: Sequence[ScoredRun],
-    divisions: Sequence[Division],
+    divisions: Sequence[QueryDivision],
     seed: int,
     confidence: float,
 ) -> Scorecard:
@@ -148,18 +148,18 @@ def _columns(measures: Iterable[str], run: ScoredRun) -> dict[str, Floats]:
     return {name: run.scores.values[:, place] for place, name in enumerate(measures)}
 
 
-def _divisions(release: Release) -> Iterator[Division]:
+def _divisions(release: ReleaseSplit) -> Iterator[QueryDivision]:
     """The fields that any query of the release carries, with the label of each query."""
     for field in STRATA:
         labels = tuple(query.fields.get(field, "") for query in release.queries)
         if any(labels):
-            yield Division(field, labels)
+            yield QueryDivision(field, labels)
 
 
-def latency_of(latencies: Floats | None) -> Latency | None:
+def latency_of(latencies: Floats | None) -> LatencyFigures | None:
     """Percentiles over the queries whose time is known; None when none is."""
     known = latencies[~np.isnan(latencies)] if latencies is not None else np.empty(0)
     if not len(known):
         return None
     p50, p95, p99 = (float(value) for value in np.percentile(known, PERCENTILES))
-    return Latency(p50, p95, p99, float(known.mean()), len(known))
+    return LatencyFigures(p50, p95, p99, float(known.mean()), len(known))

@@ -13,7 +13,7 @@ from apps.metrics.files.attributes import Attributes, load_block_attributes, loa
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
-from apps.metrics.files.strata import Division, load_strata, stratum_scores
+from apps.metrics.files.strata import QueryDivision, load_strata, stratum_scores
 from apps.metrics.measures import FACETS, GRADES, Measure, named_measures, needs_of, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.scorecard import BCA, NONE, Against, Scorecard, ScoredRun, StratumScores, with_distinct_tags
@@ -24,15 +24,15 @@ from apps.metrics.vocabulary import Vocabulary
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
-class Ground(NamedTuple):
+class ScoringGround(NamedTuple):
     """What every run is scored against; `blocks` numbers the blocks where a measure asks more of them than grades."""
 
     measures: dict[str, Measure]
     judged: Judged
     blocks: Vocabulary | None
     attributes: Attributes
-    divisions: tuple[Division, ...]
-    stratified: Division | None
+    divisions: tuple[QueryDivision, ...]
+    stratified: QueryDivision | None
 
 
 def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
@@ -82,7 +82,7 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
     return [(role, path) for role, path in found if path]
 
 
-def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
+def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
     measures = named_measures(args.measures, rel=args.rel_level)
     needs = needs_of(measures.values())
     blocks = Vocabulary() if args.blocks or FACETS in needs else None
@@ -92,16 +92,16 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> Ground:
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
     refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
-    divisions: tuple[Division, ...] = ()
+    divisions: tuple[QueryDivision, ...] = ()
     if args.by:
         divisions, unjudged = load_strata(args.by, judged.queries)
         if unjudged:
             was = "was" if len(unjudged) == 1 else "were"
             print(f"{name_of(args.by)}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
-    return Ground(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
+    return ScoringGround(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
 
 
-def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:
+def _stratified(args: argparse.Namespace, divisions: Sequence[QueryDivision]) -> QueryDivision | None:
     if not args.stratify:
         return None
     found = next((division for division in divisions if division.field == args.stratify), None)
@@ -112,7 +112,7 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Divi
     return found
 
 
-def _scored(path: str, ground: Ground, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
+def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
     judged = ground.judged
     file = load_run(path, judged, ground.blocks)
     scores = score_run(
@@ -141,7 +141,7 @@ def _chosen(summary: Summary, kind: str) -> Summary:
     return summary._replace(interval=summary.bca) if kind == BCA else summary
 
 
-def _strata(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
+def _strata(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
     values = [run.scores.values for run in runs]
     for division in ground.divisions:
         for found in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
@@ -149,7 +149,7 @@ def _strata(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace)
             yield found._replace(summaries=chosen)
 
 
-def _comparisons(ground: Ground, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[Against]:
+def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[Against]:
     return set_against(
         runs[0],
         runs[1:],

@@ -10,7 +10,7 @@ from apps.metrics.comparison import Row
 from apps.metrics.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.paired_tests import Statistic
-from apps.metrics.statistics.significance import RESAMPLES, Summary, Tally
+from apps.metrics.statistics.significance import RESAMPLES, Summary, WinTally
 
 
 def as_json(card: Scorecard) -> str:
@@ -121,7 +121,7 @@ def _beside(found: Beside) -> dict[str, Any]:
     }
 
 
-def _sign(found: Tally) -> dict[str, Any] | None:
+def _sign(found: WinTally) -> dict[str, Any] | None:
     return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from apps.goldsets.formats.verification import NotAnExport, Report, verify
+from apps.goldsets.formats.verification import NotAnExport, VerificationReport, verify
 
 VERIFIED, CHANGED, UNREADABLE = 0, 1, 3
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     return VERIFIED if report.is_intact else CHANGED
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: VerificationReport) -> Iterator[str]:
     yield from report.faults
     files = "1 file" if report.checked == 1 else f"{report.checked:,} files"
     if report.is_intact:

@@ -13,7 +13,20 @@ from typing import NamedTuple
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common.drawing.svg import Estimate, Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title, whisker
+from apps.common.drawing.svg import (
+    DrawnEstimate,
+    Scale,
+    axis,
+    clip,
+    drawing,
+    plain,
+    scale,
+    tag,
+    text,
+    ticks,
+    title,
+    whisker,
+)
 from apps.common.text.wording import interval, number
 
 KAPPA_BANDS = (0.4, 0.6)
@@ -56,7 +69,7 @@ MARKS_FROM, MARKS_TO = 212.0, WIDTH - 104.0
 
 def estimates(
     name: str,
-    rows: Sequence[Estimate],
+    rows: Sequence[DrawnEstimate],
     *,
     low: float = 0.0,
     high: float = 1.0,
@@ -100,25 +113,25 @@ def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> 
     return parts
 
 
-def _names(row: Estimate, y: float) -> list[str]:
+def _names(row: DrawnEstimate, y: float) -> list[str]:
     label = text(0, y + 4, row.label, class_="strong" if row.strong else "word")
     return [label, text(196, y + 4, row.measure, anchor="end")] if row.measure else [label]
 
 
-def _mark(row: Estimate, place: Scale, y: float) -> str:
+def _mark(row: DrawnEstimate, place: Scale, y: float) -> str:
     if row.value is None:
         return text(220, y + 4, row.why or "not defined: too few items", class_="word halo")
     return tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point"))
 
 
-def _values(row: Estimate, y: float, places: int, unit: str) -> list[str]:
+def _values(row: DrawnEstimate, y: float, places: int, unit: str) -> list[str]:
     if row.value is None:
         return []
     value = text(WIDTH - 58, y + 4, number(row.value, places) + unit, anchor="end", class_="strong")
     return [value, text(WIDTH, y + 4, f"n {row.n:,}", anchor="end")]
 
 
-def estimate_figures(rows: Sequence[Estimate], *, places: int = 2) -> SafeString:
+def estimate_figures(rows: Sequence[DrawnEstimate], *, places: int = 2) -> SafeString:
     """The figures of `estimates`."""
     return figures(
         ["Who", "Coefficient", "Value", "95 % interval", "n"],
@@ -137,7 +150,7 @@ def estimate_figures(rows: Sequence[Estimate], *, places: int = 2) -> SafeString
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """One share of a whole: `class_` names its fill (`part-accepted`, `part-grade-2`, …)."""
 
     label: str
@@ -145,7 +158,7 @@ class Part:
     class_: str
 
 
-def parts_bar(name: str, parts: Sequence[Part], *, width: int = 648, height: int = 16, gap: float = 2) -> SafeString:
+def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648, height: int = 16, gap: float = 2) -> SafeString:
     """Parts of a whole as one bar; empty parts are left out, small ones keep 3 px so that they are seen."""
     shown = [part for part in parts if part.count > 0]
     total = sum(part.count for part in shown)

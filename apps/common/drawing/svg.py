@@ -92,7 +92,7 @@ def clip(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
-class Estimate(NamedTuple):
+class DrawnEstimate(NamedTuple):
     """A value with its interval. `value` None: not defined, and `why` says so in words. `open` is drawn hollow."""
 
     label: str
@@ -113,7 +113,7 @@ class Estimate(NamedTuple):
         return f"{name}: {number(self.value, 2)}, {interval((self.low, self.high))}, n {self.n:,}"
 
 
-def whisker(row: Estimate, place: Scale, y: float, *, radius: float = 4, class_: str = "point") -> str:
+def whisker(row: DrawnEstimate, place: Scale, y: float, *, radius: float = 4, class_: str = "point") -> str:
     """The dot at the value, and the interval with end caps when there is one."""
     assert row.value is not None
     parts = []

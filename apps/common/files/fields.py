@@ -1,6 +1,6 @@
 """One record of a file from outside, field by field: a checked value, or an InputError."""
 
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 
 MAX_ID = 200
 
@@ -8,7 +8,7 @@ MAX_ID = 200
 class Fields:
     """The fields of one record. A value must have the type it is asked as; nothing is converted silently."""
 
-    def __init__(self, source: Source, line: int, values: dict) -> None:
+    def __init__(self, source: TableFile, line: int, values: dict) -> None:
         self.source = source
         self.line = line
         self.values = values

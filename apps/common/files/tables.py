@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from apps.common.files.linefiles import name_of
-from apps.common.files.tabular import Source, open_source
+from apps.common.files.tabular import TableFile, open_source
 
 DELIMITERS = ("\t", ",", ";")
 
@@ -21,7 +21,7 @@ ITEM = ("item", "item_id", "id")
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[tuple[Source, str]]:
+def opened(path: str | Path) -> Iterator[tuple[TableFile, str]]:
     """The file as a source of rows, with what divides its columns. `-` is standard input.
 
     What can be read only once, standard input or a pipe, is read whole.
@@ -36,12 +36,12 @@ def opened(path: str | Path) -> Iterator[tuple[Source, str]]:
             yield source, delimiter_of(source)
 
 
-def _in_memory(path: str | Path, stream: BinaryIO) -> tuple[Source, str]:
-    source = Source(name_of(path), io.BytesIO(stream.read()))
+def _in_memory(path: str | Path, stream: BinaryIO) -> tuple[TableFile, str]:
+    source = TableFile(name_of(path), io.BytesIO(stream.read()))
     return source, delimiter_of(source)
 
 
-def delimiter_of(source: Source) -> str:
+def delimiter_of(source: TableFile) -> str:
     """What divides the columns: the first of tab, comma and semicolon that the first line holds.
 
     The source stands at its beginning, before and after.

@@ -42,7 +42,7 @@ CAPS = Caps()
 csv.field_size_limit(CAPS.line_bytes)
 
 
-class Source:
+class TableFile:
     """A file to read: the name shown in errors, its bytes, and the caps that hold for it.
 
     Gzip is recognised by its first bytes. The stream must be seekable and stand at its beginning.
@@ -97,7 +97,7 @@ class Source:
 
 
 @contextmanager
-def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS) -> Iterator[Source]:
+def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS) -> Iterator[TableFile]:
     """Open a file on disk for the readers. `name` is what errors call it, by default its file name."""
     path = Path(path)
     try:
@@ -106,10 +106,10 @@ def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS)
         reason = error.strerror or "cannot be read"
         raise fault(name or path.name, None, "", "", f"the file cannot be opened: {reason}") from error
     with stream:
-        yield Source(name or path.name, stream, caps)
+        yield TableFile(name or path.name, stream, caps)
 
 
-def read_lines(source: Source) -> Iterator[tuple[int, str]]:
+def read_lines(source: TableFile) -> Iterator[tuple[int, str]]:
     """(line number, text without its ending), from line 1. The byte order mark is dropped.
 
     Raises InputError for a carriage return inside a line: some programs end one there.
@@ -121,7 +121,7 @@ def read_lines(source: Source) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def read_jsonl(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+def read_jsonl(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
     """(line number, object), one object a line. Blank lines are passed over."""
     for number, line in read_lines(source):
         if not line.strip():
@@ -133,7 +133,7 @@ def read_jsonl(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
 
 
 def read_csv(
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     *,
     required: Iterable[str | tuple[str, ...]],
@@ -159,7 +159,7 @@ def read_csv(
         raise source.error(None, "", "", "the file is empty; its first line must name the columns")
 
 
-def read_rows(source: Source, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+def read_rows(source: TableFile, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """(line the record starts on, its cells as they stand there), heading included. Blank lines are passed over."""
     feed = _RecordFeed(source)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
@@ -192,7 +192,7 @@ def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
     return value
 
 
-def _decoded(source: Source) -> Iterator[tuple[int, str]]:
+def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
     number = 0
     while raw := source.read_line(number + 1):
         number += 1
@@ -209,7 +209,7 @@ def _decoded(source: Source) -> Iterator[tuple[int, str]]:
         yield number, text
 
 
-def _without_mark(source: Source, raw: bytes) -> bytes:
+def _without_mark(source: TableFile, raw: bytes) -> bytes:
     if told := not_text(raw):
         raise source.error(None, "", "", told)
     return raw.removeprefix(b"\xef\xbb\xbf")
@@ -218,7 +218,7 @@ def _without_mark(source: Source, raw: bytes) -> bytes:
 class _RecordFeed:
     """Feeds lines to csv.reader and keeps a record that never closes its quote from growing without end."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TableFile) -> None:
         self._source = source
         self._lines = _decoded(source)
         self._size = 0
@@ -242,7 +242,11 @@ class _RecordFeed:
 
 
 def _checked_header(
-    source: Source, line: int, cells: list[str], required: Iterable[str | tuple[str, ...]], known: Iterable[str] | None
+    source: TableFile,
+    line: int,
+    cells: list[str],
+    required: Iterable[str | tuple[str, ...]],
+    known: Iterable[str] | None,
 ) -> list[str]:
     header = [cell.strip() for cell in cells]
     if len(header) > source.caps.columns:
@@ -259,7 +263,7 @@ def _checked_header(
     return header
 
 
-def _refuse_missing(source: Source, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
+def _refuse_missing(source: TableFile, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
     """Raise one mistake that names every missing column, the names that were looked for, and the heading found."""
     for names in required:
         found = [name for name in names if name in header]

@@ -16,16 +16,16 @@ STEP = "  "
 ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-class Written(str):
+class WrittenJson(str):
     """JSON that is written already and stands as it is, on one line."""
 
     __slots__ = ()
 
 
-NESTED = {dict, list, tuple, Written}
+NESTED = {dict, list, tuple, WrittenJson}
 
 
-def figures(names: Sequence[str], values: NDArray[np.float64]) -> Iterator[Written | dict[str, float | None]]:
+def figures(names: Sequence[str], values: NDArray[np.float64]) -> Iterator[WrittenJson | dict[str, float | None]]:
     """For each row of an array the object of its numbers by these names; NaN is null."""
     if not np.isfinite(values).all():
         for row in values.tolist():
@@ -33,7 +33,7 @@ def figures(names: Sequence[str], values: NDArray[np.float64]) -> Iterator[Writt
         return
     heads = [f"{ONE_LINE(name)}: " for name in names]
     for row in values.tolist():
-        yield Written("{" + ", ".join(map(str.__add__, heads, map(float.__repr__, row))) + "}")
+        yield WrittenJson("{" + ", ".join(map(str.__add__, heads, map(float.__repr__, row))) + "}")
 
 
 def written(value: object, indent: str = "") -> str:
@@ -41,7 +41,7 @@ def written(value: object, indent: str = "") -> str:
 
     Raises ValueError for a number that is not finite.
     """
-    if isinstance(value, Written):
+    if isinstance(value, WrittenJson):
         return value
     if not isinstance(value, (dict, list, tuple)) or not _is_nested(value):
         return ONE_LINE(value)

@@ -54,7 +54,7 @@ class Limits:
     size: int = 16 * 1024**2
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """`seconds` is from sending the request until the last byte; a connection that had to be opened counts."""
 
     status: int
@@ -92,7 +92,7 @@ class Client:
         self._given_tls = tls
         self._idle: LifoQueue[Connection] = LifoQueue()
 
-    def ask(self, method: str, path: str, *, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str], body: bytes | None = None) -> HttpAnswer:
         """Send one request and read its whole answer. Raises Blocked, Unreachable or BadAnswer."""
         sent = {"Host": self.target.authority, "Accept-Encoding": "identity", "User-Agent": "Karat", **headers}
         with _Watch(self.limits.whole) as watch:
@@ -117,13 +117,13 @@ class Client:
         headers: Mapping[str, str],
         body: bytes | None,
         began: float,
-    ) -> Answer:
+    ) -> HttpAnswer:
         try:
             watch.guard(connection)
             connection.request(method, path, body=body, headers=headers, preload_content=False, decode_content=False)
             response = connection.getresponse()
             self._check_head(response)
-            answer = Answer(response.status, response.headers, self._body(response), time.perf_counter() - began)
+            answer = HttpAnswer(response.status, response.headers, self._body(response), time.perf_counter() - began)
         except OutboundError:
             connection.close()
             raise

@@ -11,9 +11,9 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus import rules
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import FREEZE, ImportMode
 from apps.corpus.execution import search_index
 from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
@@ -36,7 +36,7 @@ class RedactionRefused(Refusal):
     """A text cannot be redacted, or not again."""
 
 
-class Asked(NamedTuple):
+class RequestedFreeze(NamedTuple):
     """What asking for a freeze came to: the snapshot, or the job that will make it."""
 
     snapshot: Snapshot | None
@@ -66,12 +66,12 @@ def import_blocks(
     *,
     corpus_id: int,
     rows: Iterable[BlockRow],
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     mode: str = ImportMode.REPLACE,
     actor: User,
     at: datetime,
-) -> Plan:
+) -> ImportPlan:
     """Take a file's blocks into a corpus: all of them, or, when one is wrong, none.
 
     With mode `replace` the file is the whole corpus, and blocks it does not name are gone from it (snapshots keep
@@ -90,22 +90,22 @@ def import_blocks(
 
 
 @transaction.atomic
-def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> Asked:
+def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> RequestedFreeze:
     """Freeze a small corpus at once, and have a job freeze a large one. Asked twice, it is the same job."""
     corpus = locked(corpus_id)
     if corpus.is_being_frozen:
-        return Asked(None, corpus.freeze_job)
+        return RequestedFreeze(None, corpus.freeze_job)
     latest = latest_snapshot(corpus)
     pending = snapshots.pending(corpus, latest)
     if pending.blocks <= FREEZE_AT_ONCE_BLOCKS:
-        return Asked(freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at, name=name), None)
+        return RequestedFreeze(freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at, name=name), None)
     if reason := rules.freeze_refusal(pending, latest if pending.is_nothing else None):
         raise FreezeRefused(reason, code="nothing_to_freeze")
     params = {"corpus_id": corpus.pk, "name": name}
     title = f"Freeze {corpus.name}"[:200]
     corpus.freeze_job = enqueue(kind=FREEZE, params=params, project=corpus.project, actor=actor, at=at, title=title)
     corpus.save(update_fields=["freeze_job"])
-    return Asked(None, corpus.freeze_job)
+    return RequestedFreeze(None, corpus.freeze_job)
 
 
 @transaction.atomic

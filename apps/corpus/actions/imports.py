@@ -18,8 +18,8 @@ from apps.corpus.models import Import
 from apps.corpus.selectors.corpora import left_unread
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
-from apps.jobs.actions.uploads import Written, discard_upload, keep_upload, written
-from apps.jobs.execution.periodic import chore
+from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, written
+from apps.jobs.execution.periodic import periodic_task
 
 READ_AT_ONCE_BYTES = 4_000_000
 READ_AT_ONCE_LINES = 50_000
@@ -44,7 +44,9 @@ def start_import(
 
 
 @transaction.atomic
-def _start(*, project: Project, kind: str, file: Written, options: dict[str, Any], actor: User, at: datetime) -> Import:
+def _start(
+    *, project: Project, kind: str, file: StoredUpload, options: dict[str, Any], actor: User, at: datetime
+) -> Import:
     """The rows of file and import, and the job that reads the file when there is much in it."""
     upload = keep_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
     item = Import.objects.create(
@@ -114,7 +116,7 @@ PATIENCE = timedelta(minutes=10)
 """Longer than a request may last: until then somebody may be reading."""
 
 
-@chore("corpus.unread", every=timedelta(minutes=10))
+@periodic_task("corpus.unread", every=timedelta(minutes=10))
 def read_what_was_left(at: datetime) -> None:
     for pk in left_unread(at - PATIENCE):
         read_in_job(import_id=pk, at=at)

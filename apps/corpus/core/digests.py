@@ -13,7 +13,7 @@ class BlockDigests(NamedTuple):
     text: str
 
 
-class Entry(NamedTuple):
+class SnapshotEntry(NamedTuple):
     """One block as a snapshot names it: ids, digests, and the title that its document had."""
 
     block_id: str
@@ -42,7 +42,7 @@ def metadata_digest(metadata: dict[str, Any]) -> str:
     return digest_of(plain_numbers(metadata)) if metadata else ""
 
 
-def snapshot_digest(entries: Iterable[Entry]) -> str:
+def snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
     """The digest over the entries in the order given: bytewise by block id.
 
     Metadata and the document's title count where there are any, so a corpus without has the digest it always had.
@@ -50,10 +50,10 @@ def snapshot_digest(entries: Iterable[Entry]) -> str:
     return digest_of_lines(canonical_json(_named(entry)).decode() for entry in entries)
 
 
-def older_snapshot_digest(entries: Iterable[Entry]) -> str:
+def older_snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
     """The digest of a snapshot that was frozen before metadata and titles counted."""
     return digest_of_lines(canonical_json(list(entry[:3])).decode() for entry in entries)
 
 
-def _named(entry: Entry) -> list[str]:
+def _named(entry: SnapshotEntry) -> list[str]:
     return list(entry if entry.metadata_digest or entry.document_title else entry[:3])

@@ -12,7 +12,7 @@ SAMPLE_LENGTH = 240
 UNTOUCHED = "unchanged"
 
 
-class Plan:
+class ImportPlan:
     """Counts by word ("new", "changed", "unchanged", "gone"), in the order in which they are shown."""
 
     def __init__(self, words: list[str]) -> None:

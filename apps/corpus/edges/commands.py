@@ -13,7 +13,7 @@ from apps.accounts.selectors import members_of
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
 from apps.common.files.tabular import open_source
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.selectors.import_kinds import kind_named
 
 BAD_INPUT = 2
@@ -91,11 +91,11 @@ class ImportCommand(ProjectCommand):
                 plan = self.apply(project, source, chosen, actor)
         self.tell(project, chosen, plan, dry=options["dry_run"])
 
-    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> Plan:
+    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
         with transaction.atomic():
             return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
 
-    def tell(self, project: Project, chosen: dict[str, Any], plan: Plan, *, dry: bool) -> None:
+    def tell(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         kind = kind_named(self.kind)
         for warning in plan.errors.warnings:
             self.stderr.write(f"note: {as_line(warning)}")

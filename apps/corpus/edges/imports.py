@@ -9,17 +9,17 @@ from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.actions import corpora
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.ingest import plan_blocks
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.forms import ImportForm
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import corpora_in, corpus_in
-from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 
 NEW = "+"  # no slug
 
@@ -75,29 +75,29 @@ class CorpusImport(ImportKind):
     many = "blocks"
     section = "Corpus"
     examples = (
-        Example(
+        FormatExample(
             "JSONL",
             "block_id, document_id and text are needed; title, document_title, section, page_start, page_end and"
             " metadata are kept when they are there.",
             '{"block_id": "sec-4.2", "document_id": "security",\n "title": "Key rotation", "section": ["Access"],'
             '\n "page_start": 12, "text": "Keys are rotated …"}',
         ),
-        Example(
+        FormatExample(
             "CSV",
             "The same names as columns; > divides the headings of section, and metadata.owner holds owner.",
             "block_id,document_id,title,section,page_start,text\n"
             'sec-4.2,security,Key rotation,Access > Keys,12,"Keys are rotated …"',
         ),
-        Example(
+        FormatExample(
             "BEIR corpus.jsonl",
             "Each record is its own document.",
             '{"_id": "doc1", "title": "Key rotation", "text": "Keys are rotated …"}',
         ),
-        Example("SMART", "As Cranfield has it.", ".I 1\n.T\nkey rotation\n.W\nkeys are rotated …"),
+        FormatExample("SMART", "As Cranfield has it.", ".I 1\n.T\nkey rotation\n.W\nkeys are rotated …"),
     )
     form_class = CorpusImportForm
 
-    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
         return plan_blocks(
             corpus=_corpus(project, options),
@@ -108,7 +108,9 @@ class CorpusImport(ImportKind):
             progress=progress,
         )
 
-    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+    def apply(
+        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> ImportPlan:
         corpus = _corpus(project, options)
         if corpus is None:
             corpus = corpora.create_corpus(project=project, name=options["name"], actor=actor, at=at)
@@ -142,5 +144,5 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
 
 
-def _rows(source: Source, errors: ErrorList, options: dict[str, Any]) -> Any:
+def _rows(source: TableFile, errors: ErrorList, options: dict[str, Any]) -> Any:
     return read_blocks(source, errors, format=options["format"], ids=options["ids"])

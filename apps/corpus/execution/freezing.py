@@ -11,7 +11,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus import rules
-from apps.corpus.core.digests import Entry, snapshot_digest
+from apps.corpus.core.digests import SnapshotEntry, snapshot_digest
 from apps.corpus.execution import search_index
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors import snapshots
@@ -39,12 +39,12 @@ def measure(corpus: Corpus) -> Measured:
         "outside_id", "document__outside_id", "current__digest", "current__metadata_digest", "document__title"
     )
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[SnapshotEntry]:
         nonlocal count
         for row in columns.iterator(chunk_size=5_000):
             count += 1
             documents.add(row[1])
-            yield Entry(*row)
+            yield SnapshotEntry(*row)
 
     digest = snapshot_digest(entries())
     return Measured(digest, count, len(documents))

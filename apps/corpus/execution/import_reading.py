@@ -7,7 +7,7 @@ from apps.accounts.models import User
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.tabular import open_source
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import Progress, kind_named
 
@@ -24,7 +24,7 @@ def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, A
         return faulty_plan(errors.errors)
 
 
-def take_in(item: Import, *, actor: User, at: datetime) -> Plan:
+def take_in(item: Import, *, actor: User, at: datetime) -> ImportPlan:
     """Apply the file, in the caller's transaction. Raises InputErrors."""
     try:
         with open_source(item.upload.file, name=item.upload.filename) as source:
@@ -34,7 +34,7 @@ def take_in(item: Import, *, actor: User, at: datetime) -> Plan:
 
 
 def faulty_plan(found: list[InputError]) -> dict[str, Any]:
-    plan = Plan([])
+    plan = ImportPlan([])
     errors = ErrorList()
     for error in found:
         errors.add(error)

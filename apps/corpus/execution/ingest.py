@@ -10,9 +10,9 @@ from django.db import connection
 from apps.common.database.bulk import chunks, insert_rows, reserve_ids
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.core.digests import BlockDigests, block_digests, metadata_digest
-from apps.corpus.core.import_plans import Plan, until_broken
+from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
@@ -21,7 +21,7 @@ CHUNK = 2_000
 Progress = Callable[[int], None]
 
 
-class Known(NamedTuple):
+class KnownBlock(NamedTuple):
     """What the corpus holds of a block: its keys, and the digest of its current text, None when it is gone."""
 
     pk: int
@@ -31,11 +31,11 @@ class Known(NamedTuple):
     metadata_digest: str | None
 
 
-class Change(NamedTuple):
+class BlockChange(NamedTuple):
     row: BlockRow
     digests: BlockDigests
     metadata_digest: str
-    known: Known | None
+    known: KnownBlock | None
     word: str
 
     @property
@@ -53,13 +53,13 @@ def plan_blocks(
     *,
     corpus: Corpus | None,
     rows: Iterable[BlockRow],
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     mode: str,
     progress: Progress = lambda done: None,
-) -> Plan:
+) -> ImportPlan:
     """What importing these rows would do; nothing is written. `corpus` is None for one yet to be made."""
-    plan = Plan(["new", "changed", "unchanged", "gone"])
+    plan = ImportPlan(["new", "changed", "unchanged", "gone"])
     still_there = wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
         for change in chunk:
@@ -79,16 +79,16 @@ def take_blocks(
     *,
     corpus: Corpus,
     rows: Iterable[BlockRow],
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     mode: str,
     at: datetime,
-) -> Plan:
+) -> ImportPlan:
     """Write the rows into a corpus that the caller has locked, and say what changed. Call in a transaction.
 
     Mistakes are only counted: the caller looks at the plan's errors and rolls back.
     """
-    plan = Plan(["new", "changed", "unchanged", "gone"])
+    plan = ImportPlan(["new", "changed", "unchanged", "gone"])
     current = set(Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk", flat=True))
     wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
@@ -108,15 +108,15 @@ def take_blocks(
     return plan
 
 
-def _note_wordless(plan: Plan, count: int) -> None:
+def _note_wordless(plan: ImportPlan, count: int) -> None:
     if count:
         have = "1 changed block has" if count == 1 else f"{count:,} changed blocks have"
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 
 def _compared(
-    corpus: Corpus | None, rows: Iterable[BlockRow], source: Source, errors: ErrorList
-) -> Iterator[list[Change]]:
+    corpus: Corpus | None, rows: Iterable[BlockRow], source: TableFile, errors: ErrorList
+) -> Iterator[list[BlockChange]]:
     lines: dict[str, int] = {}
     for chunk in chunks(until_broken(rows, errors), CHUNK):
         known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus else {}
@@ -130,25 +130,25 @@ def _compared(
         yield changes
 
 
-def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, Known]:
+def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
     found = Block.objects.filter(corpus=corpus, outside_id__in=ids)
     columns = found.values_list(
         "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
     )
     return {
-        outside_id: Known(pk, document, title, digest, facts)
+        outside_id: KnownBlock(pk, document, title, digest, facts)
         for outside_id, pk, document, title, digest, facts in columns
     }
 
 
-def _refuse_twice(row: BlockRow, lines: dict[str, int], source: Source) -> None:
+def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> None:
     first = lines.setdefault(row.block_id, row.line)
     if first != row.line:
         said = f"the block stands twice in the file, first in line {first}"
         raise source.error(row.line, "block_id", row.block_id, said)
 
 
-def _compare(row: BlockRow, known: Known | None, source: Source) -> Change:
+def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
     digests = block_digests(
         title=row.title,
         section_path=row.section_path,
@@ -158,18 +158,18 @@ def _compare(row: BlockRow, known: Known | None, source: Source) -> Change:
     )
     facts = metadata_digest(row.metadata)
     if known is None:
-        return Change(row, digests, facts, None, "new")
+        return BlockChange(row, digests, facts, None, "new")
     if known.document_id != row.document_id:
         said = f"the block belongs to document {known.document_id} for good; give it another id to move it"
         raise source.error(row.line, "document_id", row.document_id, said)
     if known.digest is None:
-        return Change(row, digests, facts, known, "new")
+        return BlockChange(row, digests, facts, known, "new")
     is_same = (known.digest, known.metadata_digest) == (digests.version, facts)
     is_renamed = row.document_title not in {"", known.document_title}
-    return Change(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
+    return BlockChange(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
 
 
-def _write(corpus: Corpus, changes: list[Change], at: datetime) -> None:
+def _write(corpus: Corpus, changes: list[BlockChange], at: datetime) -> None:
     documents = _documents(corpus, [change.row for change in changes])
     altered = [change for change in changes if change.word != "unchanged"]
     _insert([change for change in altered if change.known is None], corpus, documents, at)
@@ -197,7 +197,7 @@ def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
     return keys | {outside_id: pk for pk, outside_id in made}
 
 
-def _insert(changes: list[Change], corpus: Corpus, documents: dict[str, int], at: datetime) -> None:
+def _insert(changes: list[BlockChange], corpus: Corpus, documents: dict[str, int], at: datetime) -> None:
     """New blocks with their first versions. Foreign keys are checked at the commit, so either may come first."""
     block_ids = reserve_ids(Block, len(changes))
     version_ids = reserve_ids(BlockVersion, len(changes))
@@ -212,7 +212,7 @@ def _insert(changes: list[Change], corpus: Corpus, documents: dict[str, int], at
     _insert_versions(zip(version_ids, block_ids, changes, strict=True), at)
 
 
-def _repoint(changes: list[Change], at: datetime) -> None:
+def _repoint(changes: list[BlockChange], at: datetime) -> None:
     """Known blocks get the version they now have: an earlier one when the text has come back, else a new one."""
     wanted = {change.known.pk: change for change in changes if change.known is not None}
     earlier = {
@@ -229,7 +229,7 @@ def _repoint(changes: list[Change], at: datetime) -> None:
         cursor.executemany("UPDATE corpus_block SET current_id = %s WHERE id = %s", pairs)
 
 
-def _insert_versions(versions: Iterable[tuple[int, int, Change]], at: datetime) -> None:
+def _insert_versions(versions: Iterable[tuple[int, int, BlockChange]], at: datetime) -> None:
     made_at = BlockVersion._meta.get_field("created_at").get_db_prep_save(at, connection)
     insert_rows(
         BlockVersion,

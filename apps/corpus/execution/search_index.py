@@ -12,7 +12,7 @@ PART = 5_000
 MAX_INDEXED = 400_000
 
 
-class Part(NamedTuple):
+class BlockRange(NamedTuple):
     """Some blocks of a corpus that are current, by their keys: from `first` to `last`, `blocks` in number."""
 
     corpus_id: int
@@ -21,16 +21,16 @@ class Part(NamedTuple):
     blocks: int
 
 
-def parts_of(corpus: Corpus) -> Iterator[Part]:
+def parts_of(corpus: Corpus) -> Iterator[BlockRange]:
     """All that is current in the corpus, part by part, in the order of keys: the same parts while nobody imports."""
     keys = Block.objects.filter(corpus=corpus, current__isnull=False).order_by("pk").values_list("pk", flat=True)
     last = 0
     while part := list(keys.filter(pk__gt=last)[:PART]):
         last = part[-1]
-        yield Part(corpus.pk, part[0], last, len(part))
+        yield BlockRange(corpus.pk, part[0], last, len(part))
 
 
-def index_part(part: Part) -> None:
+def index_part(part: BlockRange) -> None:
     """Put those texts of a part that are not yet in the index there. Call in a transaction."""
     missing = (
         "SELECT b.current_id FROM corpus_block b"

@@ -1,9 +1,9 @@
-"""Readers of corpus files: each streams `BlockRow`s from a `Source`; `read_blocks` picks one by format."""
+"""Readers of corpus files: each streams `BlockRow`s from a `TableFile`; `read_blocks` picks one by format."""
 
 from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.formats.beir import read_beir
 from apps.corpus.formats.flat import read_flat
 from apps.corpus.formats.jsonl import read_block_lines
@@ -20,11 +20,11 @@ IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
 __all__ = ["FORMATS", "IDS", "BlockRow", "read_blocks"]
 
-Reader = Callable[[Source, ErrorList], Iterator[BlockRow]]
+Reader = Callable[[TableFile, ErrorList], Iterator[BlockRow]]
 _READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "beir": read_beir}
 
 
-def read_blocks(source: Source, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[BlockRow]:
+def read_blocks(source: TableFile, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[BlockRow]:
     """The blocks of a corpus file in file order.
 
     `ids` is "file" or, for SMART files only, "position": some of those number their records with gaps while

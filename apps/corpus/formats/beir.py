@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_jsonl
+from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.formats.rows import BlockRow, rows_from
 
 KNOWN = frozenset({"_id", "title", "text", "metadata"})
 
 
-def read_beir(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_csv
+from apps.common.files.tabular import TableFile, read_csv
 from apps.corpus.formats.rows import BlockRow, pages, rows_from
 
 KNOWN = frozenset(
@@ -22,7 +22,7 @@ KNOWN = frozenset(
 METADATA = "metadata."
 
 
-def read_flat(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+def read_flat(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     records = read_csv(source, errors, required=("block_id", "document_id", "text"))
     return rows_from(source, errors, records, _row)
 

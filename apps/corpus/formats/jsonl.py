@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_jsonl
+from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.formats.rows import BlockRow, pages, rows_from
 
 KNOWN = frozenset(
@@ -26,7 +26,7 @@ KNOWN = frozenset(
 )
 
 
-def read_block_lines(source: Source, errors: ErrorList) -> Iterator[BlockRow]:
+def read_block_lines(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_lines
+from apps.common.files.tabular import TableFile, read_lines
 from apps.corpus.formats.rows import BlockRow, rows_from
 
 NAMES = {
@@ -34,13 +34,13 @@ class SmartRecord(NamedTuple):
     fields: dict[str, list[str]]
 
 
-def read_smart(source: Source, errors: ErrorList, *, ids: str) -> Iterator[BlockRow]:
+def read_smart(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[BlockRow]:
     """Blocks of a SMART file; each record is its own document. `ids` is "file" or "position"."""
     records = ((record.line, _values(record)) for record in read_records(source, errors, ids=ids))
     return rows_from(source, errors, records, _row)
 
 
-def read_records(source: Source, errors: ErrorList, *, ids: str) -> Iterator[SmartRecord]:
+def read_records(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[SmartRecord]:
     """The records with their lines by field name, for corpora and queries alike.
 
     With ids by position the first record is "1", whatever its `.I` says. Raises InputError when text stands
@@ -74,7 +74,7 @@ def read_records(source: Source, errors: ErrorList, *, ids: str) -> Iterator[Sma
 
 
 def _open_field(
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     record: SmartRecord,
     field: list[str] | None,

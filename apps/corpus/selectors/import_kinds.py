@@ -10,13 +10,13 @@ from django.http import Http404
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
-from apps.common.files.tabular import Source
-from apps.corpus.core.import_plans import Plan
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.import_plans import ImportPlan
 
 Progress = Callable[[int], None]
 
 
-class Example(NamedTuple):
+class FormatExample(NamedTuple):
     """How a file of one form looks: its name, a sentence, a few lines."""
 
     name: str
@@ -36,15 +36,17 @@ class ImportKind:
     one: ClassVar[str]
     many: ClassVar[str]
     section: ClassVar[str]
-    examples: ClassVar[tuple[Example, ...]] = ()
+    examples: ClassVar[tuple[FormatExample, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""
 
-    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         raise NotImplementedError
 
-    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+    def apply(
+        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> ImportPlan:
         raise NotImplementedError
 
     @property

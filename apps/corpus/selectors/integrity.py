@@ -7,7 +7,13 @@ from django.db.models.functions import Coalesce
 
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_digests, recorded_objects
-from apps.corpus.core.digests import Entry, block_digests, metadata_digest, older_snapshot_digest, snapshot_digest
+from apps.corpus.core.digests import (
+    SnapshotEntry,
+    block_digests,
+    metadata_digest,
+    older_snapshot_digest,
+    snapshot_digest,
+)
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock, SnapshotDocument
 
 CHUNK = 2_000
@@ -43,12 +49,12 @@ def with_titles(entries: QuerySet[SnapshotBlock]) -> QuerySet[SnapshotBlock]:
     return entries.annotate(document_title=Coalesce(Subquery(titles.values("title")[:1]), Value("", TextField())))
 
 
-def _entries(snapshot: Snapshot) -> Iterator[Entry]:
+def _entries(snapshot: Snapshot) -> Iterator[SnapshotEntry]:
     redacted = recorded_objects("block_version.redacted", BlockVersion)
     rows = with_titles(SnapshotBlock.objects.filter(snapshot=snapshot)).order_by("position")
     for row in rows.select_related("block__document", "version").iterator(chunk_size=CHUNK):
         _compare(row, redacted)
-        yield Entry(
+        yield SnapshotEntry(
             row.block.outside_id,
             row.block.document.outside_id,
             row.version.digest,

@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from apps.corpus.models import Block, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 
 
-class Difference(NamedTuple):
+class SnapshotDifference(NamedTuple):
     """Blocks by what became of them.
 
     `moved` are those whose title and text stayed and whose place did not; of `described` only the metadata changed.
@@ -80,7 +80,7 @@ def renamed_between(old: Snapshot, new: Snapshot) -> QuerySet[Document]:
     return named.exclude(title_before=F("title_after")).order_by("outside_id")
 
 
-def difference(old: Snapshot, new: Snapshot) -> Difference:
+def difference(old: Snapshot, new: Snapshot) -> SnapshotDifference:
     """What became of the blocks from `old` to `new`, as querysets ordered by position.
 
     Entries of `gone` belong to `old`, all others to `new`; those of `changed`, `moved` and `described` carry the key
@@ -96,7 +96,7 @@ def difference(old: Snapshot, new: Snapshot) -> Difference:
         old_digest=before.values("version__digest")[:1],
     ).filter(old_version_id__isnull=False)
     other = other.exclude(old_version_id=F("version_id"))
-    return Difference(
+    return SnapshotDifference(
         added=in_new.filter(~Exists(before)),
         gone=entries.filter(snapshot=old).filter(~Exists(after)),
         changed=other.exclude(old_text_digest=F("version__text_digest")),

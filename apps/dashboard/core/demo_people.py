@@ -32,7 +32,7 @@ class Temperament(NamedTuple):
     unsure: float
 
 
-class Answer(NamedTuple):
+class DemoGrade(NamedTuple):
     """A grade, or None with the reason why it cannot be given."""
 
     grade: int | None
@@ -63,26 +63,26 @@ WAVERING = 0.4
 
 def graded(
     person: str, query_id: str, block_id: str, careful: int, *, highest: int = 3, is_again: bool = False
-) -> Answer:
+) -> DemoGrade:
     """What `person` answers to a pair for which a careful reader gives `careful`.
 
     When a pair comes back they make up their mind anew on a share of WAVERING.
     """
     temper = ANNOTATORS[person]
     if _share(person, query_id, block_id, "unsure") < temper.unsure:
-        return Answer(None, "missing_context", "The block points to another section that I cannot see here.")
+        return DemoGrade(None, "missing_context", "The block points to another section that I cannot see here.")
     mood = _share(person, query_id, block_id, "mood")
     if is_again and _share(person, query_id, block_id, "again") < WAVERING:
         mood = _share(person, query_id, block_id, "mood again")
     if careful == 0:
-        return Answer(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
+        return DemoGrade(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
     if careful == 1 and mood < temper.hasty:
-        return Answer(0)
+        return DemoGrade(0)
     if mood < temper.hasty + temper.generous and careful < highest:
-        return Answer(careful + 1)
+        return DemoGrade(careful + 1)
     if mood > 1 - temper.strict:
-        return Answer(careful - 1, note="It points in the right direction but leaves a part out.")
-    return Answer(careful)
+        return DemoGrade(careful - 1, note="It points in the right direction but leaves a part out.")
+    return DemoGrade(careful)
 
 
 def _share(*words: str) -> float:

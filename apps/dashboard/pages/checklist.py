@@ -22,7 +22,7 @@ from apps.triples.models import Triple
 RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]
 
 
-class Step(NamedTuple):
+class ChecklistStep(NamedTuple):
     """`is_next` marks the one step to do now."""
 
     title: str
@@ -78,7 +78,7 @@ def done(project: Project) -> dict[str, bool]:
     return taken
 
 
-def steps(project: Project) -> list[Step]:
+def steps(project: Project) -> list[ChecklistStep]:
     """The steps with their marks; empty once all are taken."""
     taken = done(project)
     if all(taken.values()):
@@ -86,7 +86,7 @@ def steps(project: Project) -> list[Step]:
     to_do = next(key for key, *_ in STEPS if not taken[key])
     rows = [BEGUN if key == "grades" and _has_round(project) else (key, *rest) for key, *rest in STEPS]
     return [
-        Step(title, small, verb, path(page, project), taken[key], key == to_do)
+        ChecklistStep(title, small, verb, path(page, project), taken[key], key == to_do)
         for key, title, small, verb, page in rows
     ]
 

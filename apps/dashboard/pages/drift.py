@@ -16,8 +16,8 @@ from apps.agreement.core.drift import (
     LEAST_WEEKS,
     WEEK,
     WEEKS,
-    Line,
-    Week,
+    DriftLine,
+    FigureWeek,
     advice,
     alike_by_week,
     creep,
@@ -62,10 +62,10 @@ class Drift(NamedTuple):
 class Grades(NamedTuple):
     """Every week's figures, and the lines through those that have enough grades."""
 
-    alike: list[Week]
-    means: list[Week]
-    alike_line: Line | None
-    mean_line: Line | None
+    alike: list[FigureWeek]
+    means: list[FigureWeek]
+    alike_line: DriftLine | None
+    mean_line: DriftLine | None
     advice: str
 
 
@@ -134,7 +134,7 @@ def _read(member: Member, rounds: Sequence[Round], today: date) -> Grades:
     return Grades(alike, means, alike_line, mean_line, advice(creep(dated, lately), fall(looks, lately)))
 
 
-def _spark(name: str, line: Line, today: date, write: Any) -> SafeString:
+def _spark(name: str, line: DriftLine, today: date, write: Any) -> SafeString:
     spots = [
         Spot(_place(week.begins, today), week.value, f"week of {week.begins}: {write(week.value)}, n {week.n:,}")
         for week in line.weeks
@@ -150,7 +150,7 @@ def _place(begins: date, today: date) -> float:
 # Blocks ------------------------------------------------------------------------------------------------------------
 
 
-def _changed(snapshot: Snapshot, today: date) -> list[Week]:
+def _changed(snapshot: Snapshot, today: date) -> list[FigureWeek]:
     """How many blocks of the snapshot had another text at the end of each week, of those that it holds.
 
     A block counts from the day its present text came in. Gone blocks do not count: nothing tells when they went.
@@ -164,7 +164,7 @@ def _changed(snapshot: Snapshot, today: date) -> list[Week]:
     for day, n in days:
         came[max(begun, monday_of(date.fromisoformat(day)))] += n
     sums = accumulate(came[week] for week in weeks)
-    return [Week(week, n, snapshot.block_count) for week, n in zip(weeks, sums, strict=True)]
+    return [FigureWeek(week, n, snapshot.block_count) for week, n in zip(weeks, sums, strict=True)]
 
 
 def _changed_by_day(snapshot: Snapshot) -> list[tuple[str, int]]:
@@ -174,7 +174,7 @@ def _changed_by_day(snapshot: Snapshot) -> list[tuple[str, int]]:
     return [(day, n) for day, n in rows]
 
 
-def _blocks_spark(snapshot: Snapshot, changed: list[Week], today: date) -> SafeString:
+def _blocks_spark(snapshot: Snapshot, changed: list[FigureWeek], today: date) -> SafeString:
     spots = [
         Spot(_place(week.begins, today), week.value, f"week of {week.begins}: {_of(week)} blocks") for week in changed
     ]
@@ -182,11 +182,11 @@ def _blocks_spark(snapshot: Snapshot, changed: list[Week], today: date) -> SafeS
     return spark(name, spots, count(int(changed[-1].value)))
 
 
-def _of(week: Week) -> str:
+def _of(week: FigureWeek) -> str:
     return f"{week.value:,.0f} of {week.n:,}"
 
 
-def _of_blocks(snapshot: Snapshot | None, changed: list[Week]) -> str:
+def _of_blocks(snapshot: Snapshot | None, changed: list[FigureWeek]) -> str:
     """Said from every twentieth block on."""
     if snapshot is None or not changed or changed[-1].value < MANY_CHANGED * changed[-1].n:
         return ""
@@ -196,7 +196,7 @@ def _of_blocks(snapshot: Snapshot | None, changed: list[Week]) -> str:
 # Figures -----------------------------------------------------------------------------------------------------------
 
 
-def _figures(grades: Grades, changed: list[Week]) -> SafeString:
+def _figures(grades: Grades, changed: list[FigureWeek]) -> SafeString:
     """A row for each of the weeks that has a figure."""
     alike, means, blocks = ({week.begins: week for week in weeks} for weeks in (grades.alike, grades.means, changed))
     every = sorted({*alike, *means, *blocks})
@@ -212,7 +212,7 @@ def _figures(grades: Grades, changed: list[Week]) -> SafeString:
     return charts.figures(["Week of", "Graded alike", "n", "Mean grade", "n", "Blocks changed"], rows)
 
 
-def _cells(week: Week | None, write: Any) -> list[str]:
+def _cells(week: FigureWeek | None, write: Any) -> list[str]:
     if week is None:
         return ["", "0"]
     small = " (too few to draw)" if week.n < FEWEST_IN_A_WEEK else ""

@@ -28,7 +28,7 @@ from apps.judging.models import Round
 from apps.metrics.agreement import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Source
-from apps.review.enums import Side
+from apps.review.enums import RateSide
 from apps.review.selectors import tracking
 from apps.triples.selectors import triples
 
@@ -69,7 +69,7 @@ def states(project: Project) -> States | None:
         return None
     usual = [StateCount(state, found[state]) for state in STATE_FILLS]
     others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
-    parts = [charts.Part(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    parts = [charts.BarPart(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
     return States(total, usual + others, charts.parts_bar(f"{total:,} triples by state", parts))
 
 
@@ -94,12 +94,12 @@ def judging_progress(project: Project, at: datetime) -> Judging | None:
     return Judging(newest, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 
-class Chart(NamedTuple):
+class ProgressChart(NamedTuple):
     drawing: SafeString
     figures: SafeString
 
 
-def agreement_chart(member: Member) -> Chart | None:
+def agreement_chart(member: Member) -> ProgressChart | None:
     """Agreement of everybody, of the pairs of people who share most, and of reviewers; None before any was shared."""
     rows = _coefficients(member)
     if not any(coefficient.n for _, _, coefficient in rows):
@@ -110,16 +110,16 @@ def agreement_chart(member: Member) -> Chart | None:
         label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
         estimates.append(_estimate(charts.clip(label, 20), measure, coefficient, strong=not people))
     drawing = charts.estimates("Agreement with 95 % intervals", estimates)
-    return Chart(charts.plot(drawing), charts.estimate_figures(estimates))
+    return ProgressChart(charts.plot(drawing), charts.estimate_figures(estimates))
 
 
-def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.Estimate:
+def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.DrawnEstimate:
     """A number without an interval is not shown: the row says why in words."""
     if coefficient.value is None or coefficient.interval is None:
         why = coefficient.reason or "too few items for an interval"
-        return charts.Estimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
+        return charts.DrawnEstimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
     low, high = coefficient.interval
-    return charts.Estimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
+    return charts.DrawnEstimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
 
 
 def _short(names: dict[int, str]) -> dict[int, str]:
@@ -162,12 +162,12 @@ class AuthorRate(NamedTuple):
 
 class FlagRates(NamedTuple):
     authors: list[AuthorRate]
-    weeks: Chart | None
+    weeks: ProgressChart | None
 
 
 def flag_rates(member: Member) -> FlagRates | None:
     """First-round flag rates by author and by week; None before any first round closed. Others see their own alone."""
-    found = rates.side_rates(member.project, Side.AUTHOR)
+    found = rates.side_rates(member.project, RateSide.AUTHOR)
     if not found.everybody.n:
         return None
     shown = [row for row in found.people if person_refusal(member, row.person) is None]
@@ -180,7 +180,7 @@ def flag_rates(member: Member) -> FlagRates | None:
     return FlagRates(sorted(authors), _by_week(member.project))
 
 
-def _by_week(project: Project) -> Chart | None:
+def _by_week(project: Project) -> ProgressChart | None:
     """The control chart of the last weeks, when there are enough of them."""
     weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for day, flags, n in rates.kept(project, "days", lambda: tracking.flags_by_day(project)):
@@ -201,17 +201,17 @@ def _by_week(project: Project) -> Chart | None:
         ["Week", "Reviewed", "Flagged", "Rate", "Limit"],
         [[p.label, p.n, p.hits, f"{p.hits / p.n * 100:.1f} %", f"{(p.limit or 0) * 100:.1f} %"] for p in periods],
     )
-    return Chart(charts.plot(chart), figures)
+    return ProgressChart(charts.plot(chart), figures)
 
 
-class Mix(NamedTuple):
+class SourceMix(NamedTuple):
     total: int
     chart: SafeString
     figures: SafeString
     has_targets: bool
 
 
-def source_mix(project: Project) -> Mix | None:
+def source_mix(project: Project) -> SourceMix | None:
     """Queries by source against the targets of the sources; None before queries name their source."""
     live = Q(queries__retired_at=None, queries__isnull=False)
     counted = Source.objects.filter(project=project).annotate(n=Count("queries", filter=live))
@@ -228,4 +228,4 @@ def source_mix(project: Project) -> Mix | None:
             for bar in bars
         ],
     )
-    return Mix(total, chart, figures, any(source.target_share is not None for source in sources))
+    return SourceMix(total, chart, figures, any(source.target_share is not None for source in sources))

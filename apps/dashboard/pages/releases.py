@@ -11,7 +11,7 @@ from apps.goldsets.selectors import versions as goldsets
 FIGURES = {"grades": "Agreement of grades", "verdicts": "Agreement of reviewers"}
 
 
-class Release(NamedTuple):
+class LatestRelease(NamedTuple):
     """`facts` are pairs of a term and its words; `url` is the page of all versions."""
 
     version: Version | None
@@ -20,9 +20,9 @@ class Release(NamedTuple):
     url: str
 
 
-def latest(project: Project, *, with_draft: bool) -> Release:
+def latest(project: Project, *, with_draft: bool) -> LatestRelease:
     version = goldsets.latest_version(project)
-    return Release(
+    return LatestRelease(
         version=version,
         draft=goldsets.open_draft(project) if with_draft else None,
         facts=_facts(version.manifest) if version else [],

@@ -32,7 +32,7 @@ REVIEW_ROWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WaitingItem:
     """One thing that waits. `key` is the letter that opens it."""
 
     key: str
@@ -43,7 +43,7 @@ class Row:
     url: str
 
 
-def rows(member: Member, at: datetime) -> list[Row]:
+def rows(member: Member, at: datetime) -> list[WaitingItem]:
     """Everything that waits for this person, most urgent kind first; nothing that does not wait."""
     found = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
@@ -57,12 +57,12 @@ def _oldest(since: datetime | None, at: datetime) -> str:
     return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
 
 
-def _judging(member: Member, at: datetime) -> list[Row]:
+def _judging(member: Member, at: datetime) -> list[WaitingItem]:
     waits = judging.waiting_for(member.user, member.project)
     found = []
     if waits.to_adjudicate and waits.adjudicate_round:
         found.append(
-            Row(
+            WaitingItem(
                 "a",
                 "Adjudicate grades",
                 "lowest agreement first",
@@ -73,7 +73,7 @@ def _judging(member: Member, at: datetime) -> list[Row]:
         )
     if waits.to_grade and waits.grade_round:
         found.append(
-            Row(
+            WaitingItem(
                 "g",
                 "Grade pairs",
                 f"{waits.grade_round}, one pair a screen",
@@ -85,24 +85,24 @@ def _judging(member: Member, at: datetime) -> list[Row]:
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "every planned grade is given; closing fixes them"
-        found.append(Row("e", f"Close {waits.full_round}", small, 1, "", url))
+        found.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged them yourself: tell another lead, or make somebody one"
-        found.append(Row("o", "Grades for another lead", small, waits.left, "", url))
+        found.append(WaitingItem("o", "Grades for another lead", small, waits.left, "", url))
     return found
 
 
-def _review(member: Member, at: datetime) -> list[Row]:
+def _review(member: Member, at: datetime) -> list[WaitingItem]:
     found = []
     for wait in review.waiting_for(member.user, member.project, member.roles, at):
         key, title, small = REVIEW_ROWS[wait.word]
         url = path(wait.url_name, member.project)
-        found.append(Row(key, title, small, wait.count, _oldest(wait.since, at), url))
+        found.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url))
     return found
 
 
-def _calibrations(member: Member, at: datetime) -> list[Row]:
+def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
     if not member.holds(*PARTICIPANTS):
         return []
     items = list(waiting_in(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
@@ -111,10 +111,10 @@ def _calibrations(member: Member, at: datetime) -> list[Row]:
     first = items[0].calibration
     url = path("calibration:item", member.project, number=first.number, place=items[0].number)
     small = "past triples once more, blind"
-    return [Row("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
+    return [WaitingItem("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
 
 
-def _permissions(member: Member, at: datetime) -> list[Row]:
+def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
     ending = Permission.objects.filter(
         source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
     )
@@ -123,10 +123,10 @@ def _permissions(member: Member, at: datetime) -> list[Row]:
         return []
     small = f"the first on {day(found['first'].date(), at.date())}; what rests on it leaves every later export"
     when = f"in {age(found['first'], at)}"
-    return [Row("p", "Permissions that expire", small, found["count"], when, path("sources", member.project))]
+    return [WaitingItem("p", "Permissions that expire", small, found["count"], when, path("sources", member.project))]
 
 
-def _failed_jobs(member: Member, at: datetime) -> list[Row]:
+def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:
     failed = Job.objects.filter(
         project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN
     ).aggregate(count=Count("pk"), last=Max("finished_at"))
@@ -134,4 +134,4 @@ def _failed_jobs(member: Member, at: datetime) -> list[Row]:
         return []
     small = "with the reason and a button to try again"
     when = f"last {age(failed['last'], at)} ago"
-    return [Row("f", "Jobs that failed", small, failed["count"], when, path("jobs", member.project))]
+    return [WaitingItem("f", "Jobs that failed", small, failed["count"], when, path("jobs", member.project))]

@@ -15,7 +15,7 @@ from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_ke
 from apps.metrics.measures import Measure, measure_run
 
 
-class Given(NamedTuple):
+class GivenGrades(NamedTuple):
     """People's grades of judged pairs, one row each; a person grades a pair once.
 
     `people` are the keys of the persons, ascending; `person` is a place among them and `place` a row of the released
@@ -34,20 +34,20 @@ class Given(NamedTuple):
         return self.place[chosen][order], self.grade[chosen][order]
 
 
-def given_on(judged: Judged, person: Ints, query: Ints, block: Ints, grade: Ints) -> Given:
+def given_on(judged: Judged, person: Ints, query: Ints, block: Ints, grade: Ints) -> GivenGrades:
     """People's grades of pairs that were released, from columns of keys; of a person's grades of a pair the last."""
     keys = pair_keys(judged.query, judged.block)
     order = np.argsort(keys, kind="stable")
     wanted = pair_keys(query, block)
     if not len(keys) or not len(wanted):
         empty = np.empty(0, dtype=np.int64)
-        return Given((), empty, empty, empty)
+        return GivenGrades((), empty, empty, empty)
     at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
     known = np.flatnonzero(keys[order][at] == wanted)
     place = order[at[known]]
     last = _last_of_each(person[known], place)
     people, member = np.unique(person[known][last], return_inverse=True)
-    return Given(tuple(people.tolist()), member.astype(np.int64), place[last], grade[known][last])
+    return GivenGrades(tuple(people.tolist()), member.astype(np.int64), place[last], grade[known][last])
 
 
 def _last_of_each(person: Ints, place: Ints) -> Ints:
@@ -56,7 +56,7 @@ def _last_of_each(person: Ints, place: Ints) -> Ints:
     return np.sort(len(person) - 1 - first_from_end)
 
 
-def shared_rows(given: Given, size: int) -> int:
+def shared_rows(given: GivenGrades, size: int) -> int:
     """How many of the `size` released judgements two people or more have graded."""
     return int((np.bincount(given.place, minlength=size) > 1).sum())
 
@@ -69,7 +69,12 @@ def with_grades(judged: Judged, place: Ints, grade: Ints) -> Judged:
 
 
 def sheets_of(
-    measures: Sequence[Measure], judged: Judged, given: Given, ranked: Ranked, block_ids: BlockIds, released: Floats
+    measures: Sequence[Measure],
+    judged: Judged,
+    given: GivenGrades,
+    ranked: Ranked,
+    block_ids: BlockIds,
+    released: Floats,
 ) -> Floats:
     """The scores of one run under each person's grades: shape (people, queries, measures).
 

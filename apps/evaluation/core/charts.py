@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from apps.common.drawing.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import count, interval, number, signed
-from apps.metrics.comparison import Change, Stratum, tally
+from apps.metrics.comparison import Change, ComparedStratum, tally
 
 CELL_WIDTH, INSET = 300, 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
@@ -115,7 +115,7 @@ def _tally_words(rows: Sequence[Change], place: Scale, left: float, step: float)
     return parts
 
 
-def stratum_bounds(found: Sequence[Stratum]) -> Bounds:
+def stratum_bounds(found: Sequence[ComparedStratum]) -> Bounds:
     """One scale for all small multiples."""
     ends = [
         end
@@ -137,7 +137,7 @@ def stratum_legend(names: Sequence[str]) -> str:
     return drawing(STRATUM_WIDTH, 20.0 * len(names) + 8, f"From the top: {', '.join(names)}", parts)
 
 
-def stratum_dots(found: Stratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
+def stratum_dots(found: ComparedStratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
     """One dot with whisker a run; the first run is the baseline. With a `heading` the drawing names itself."""
     place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
     top = 20.0 if heading else 0.0

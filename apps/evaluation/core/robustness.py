@@ -30,7 +30,7 @@ class Variant(NamedTuple):
     kind: str
 
 
-class Paired(NamedTuple):
+class PairedRuns(NamedTuple):
     """The variants whose original was scored too, by row, and how many stand without."""
 
     variants: list[Variant]
@@ -56,7 +56,7 @@ class RobustnessGap(NamedTuple):
         return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
 
 
-def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> Paired:
+def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> PairedRuns:
     """Which of the queries are variants of which, from their metadata. A query is no variant of itself."""
     rows = {query_id: row for row, query_id in enumerate(query_ids)}
     named = [
@@ -65,7 +65,7 @@ def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, An
         if facts.get(VARIANT_OF)
     ]
     found = [Variant(row, rows[original], kind) for row, original, kind in named if rows.get(original, row) != row]
-    return Paired(found, len(named) - len(found))
+    return PairedRuns(found, len(named) - len(found))
 
 
 def robustness_gaps(variants: Sequence[Variant], values: Floats) -> list[RobustnessGap]:

@@ -8,7 +8,7 @@ from apps.accounts.selectors import Member
 from apps.common.text.wording import number
 from apps.evaluation import rules
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.sheets import Sheet, conventions_of
+from apps.evaluation.edges.sheets import EvaluationSheet, conventions_of
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, Pairing
@@ -26,11 +26,11 @@ class DropRow(NamedTuple):
 
 
 @dataclass
-class Comparison:
+class EvaluationPair:
     """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
 
-    baseline: Sheet
-    candidate: Sheet
+    baseline: EvaluationSheet
+    candidate: EvaluationSheet
     asked: str = ""
 
     @cached_property
@@ -205,12 +205,12 @@ def _needed(beside: Beside) -> str:
     return f"{about}{beside.needed_words} queries would be needed"
 
 
-def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> Comparison:
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> EvaluationPair:
     """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    found = Comparison(Sheet(first, member), Sheet(second, member), measure)
+    found = EvaluationPair(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
     if found.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return found

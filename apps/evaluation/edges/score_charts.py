@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.drawing.charts import (
-    Estimate,
+    DrawnEstimate,
     Scale,
     clip,
     figures,
@@ -23,7 +23,7 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.models import Score
-from apps.metrics.comparison import Change, Row, Stratum
+from apps.metrics.comparison import Change, ComparedStratum, Row
 from apps.metrics.statistics.significance import Difference
 
 CELL_HEIGHT = 24
@@ -42,7 +42,7 @@ def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
 
 def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
     """A mean with its interval."""
-    row = Estimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
+    row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
     return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [whisker(row, bounds.place, CELL_HEIGHT / 2)])
 
 
@@ -52,7 +52,7 @@ def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeStri
     words = f"{measure}: difference {signed(found.mean)}, {interval(found.interval, 3, differences=True)}"
     zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
     css = "point" if found.is_settled else "open"
-    point = Estimate(measure, found.mean, low, high, found.n)
+    point = DrawnEstimate(measure, found.mean, low, high, found.n)
     mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
     return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
 
@@ -74,12 +74,12 @@ def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
     )
 
 
-def stratum(found: Stratum, names: Sequence[str], bounds: Bounds) -> SafeString:
+def stratum(found: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:
     """One dot with whisker a run; the first run is the baseline."""
     return mark_safe(stratum_dots(found, names, bounds))
 
 
-def strata_figures(found: Sequence[Stratum], names: Sequence[str]) -> SafeString:
+def strata_figures(found: Sequence[ComparedStratum], names: Sequence[str]) -> SafeString:
     rows = [
         [one.name, name, number(summary.mean), interval(summary.interval, 3), summary.n]
         for one in found
@@ -135,7 +135,7 @@ def judged_figures(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
     return figures(["Rank", *runs], rows, words=0)
 
 
-class Move(NamedTuple):
+class QueryMove(NamedTuple):
     """A block of one top list or both: ranks from 1, None where the run did not return it; `block` is its key."""
 
     name: str
@@ -153,7 +153,7 @@ class Move(NamedTuple):
         return f"to {self.right}" if self.right else "gone"
 
 
-def moves(found: Sequence[Move], depth: int) -> SafeString:
+def moves(found: Sequence[QueryMove], depth: int) -> SafeString:
     """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
     rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
     strands, stubs = [], []
@@ -173,7 +173,7 @@ def _middle(rank: int | None) -> float:
     return ROW_HEIGHT * ((rank or 1) - 0.5)
 
 
-def _strand(move: Move) -> str:
+def _strand(move: QueryMove) -> str:
     a, b = _middle(move.left), _middle(move.right)
     css = f"strand grade-{min(3, max(0, move.grade))}" if move.grade is not None else "strand"
     words = title(f"{move.name}: from {move.left} to {move.right}")

@@ -24,7 +24,7 @@ def conventions_of(measures: Iterable[str]) -> str:
 
 
 @dataclass
-class Sheet:
+class EvaluationSheet:
     """One evaluation with its queries, as far as a person may see them."""
 
     evaluation: Evaluation

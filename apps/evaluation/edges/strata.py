@@ -8,7 +8,7 @@ import numpy as np
 from apps.evaluation.core.charts import stratum_bounds
 from apps.evaluation.core.robustness import KIND, UNNAMED
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.enums import STRATA
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.core.splits import VARIANT_OF
@@ -22,7 +22,7 @@ CLEAN = "clean"
 MULTIPLES = 9
 
 
-def strata_context(asked: str, sheets: Sequence[Sheet], measure: str, names: Sequence[str]) -> dict[str, Any]:
+def strata_context(asked: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]) -> dict[str, Any]:
     """What `_strata.html` shows: the means of each run in every stratum of the field asked for, else of the first."""
     queries, runs = sheets[0].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
@@ -60,14 +60,14 @@ def stratum_of(query: VersionQuery, field: str) -> str:
 
 def strata_of(
     queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
-) -> tuple[list[comparison.Stratum], int]:
+) -> tuple[list[comparison.ComparedStratum], int]:
     """The largest strata with the mean of each run, and how many were too small to be shown."""
     found, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
     return found[:MULTIPLES], small
 
 
 def judged_inside(
-    queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.Stratum], judged: Sequence[Floats]
+    queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.ComparedStratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
     """For each stratum the mean share of judged blocks of each run, over the queries that the run answers."""
     labels = np.array([stratum_of(query, field) for query in queries], dtype=object)

@@ -1,10 +1,10 @@
 from django.utils import timezone
 
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.goldsets.actions import log_test_look
 
 
-def log_look(sheet: Sheet, what: str) -> None:
+def log_look(sheet: EvaluationSheet, what: str) -> None:
     """Put it on record when its reader is laid open what is sealed to others."""
     if sheet.shows_test:
         version = sheet.evaluation.version

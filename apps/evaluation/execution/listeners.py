@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from apps.accounts.models import User
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.rankings import Ground
+from apps.evaluation.selectors.rankings import ScoringGround
 from apps.metrics.columns import Floats, Ranked
 from apps.retrieval.models import Run
 
@@ -18,7 +18,7 @@ class Scored(NamedTuple):
     """A run as it was just scored, before anything is saved: a value for each query by the name of the measure."""
 
     evaluation: Evaluation
-    ground: Ground
+    ground: ScoringGround
     ranked: Ranked
     values: dict[str, Floats]
 

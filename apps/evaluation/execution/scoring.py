@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from apps.evaluation.core import packing
-from apps.evaluation.core.annotator_grades import Given, shared_rows, sheets_of
+from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
 from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import annotators, rankings
-from apps.evaluation.selectors.rankings import Ground, judged_of
+from apps.evaluation.selectors.rankings import ScoringGround, judged_of
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
@@ -64,7 +64,7 @@ def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
 def among_people(
     measures: Sequence[Measure],
     judged: Judged,
-    given: Given,
+    given: GivenGrades,
     ranked: Ranked,
     ids: BlockIds,
     released: Floats,
@@ -100,7 +100,7 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
     }
 
 
-def _people_counted(judged: Judged, given: Given) -> dict[str, int]:
+def _people_counted(judged: Judged, given: GivenGrades) -> dict[str, int]:
     """How many people's grades the version rests on here, and how many pairs two of them or more graded."""
     return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
 
@@ -127,7 +127,7 @@ def score_row(
     )
 
 
-def ground_of(version: Version, split: str) -> Ground:
+def ground_of(version: Version, split: str) -> ScoringGround:
     """What one side of a version holds to score against. Raises JobFailed where it holds no grades."""
     ground = judged_of(version, split)
     if not ground.judged.queries:

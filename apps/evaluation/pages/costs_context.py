@@ -12,7 +12,7 @@ from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.pages.leaderboard_context import interval_of
 from apps.evaluation.selectors import leaderboard
-from apps.evaluation.selectors.leaderboard import Standing
+from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.statistics import pareto
 from apps.retrieval.models import Run
@@ -40,7 +40,7 @@ def latency_places(taken: Iterable[float | None]) -> int:
 class CostRow(NamedTuple):
     """A run with what it costs; None where nobody has measured or said it."""
 
-    standing: Standing
+    standing: RankedRun
     score: Score
     latency: Latency
     cost: Decimal | None

@@ -13,7 +13,7 @@ from apps.evaluation import rules
 from apps.evaluation.edges import sheets as pages
 from apps.evaluation.edges.depths import shallow_words
 from apps.evaluation.edges.panels import panels_of
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.edges.strata import strata_context
 from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.models import Evaluation
@@ -33,7 +33,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     evaluation = evaluations.evaluation_in(project, pk)
     if not evaluation.is_scored:
         return render(request, "evaluation/waiting.html", {**SECTION, "evaluation": evaluation})
-    sheet = Sheet(evaluation, member_of(request))
+    sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
     measure = _measure(request, evaluation)
     context = {
@@ -59,7 +59,7 @@ def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
     return asked if asked in evaluation.measures else evaluation.measures[0]
 
 
-def _query_rows(sheet: Sheet, measure: str, page: str) -> dict[str, Any]:
+def _query_rows(sheet: EvaluationSheet, measure: str, page: str) -> dict[str, Any]:
     """The visible queries, worst first by the measure, a page of them.
 
     Those without a relevant block stand at the end, as `bare`: no ranking could have done better on them.

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from django.utils.safestring import SafeString
 
-from apps.common.drawing.charts import Estimate, svg, tag, title, whisker
+from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
 from apps.evaluation.core.charts import Bounds, bounds_of
-from apps.evaluation.core.robustness import Paired, RobustnessGap, paired_variants, robustness_gaps
+from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.models import Score
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import Looks, looks_at_test
@@ -47,7 +47,7 @@ class SplitRow(NamedTuple):
 class Scores:
     """One evaluation as it is read; `measure` is the one that strata, wording and queries are shown by."""
 
-    sheet: Sheet
+    sheet: EvaluationSheet
     measure: str
 
     @property
@@ -100,7 +100,7 @@ class Scores:
         return looks_at_test(self.sheet.evaluation.version) if has_test else None
 
     @cached_property
-    def variants(self) -> Paired:
+    def variants(self) -> PairedRuns:
         queries = self.sheet.queries
         facts = [query.fields.get("metadata") or {} for query in queries]
         return paired_variants([query.outside_id for query in queries], facts)
@@ -125,7 +125,7 @@ class Scores:
 
 def score_cell(score: Score, bounds: Bounds) -> SafeString:
     """A mean with its interval over queries, and below it the one over queries and people."""
-    row = Estimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
+    row = DrawnEstimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
     parts = [whisker(row, bounds.place, CELL_HEIGHT / 2 - 3)]
     words = row.words
     if score.people_low is not None and score.people_high is not None:
@@ -145,7 +145,7 @@ def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> Saf
         if one.mean is None:
             continue
         low, high = one.interval or (None, None)
-        row = Estimate(f"{measure} on {name}", one.mean, low, high, one.n)
+        row = DrawnEstimate(f"{measure} on {name}", one.mean, low, high, one.n)
         parts.append(tag("g", title(row.words) + whisker(row, bounds.place, y, radius=3.5, class_=css)))
         words.append(row.words)
     return svg(CELL_WIDTH, CELL_HEIGHT, "; ".join(words), parts)
@@ -156,6 +156,6 @@ def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
     low, high = gap.interval or (None, None)
     words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
     zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    row = Estimate(gap.kind, gap.gap, low, high, gap.n)
+    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n)
     css = "point" if gap.is_settled else "open"
     return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, whisker(row, bounds.place, CELL_HEIGHT / 2, class_=css)])

@@ -7,11 +7,24 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.drawing.charts import Estimate, Scale, clip, plain, plot, scale, svg, tag, text, ticks, title, whisker
+from apps.common.drawing.charts import (
+    DrawnEstimate,
+    Scale,
+    clip,
+    plain,
+    plot,
+    scale,
+    svg,
+    tag,
+    text,
+    ticks,
+    title,
+    whisker,
+)
 from apps.common.text.wording import interval, number
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
-from apps.metrics.statistics.rank_intervals import Ends, Place
+from apps.metrics.statistics.rank_intervals import Ends, RankRange
 
 LINE, CHARACTER = 15.0, 7.0
 MOST_NAME = 30
@@ -23,10 +36,10 @@ COST_WIDTH, COST_BOTTOM = 640.0, 280.0
 CAP = 4.0
 
 
-def place_cell(name: str, score: Score, place: Place, bounds: Bounds, edge: float | None) -> SafeString:
+def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds, edge: float | None) -> SafeString:
     """A mean with its interval, and the line where the best run's interval begins; hollow: tied with the best."""
     is_tied = place.best == 1 and place.is_tied
-    row = Estimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
+    row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
     parts = []
     if edge is not None:
         words = title("The nearer end of the best run’s interval")

@@ -14,11 +14,11 @@ from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, Moment
 from apps.evaluation.selectors import leaderboard
-from apps.evaluation.selectors.leaderboard import Line, Standing
+from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.statistics import rank_intervals
-from apps.metrics.statistics.rank_intervals import Place
+from apps.metrics.statistics.rank_intervals import RankRange
 from apps.retrieval.models import Run
 
 RUNS_A_PAGE = 50
@@ -28,9 +28,9 @@ MOST_CHOICES = 200
 class BoardRow(NamedTuple):
     """A run on a leaderboard as it is drawn; `place` is None where the main measure was not scored."""
 
-    standing: Standing
+    standing: RankedRun
     main: Score | None
-    place: Place | None
+    place: RankRange | None
     drawing: str
     others: list[tuple[str, Score | None]]
 
@@ -40,16 +40,16 @@ class BoardRow(NamedTuple):
 
 
 @dataclass
-class Board:
+class LeaderboardPage:
     """One page of the runs of one side of a version, best first by the main measure.
 
     Places, ties and the scale of the drawing are those of all `lines`, whichever page is shown.
     """
 
     measures: list[str]
-    lines: list[Line]
-    page: Page[Line]
-    standings: list[Standing]
+    lines: list[LeaderboardLine]
+    page: Page[LeaderboardLine]
+    standings: list[RankedRun]
 
     @property
     def main(self) -> str:
@@ -60,7 +60,7 @@ class Board:
         return len(self.lines)
 
     @property
-    def choices(self) -> list[Line]:
+    def choices(self) -> list[LeaderboardLine]:
         """The runs that a comparison can be asked for here: all while they are few, else the page's and the best."""
         if self.total <= MOST_CHOICES:
             return self.lines
@@ -73,7 +73,7 @@ class Board:
         return charts.bounds_of(ends)
 
     @cached_property
-    def _places(self) -> dict[int | None, Place]:
+    def _places(self) -> dict[int | None, RankRange]:
         scored = [line for line in self.lines if line.mean is not None]
         ends = [_turned(interval_of(line)) if self.is_lower_better else interval_of(line) for line in scored]
         return dict(zip((line.score_id for line in scored), rank_intervals.places(ends), strict=True))
@@ -100,7 +100,7 @@ class Board:
     def rows(self) -> list[BoardRow]:
         return [self._row(standing) for standing in self.standings]
 
-    def _row(self, standing: Standing) -> BoardRow:
+    def _row(self, standing: RankedRun) -> BoardRow:
         main = standing.scores.get(self.main)
         place = self._places.get(main.pk) if main else None
         drawing = ""
@@ -114,7 +114,7 @@ class Board:
         return conventions_of(self.measures)
 
 
-def board(version: Version, split: str, first: str, page: str | None) -> Board | None:
+def board(version: Version, split: str, first: str, page: str | None) -> LeaderboardPage | None:
     """The page of the leaderboard that was asked for; None where nothing is scored."""
     measures = leaderboard.measures_on(version, split, first)
     if not measures:
@@ -122,7 +122,7 @@ def board(version: Version, split: str, first: str, page: str | None) -> Board |
     lines = leaderboard.lines_on(version, split, measures[0])
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
     found = leaderboard.standings_of(version, split, [line.run_id for line in shown])
-    return Board(measures, lines, shown, found)
+    return LeaderboardPage(measures, lines, shown, found)
 
 
 def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -130,14 +130,14 @@ def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
     return (-ends[1], -ends[0]) if ends else None
 
 
-def interval_of(score: Score | Line) -> tuple[float, float] | None:
+def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
     return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
 
 
 class TrendRow(NamedTuple):
     """One run of a trend."""
 
-    standing: Standing
+    standing: RankedRun
     score: Score
     made_at: datetime
     note: RunNote | None

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from apps.corpus.models import Snapshot
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.comparison import Comparison, DropRow
+from apps.evaluation.edges.comparison import DropRow, EvaluationPair
 from apps.evaluation.edges.sheets import Named, block_names
-from apps.evaluation.selectors.rankings import Placed, grades_of, ranking_of
+from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, ranking_of
 from apps.goldsets.models import VersionQuery
 
 DEPTH = 10
@@ -28,7 +28,7 @@ class Placement(NamedTuple):
 class SideBySide:
     """Both runs' rankings of one query, with the released grades."""
 
-    comparison: Comparison
+    comparison: EvaluationPair
     query: VersionQuery
 
     @cached_property
@@ -36,7 +36,7 @@ class SideBySide:
         return self.comparison.candidate.evaluation.query_ids.index(self.query.outside_id)
 
     @cached_property
-    def rankings(self) -> tuple[list[Placed], list[Placed]]:
+    def rankings(self) -> tuple[list[PlacedBlock], list[PlacedBlock]]:
         sheets = (self.comparison.baseline, self.comparison.candidate)
         left, right = (ranking_of(sheet.evaluation.run, self.query.query_id) for sheet in sheets)
         return left, right
@@ -75,10 +75,10 @@ class SideBySide:
     def _ranks(self) -> list[dict[int, int]]:
         return [{placed.position: placed.rank for placed in ranking} for ranking in self.rankings]
 
-    def _move(self, position: int) -> charts.Move:
+    def _move(self, position: int) -> charts.QueryMove:
         left, right = (ranks.get(position) for ranks in self._ranks)
         block = self.blocks[position]
-        return charts.Move(block.title, left, right, self.grades.get(position), block.pk)
+        return charts.QueryMove(block.title, left, right, self.grades.get(position), block.pk)
 
     @property
     def moves(self) -> str:
@@ -86,14 +86,14 @@ class SideBySide:
         return charts.moves([self._move(position) for position in dict.fromkeys(top)], DEPTH)
 
     @property
-    def missed(self) -> list[charts.Move]:
+    def missed(self) -> list[charts.QueryMove]:
         """Relevant blocks that neither run has in its first ten, best grade first."""
         found = [self._move(position) for position, grade in self.grades.items() if grade > 0]
         outside = [move for move in found if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
         return sorted(outside, key=lambda move: (-(move.grade or 0), move.name))
 
     @property
-    def unjudged(self) -> list[charts.Move]:
+    def unjudged(self) -> list[charts.QueryMove]:
         """Blocks of either first ten that nobody judged."""
         top = dict.fromkeys(placed.position for ranking in self.rankings for placed in ranking[:DEPTH])
         return [self._move(position) for position in top if position not in self.grades]

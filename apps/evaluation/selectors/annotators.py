@@ -4,12 +4,12 @@ import numpy as np
 
 from apps.agreement.selectors.agreement import live_grades
 from apps.corpus.selectors.corpora import TextKey, texts_of
-from apps.evaluation.core.annotator_grades import Given, given_on
-from apps.evaluation.selectors.rankings import AT_ONCE, Ground
+from apps.evaluation.core.annotator_grades import GivenGrades, given_on
+from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
 from apps.goldsets.models import Version, VersionGrade
 
 
-def given_in(version: Version, ground: Ground) -> Given:
+def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
     """The grades that stand of each person who judged in the version's rounds, for the pairs of one side.
 
     Judgements that came in without a name have nobody, and passes that check people do not count. Who judged a pair

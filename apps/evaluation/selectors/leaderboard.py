@@ -17,7 +17,7 @@ from apps.retrieval.models import Run
 
 
 @dataclass
-class Standing:
+class RankedRun:
     """A run on a leaderboard: each measure's latest score. `evaluation` is the latest of the run."""
 
     run: Run
@@ -29,18 +29,18 @@ class Standing:
         return self.scores.get(JUDGED_NAME)
 
 
-def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[Standing]]:
+def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[RankedRun]]:
     """The measures of a leaderboard, those asked for most recently first, and its runs.
 
     Runs stand by the first measure, best first; a run without it comes last. `first` puts a measure in front;
     Judged@10 is kept apart.
     """
-    runs: dict[int, Standing] = {}
+    runs: dict[int, RankedRun] = {}
     names: dict[str, None] = {}
     for evaluation in evaluations:
         if not evaluation.is_scored:
             continue
-        standing = runs.setdefault(evaluation.run_id, Standing(evaluation.run, evaluation))
+        standing = runs.setdefault(evaluation.run_id, RankedRun(evaluation.run, evaluation))
         for score in evaluation.scores.all():
             standing.scores.setdefault(score.measure, score)
         names |= dict.fromkeys(name for name in evaluation.measures if name != JUDGED_NAME)
@@ -48,7 +48,7 @@ def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[
     return measures, sorted(runs.values(), key=lambda standing: _place(standing, measures))
 
 
-def _place(standing: Standing, measures: Sequence[str]) -> tuple[float, str]:
+def _place(standing: RankedRun, measures: Sequence[str]) -> tuple[float, str]:
     score = standing.scores.get(measures[0]) if measures else None
     if score is None or score.mean is None:
         return (math.inf, standing.run.tag)
@@ -62,7 +62,7 @@ class Field(NamedTuple):
     """The runs scored on one side of a version: best first by the first of `measures`, which may be none."""
 
     measures: list[str]
-    standings: list[Standing]
+    standings: list[RankedRun]
 
     @property
     def main(self) -> str:
@@ -75,7 +75,7 @@ def field_of(version: Version, split: str, measure: str = "") -> Field:
     return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
 
 
-class Line(NamedTuple):
+class LeaderboardLine(NamedTuple):
     """A run's latest score of one measure; `score_id` is None for a run that was not scored with it.
 
     `evaluation_id` is the run's latest evaluation, whatever its measures.
@@ -90,11 +90,11 @@ class Line(NamedTuple):
     ci_high: float | None = None
 
 
-def lines_on(version: Version, split: str, measure: str) -> list[Line]:
+def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine]:
     """Every run scored on one side of a version, best first by the measure; those without it last, by tag."""
     evaluations = Evaluation.objects.filter(version=version, split=split, scored_at__isnull=False)
     runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
-    lines = {run_id: Line(run_id, tag, pk) for run_id, tag, pk in runs}
+    lines = {run_id: LeaderboardLine(run_id, tag, pk) for run_id, tag, pk in runs}
     scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
     for run_id, pk, mean, low, high in scores.values_list("evaluation__run_id", "pk", "mean", "ci_low", "ci_high"):
         lines[run_id] = lines[run_id]._replace(score_id=pk, mean=mean, ci_low=low, ci_high=high)
@@ -112,7 +112,7 @@ def measures_on(version: Version, split: str, first: str = "") -> list[str]:
     return sorted(names, key=lambda name: name != first)
 
 
-def standings_of(version: Version, split: str, run_ids: Sequence[int]) -> list[Standing]:
+def standings_of(version: Version, split: str, run_ids: Sequence[int]) -> list[RankedRun]:
     """These runs with the latest score of each measure, in the order given."""
     _, found = standings(evaluations_on(version, split).filter(run__in=run_ids))
     by_run = {standing.run.pk: standing for standing in found}

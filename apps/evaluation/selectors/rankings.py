@@ -55,14 +55,14 @@ def version_query_in(version: Version, pk: int) -> VersionQuery:
     return found
 
 
-class Ground(NamedTuple):
+class ScoringGround(NamedTuple):
     """What a side of a version holds to score against. `numbers` maps the key of a query to its row."""
 
     judged: Judged
     numbers: dict[int, int]
 
 
-def judged_of(version: Version, split: str) -> Ground:
+def judged_of(version: Version, split: str) -> ScoringGround:
     """The grades of one side of a version as columns, blocks by their position in its snapshot.
 
     Only queries with a grade count, as in a qrels file.
@@ -78,7 +78,7 @@ def judged_of(version: Version, split: str) -> Ground:
     judged = Judged(
         tuple(query.outside_id for query in queries), columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()
     )
-    return Ground(judged, {query.query_id: number for number, query in enumerate(queries)})
+    return ScoringGround(judged, {query.query_id: number for number, query in enumerate(queries)})
 
 
 def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
@@ -107,7 +107,7 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
     return sorted(found)
 
 
-class Placed(NamedTuple):
+class PlacedBlock(NamedTuple):
     """A block in a ranking: its position in the snapshot, rank from 1, score."""
 
     position: int
@@ -115,14 +115,14 @@ class Placed(NamedTuple):
     score: float
 
 
-def ranking_of(run: Run, query_id: int) -> list[Placed]:
+def ranking_of(run: Run, query_id: int) -> list[PlacedBlock]:
     """What the run returned for the query, best first; empty when it returned nothing."""
     packed = Ranking.objects.filter(run=run, query=query_id).values_list("packed", flat=True).first()
     if packed is None:
         return []
     positions, scores = ranking.unpack(bytes(packed))
     return [
-        Placed(position, rank, score)
+        PlacedBlock(position, rank, score)
         for rank, (position, score) in enumerate(zip(positions.tolist(), scores.tolist(), strict=True), 1)
     ]
 

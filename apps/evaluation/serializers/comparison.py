@@ -10,7 +10,7 @@ from apps.evaluation.selectors.comparisons import Pairing
 from apps.metrics.comparison import Row
 from apps.metrics.scorecard import Beside
 from apps.metrics.statistics.paired_tests import Statistic
-from apps.metrics.statistics.significance import Tally
+from apps.metrics.statistics.significance import WinTally
 
 
 class StatisticSerializer(serializers.Serializer[Any]):
@@ -120,7 +120,7 @@ def _beside(beside: Beside) -> dict[str, Any]:
     }
 
 
-def _sign(found: Tally) -> dict[str, Any] | None:
+def _sign(found: WinTally) -> dict[str, Any] | None:
     return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
 
 

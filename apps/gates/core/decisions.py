@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number, signed
-from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, Rule, asks
+from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, GateRule, asks
 from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
@@ -21,7 +21,7 @@ CELLS_AT_ONCE = 500_000
 TAILS = (0.025, 0.975)
 
 
-class Evidence(NamedTuple):
+class RunEvidence(NamedTuple):
     """What a run did on one side of a gold set; row i of everything is query `query_ids[i]`.
 
     `values` and `baseline` hold a column a measure under its one spelling, NaN for "no value". `latencies` are
@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
     seed: int = DEFAULT_SEED
 
 
-class Verdict(NamedTuple):
+class GateVerdict(NamedTuple):
     """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it was held against.
 
     Both are None where there is nothing to say; then `gap` is one of `GAPS`. `words` is a sentence for people. `n`
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
     gap: str = ""
 
 
-def decide(rule: Rule, evidence: Evidence) -> Verdict:
+def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
     """Hold one run to one rule. What cannot be decided is "unknown" with the reason, never passed."""
     try:
         rows = _rows(rule, evidence)
@@ -65,12 +65,12 @@ def decide(rule: Rule, evidence: Evidence) -> Verdict:
         return not_known(rule, gap.code, str(gap))
 
 
-def not_known(rule: Rule, gap: str, reason: str) -> Verdict:
+def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     """The rule cannot be decided; `reason` is the sentence that says why."""
-    return Verdict(UNKNOWN, None, bound_of(rule), f"Not known: {reason}", gap=gap)
+    return GateVerdict(UNKNOWN, None, bound_of(rule), f"Not known: {reason}", gap=gap)
 
 
-def worst(verdicts: Iterable[Verdict]) -> str:
+def worst(verdicts: Iterable[GateVerdict]) -> str:
     """The state of several gates together: failed when any failed, else unknown when any is, or there is none."""
     return worst_state(verdict.state for verdict in verdicts)
 
@@ -97,7 +97,7 @@ class _Figure(NamedTuple):
     n: int
 
 
-def _rows(rule: Rule, evidence: Evidence) -> Ints:
+def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
     """Places of the queries that the rule is about."""
     everyone = np.arange(len(evidence.query_ids))
     rows = (
@@ -114,7 +114,7 @@ def _rows(rule: Rule, evidence: Evidence) -> Ints:
     return rows
 
 
-def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     """The figure of these queries with its interval; cost has none."""
     if rule.figure == COST:
         if evidence.cost is None:
@@ -128,13 +128,13 @@ def _figure(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
     return _Figure(summary.mean, summary.interval, summary.n)
 
 
-def _column(values: Mapping[str, Floats], rule: Rule, rows: Ints) -> Floats:
+def _column(values: Mapping[str, Floats], rule: GateRule, rows: Ints) -> Floats:
     if rule.figure not in values:
         raise _NotKnown(NO_VALUES, f"{rule.figure} was not computed.")
     return values[rule.figure][rows]
 
 
-def _latency(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
+def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
     if evidence.latencies is None:
         raise _NotKnown(NO_TIMES, "the run carries no times.")
@@ -158,7 +158,7 @@ def _latency(rule: Rule, evidence: Evidence, rows: Ints) -> _Figure:
     return _Figure(value, (float(low), float(high)), len(taken))
 
 
-def _against_bound(rule: Rule, found: _Figure) -> Verdict:
+def _against_bound(rule: GateRule, found: _Figure) -> GateVerdict:
     bound = bound_of(rule)
     at_least = rule.at_least is not None
     held = found.value
@@ -169,10 +169,10 @@ def _against_bound(rule: Rule, found: _Figure) -> Verdict:
     state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
     said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{unit(rule)}"
     words = f"{said}{_beside(rule, found, bound)}; the gate asks for {asks(rule)}."
-    return Verdict(state, found.value, bound, words, found.interval, found.n)
+    return GateVerdict(state, found.value, bound, words, found.interval, found.n)
 
 
-def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
+def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> GateVerdict:
     """A paired difference over the queries for which both runs have a value."""
     if evidence.baseline is None:
         raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
@@ -191,12 +191,12 @@ def _against_baseline(rule: Rule, evidence: Evidence, rows: Ints) -> Verdict:
     )
     said += handful_words(tally_of(change[~np.isnan(change)]))
     state = FAILED if is_worse else PASSED
-    return Verdict(
+    return GateVerdict(
         state, found.mean, bound_of(rule), f"{said}; the gate asks for {asks(rule)}.", found.interval, found.n
     )
 
 
-def bound_of(rule: Rule) -> float:
+def bound_of(rule: GateRule) -> float:
     """The number that the rule names; of a baseline rule the worst difference that it bears."""
     if rule.is_against_baseline:
         margin = rule.margin or 0.0
@@ -204,32 +204,32 @@ def bound_of(rule: Rule) -> float:
     return next(bound for bound in (rule.at_least, rule.at_most) if bound is not None)
 
 
-def _falls(rule: Rule) -> bool:
+def _falls(rule: GateRule) -> bool:
     """Whether a lower value of the measure is the better one."""
     return rule.measure is not None and rule.measure.entry.is_lower_better
 
 
-def _where(rule: Rule) -> str:
+def _where(rule: GateRule) -> str:
     return f" where {rule.slice}" if rule.slice is not None else ""
 
 
-def figure_words(rule: Rule) -> str:
+def figure_words(rule: GateRule) -> str:
     """What the rule looks at, as people call it."""
     if rule.figure in LATENCIES:
         return f"{LATENCIES[rule.figure]}th percentile of latency"
     return "cost of 1,000 queries" if rule.figure == COST else rule.figure
 
 
-def _called(rule: Rule) -> str:
+def _called(rule: GateRule) -> str:
     words = figure_words(rule)
     return words if rule.measure else f"The {words}"
 
 
-def unit(rule: Rule) -> str:
+def unit(rule: GateRule) -> str:
     return " ms" if rule.figure in LATENCIES else ""
 
 
-def _beside(rule: Rule, found: _Figure, bound: float) -> str:
+def _beside(rule: GateRule, found: _Figure, bound: float) -> str:
     if rule.figure == COST:
         return ""
     if found.interval is None:
@@ -238,12 +238,12 @@ def _beside(rule: Rule, found: _Figure, bound: float) -> str:
     return f", 95 % interval {low} to {high}{unit(rule)}, n = {found.n:,}"
 
 
-def told(rule: Rule, value: float) -> str:
+def told(rule: GateRule, value: float) -> str:
     """The figure as its gate writes it: a difference with its sign, times and prices in their own places."""
     return signed(value, PLACES["measure"]) if rule.is_against_baseline else _told(rule, value, bound_of(rule))
 
 
-def _told(rule: Rule, value: float, bound: float) -> str:
+def _told(rule: GateRule, value: float, bound: float) -> str:
     """The value with as many places as it takes to look neither like zero nor like a bound when it is not."""
     kind = "latency" if rule.figure in LATENCIES else "cost" if rule.figure == COST else "measure"
     places = PLACES[kind]

@@ -43,7 +43,7 @@ class Slice(NamedTuple):
         return f"{self.field} = {self.value}"
 
 
-class Rule(NamedTuple):
+class GateRule(NamedTuple):
     """One gate. Exactly one of `at_least`, `at_most` and `is_against_baseline` is given.
 
     `figure` is a measure in its one spelling, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
@@ -68,7 +68,7 @@ class Rule(NamedTuple):
         return None if self.figure in LATENCIES or self.figure == COST else parse_measure(self.figure)
 
 
-def rule_of(facts: Mapping[str, Any]) -> Rule:
+def rule_of(facts: Mapping[str, Any]) -> GateRule:
     """The rule that these facts write down: a `[[gate]]` of a file, or what `as_facts` gave.
 
     Raises RuleError, and OutOfRange where the figure has no such value.
@@ -79,14 +79,14 @@ def rule_of(facts: Mapping[str, Any]) -> Rule:
     return rule
 
 
-def stored_rule(facts: Mapping[str, Any]) -> Rule:
+def stored_rule(facts: Mapping[str, Any]) -> GateRule:
     """As `rule_of`, with whatever bound: there are gates from before bounds were checked. Raises RuleError."""
     for key in facts:
         if key not in KEYS:
             close = difflib.get_close_matches(str(key), KEYS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KEYS)}."
             raise RuleError(str(key), facts[key], f"A gate has no key {key}; {hint}")
-    rule = Rule(
+    rule = GateRule(
         name=_name(facts.get("name")),
         figure=_figure(facts.get("figure")),
         at_least=_number("at_least", facts.get("at_least")),
@@ -101,13 +101,13 @@ def stored_rule(facts: Mapping[str, Any]) -> Rule:
     return rule
 
 
-def range_of(rule: Rule) -> tuple[float, float]:
+def range_of(rule: GateRule) -> tuple[float, float]:
     """The least and the greatest value that the figure of a rule can have; times and prices have no greatest."""
     measure = rule.measure
     return (0.0, math.inf) if measure is None else (measure.entry.low, measure.entry.high)
 
 
-def range_fault(rule: Rule) -> OutOfRange | None:
+def range_fault(rule: GateRule) -> OutOfRange | None:
     """What is wrong with a bound outside the range of its figure, or with a drop that is larger than that range."""
     low, high = range_of(rule)
     for key, bound in (("at_least", rule.at_least), ("at_most", rule.at_most)):
@@ -131,7 +131,7 @@ def _share(percent: float) -> str:
     return two if float(two) == float(exact) else exact
 
 
-def as_facts(rule: Rule) -> dict[str, Any]:
+def as_facts(rule: GateRule) -> dict[str, Any]:
     """The rule as plain JSON values, what is not said left out; `rule_of` reads it back."""
     facts: dict[str, Any] = {"name": rule.name, "figure": rule.figure}
     for key in ("at_least", "at_most", "margin"):
@@ -146,7 +146,7 @@ def as_facts(rule: Rule) -> dict[str, Any]:
     return {**facts, "tier": rule.tier}
 
 
-def asks(rule: Rule) -> str:
+def asks(rule: GateRule) -> str:
     """What the rule asks for, as the end of a sentence that begins "the gate asks for"."""
     if rule.is_against_baseline:
         beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
@@ -159,7 +159,7 @@ def asks(rule: Rule) -> str:
     return f"{side} {bound:,g}{unit} at the {end} end of the interval"
 
 
-def measures_of(rules: Iterable[Rule]) -> list[Measure]:
+def measures_of(rules: Iterable[GateRule]) -> list[Measure]:
     """The measures that the rules need, each once, in the order of first mention."""
     found = (rule.measure for rule in rules)
     return list(dict.fromkeys(measure for measure in found if measure is not None))
@@ -222,7 +222,7 @@ def _slice(value: object) -> Slice | None:
     return Slice(value["field"].strip(), value["value"].strip())
 
 
-def _check_bounds(rule: Rule, facts: Mapping[str, Any]) -> None:
+def _check_bounds(rule: GateRule, facts: Mapping[str, Any]) -> None:
     given = [key for key in ("at_least", "at_most", "no_worse_than") if facts.get(key) is not None]
     if len(given) != 1:
         said = " and ".join(given) or "none"

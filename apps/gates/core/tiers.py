@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from apps.gates.core.rule import TIERS, Rule
+from apps.gates.core.rule import TIERS, GateRule
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
 SMOKE_QUERIES = 50
@@ -22,7 +22,7 @@ def sample(query_ids: Sequence[str], *, seed: int = DEFAULT_SEED, most: int = SM
     return sorted(drawn[:most])
 
 
-def rules_in(rules: Iterable[Rule], tier: str) -> list[Rule]:
+def rules_in(rules: Iterable[GateRule], tier: str) -> list[GateRule]:
     """The rules that are held in a tier: its own and those of the lighter ones. Raises ValueError for no tier."""
     held = TIERS[: TIERS.index(tier) + 1]
     return [rule for rule in rules if rule.tier in held]

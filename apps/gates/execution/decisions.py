@@ -16,9 +16,9 @@ from apps.evaluation.execution.listeners import Save, Scored
 from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
-from apps.evaluation.selectors.rankings import Ground
+from apps.evaluation.selectors.rankings import ScoringGround
 from apps.gates.core import decisions
-from apps.gates.core.rule import Rule, measures_of
+from apps.gates.core.rule import GateRule, measures_of
 from apps.gates.enums import GateState
 from apps.gates.execution import notifications
 from apps.gates.models import Gate, GateResult
@@ -35,7 +35,7 @@ from apps.retrieval.models import Ranking, Run
 KIND = "gates.decide"
 LONGEST_WORDS = 400
 
-Decided = list[tuple[Gate, decisions.Verdict]]
+Decided = list[tuple[Gate, decisions.GateVerdict]]
 
 
 # Deciding ----------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def decide_on(evaluation: Evaluation, held: Sequence[Gate], scored: Scored | Non
     table = _Table(evaluation.version, ground, on_scale)
     if scored:
         table.take(scored)
-    evidence = decisions.Evidence(
+    evidence = decisions.RunEvidence(
         query_ids=ground.judged.queries,
         values=table.values_of(evaluation.run),
         latencies=_latencies(evaluation.run, ground),
@@ -82,7 +82,7 @@ class _Table:
     """The values of runs by measure, each measure of a run computed once."""
 
     version: Version
-    ground: Ground
+    ground: ScoringGround
     measures: Sequence[Measure]
     known: dict[int, dict[str, Floats]] = field(default_factory=dict)
 
@@ -106,7 +106,9 @@ class _Table:
         return {str(measure): values[:, place] for place, measure in enumerate(measures)}
 
 
-def _verdict(gate: Gate, evaluation: Evaluation, evidence: decisions.Evidence, table: _Table) -> decisions.Verdict:
+def _verdict(
+    gate: Gate, evaluation: Evaluation, evidence: decisions.RunEvidence, table: _Table
+) -> decisions.GateVerdict:
     rule = gates.rule_of(gate)
     if against := _gap(gate, rule, evaluation):
         return decisions.not_known(rule, *against)
@@ -120,7 +122,7 @@ def _verdict(gate: Gate, evaluation: Evaluation, evidence: decisions.Evidence, t
     return verdict
 
 
-def _gap(gate: Gate, rule: Rule, evaluation: Evaluation) -> tuple[str, str] | None:
+def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] | None:
     """Why this version cannot answer the gate: the baseline ranked other texts, the grades are off the scale."""
     version, baseline = evaluation.version, gate.baseline
     if baseline is not None and baseline.snapshot_id != version.snapshot_id:
@@ -140,7 +142,7 @@ def _named(snapshot: Snapshot) -> str:
     return f"{snapshot.corpus.slug}@{snapshot.number}"
 
 
-def _latencies(run: Run, ground: Ground) -> Floats:
+def _latencies(run: Run, ground: ScoringGround) -> Floats:
     """Milliseconds by query, NaN where none is known."""
     taken = np.full(len(ground.judged.queries), np.nan)
     for query_id, latency in Ranking.objects.filter(run=run).values_list("query_id", "latency_ms"):
@@ -149,7 +151,7 @@ def _latencies(run: Run, ground: Ground) -> Floats:
     return taken
 
 
-def _strata(evaluation: Evaluation, ground: Ground) -> dict[str, list[str]]:
+def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str]]:
     fields = {row.outside_id: row.fields for row in rankings.version_queries(evaluation.version, evaluation.split)}
     return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
 

@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.drawing.charts import Estimate, svg, tag, title, whisker
+from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.edges.depths import shallow_words
 from apps.evaluation.edges.score_charts import head_cell
 from apps.gates.core.decisions import bound_of, told, unit
-from apps.gates.core.rule import COST, Rule, range_fault
+from apps.gates.core.rule import COST, GateRule, range_fault
 from apps.gates.enums import GateState
 from apps.gates.execution import decisions
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
-from apps.gates.selectors.gates import Held
+from apps.gates.selectors.gates import GateStatus
 from apps.goldsets.models import GoldSet
 from apps.jobs.models import Job
 from apps.retrieval.models import System
@@ -28,7 +28,7 @@ class SystemGates(NamedTuple):
     """The gates of one system on one gold set, and how they stand together."""
 
     system: System
-    rows: list[Held]
+    rows: list[GateStatus]
 
     @property
     def state(self) -> str:
@@ -42,7 +42,7 @@ class SetGates(NamedTuple):
     systems: list[SystemGates]
 
 
-def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[Held]) -> list[SetGates]:
+def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[GateStatus]) -> list[SetGates]:
     """Every gold set with its gates, also one without any."""
     found = []
     for gold_set in gold_sets:
@@ -55,7 +55,7 @@ def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[Held]) -> list[SetGates]
     return found
 
 
-def shallow(row: Held) -> str:
+def shallow(row: GateStatus) -> str:
     """That the gate's measure looks deeper than the rankings of the run it speaks of; "" where it does not."""
     measure = gates.rule_of(row.gate).measure
     if row.result is None or measure is None:
@@ -78,7 +78,7 @@ def holding(gate: Gate) -> Holding | None:
     return Holding(job, scores) if job and scores else None
 
 
-class Said(NamedTuple):
+class HistoryRow(NamedTuple):
     """A row of a gate's history: the figure and its interval as the gate writes them, and both drawn."""
 
     result: GateResult
@@ -90,7 +90,7 @@ class Said(NamedTuple):
 class History(NamedTuple):
     """What a gate said, on one scale. `head` is the axis, "" where nothing can be drawn."""
 
-    rows: list[Said]
+    rows: list[HistoryRow]
     head: SafeString | str
     bound: str
 
@@ -104,12 +104,12 @@ def history(gate: Gate, results: Sequence[GateResult]) -> History:
     return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
 
 
-def _said(rule: Rule, row: GateResult, bounds: Bounds) -> Said:
+def _said(rule: GateRule, row: GateResult, bounds: Bounds) -> HistoryRow:
     value = "" if row.value is None else f"{told(rule, row.value)}{unit(rule)}"
-    return Said(row, value, _interval(rule, row), history_cell(rule, row, bounds))
+    return HistoryRow(row, value, _interval(rule, row), history_cell(rule, row, bounds))
 
 
-def _interval(rule: Rule, row: GateResult) -> str:
+def _interval(rule: GateRule, row: GateResult) -> str:
     """The interval and n of a value; of a result that is older than those columns, where to find them."""
     if row.value is None:
         return ""
@@ -120,7 +120,7 @@ def _interval(rule: Rule, row: GateResult) -> str:
     return f"{told(rule, row.ci_low)} to {told(rule, row.ci_high)}{unit(rule)}, n = {row.n:,}"
 
 
-def history_bounds(rule: Rule, results: Sequence[GateResult]) -> Bounds:
+def history_bounds(rule: GateRule, results: Sequence[GateResult]) -> Bounds:
     """One scale for the values, intervals and bounds of a gate's history.
 
     A bound that the figure can never reach is no part of it: beside 70, every nDCG would lie at the left end.
@@ -131,7 +131,7 @@ def history_bounds(rule: Rule, results: Sequence[GateResult]) -> Bounds:
     return bounds_of([end for end in ends if end is not None])
 
 
-def history_cell(rule: Rule, row: GateResult, bounds: Bounds) -> SafeString | str:
+def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString | str:
     """The value with its interval beside the bound it was held to: filled where it passed, hollow where not."""
     if row.value is None or row.bound is None:
         return ""
@@ -139,7 +139,7 @@ def history_cell(rule: Rule, row: GateResult, bounds: Bounds) -> SafeString | st
     words = f"{row.evaluation.run.tag}: {said}; bound {told(rule, row.bound)}, {row.get_state_display()}"
     line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
     lines = [line] if bounds.low <= row.bound <= bounds.high else []
-    point = Estimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
+    point = DrawnEstimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
     return svg(
         CELL_WIDTH, CELL_HEIGHT, words, [*lines, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]

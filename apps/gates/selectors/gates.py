@@ -19,7 +19,7 @@ from apps.goldsets.selectors.versions import scorable_versions
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 
 
-class Held(NamedTuple):
+class GateStatus(NamedTuple):
     """A gate and what it says now: of the newest run on the newest version. None while it has said nothing.
 
     `waits_for` is the tag of a newer run that was scored and that a gate on cost cannot be held to yet.
@@ -38,7 +38,7 @@ class Held(NamedTuple):
         return asks_of(self.gate)
 
 
-def rule_of(gate: Gate) -> gate_rule.Rule:
+def rule_of(gate: Gate) -> gate_rule.GateRule:
     return gate_rule.stored_rule(gate.rule)
 
 
@@ -47,7 +47,7 @@ def asks_of(gate: Gate) -> str:
     return words_of(rule_of(gate))
 
 
-def words_of(rule: gate_rule.Rule) -> str:
+def words_of(rule: gate_rule.GateRule) -> str:
     """As `asks_of`, of a rule that no gate may hold yet."""
     where = f" where {rule.slice}" if rule.slice else ""
     return f"{decisions.figure_words(rule)}{where}: {gate_rule.asks(rule)}"
@@ -75,7 +75,7 @@ def gate_in(project: Project, pk: int) -> Gate:
     return gate
 
 
-def held(gates: Iterable[Gate]) -> list[Held]:
+def held(gates: Iterable[Gate]) -> list[GateStatus]:
     """What each gate says now, in two queries however many there are, and one more where some are on cost."""
     rows = list(gates)
     newest = GateResult.objects.filter(gate=OuterRef("pk")).order_by(*NEWEST_FIRST).values("pk")[:1]
@@ -84,7 +84,7 @@ def held(gates: Iterable[Gate]) -> list[Held]:
     results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
     said = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
     waiting = _waiting([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
-    return [Held(gate, said.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
+    return [GateStatus(gate, said.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
 
 
 def _waiting(costs: list[Gate]) -> dict[int, str]:
@@ -182,11 +182,11 @@ def badge_at(token: str) -> Badge:
     return found
 
 
-def behind(badge: Badge) -> list[Held]:
+def behind(badge: Badge) -> list[GateStatus]:
     """The gates that a badge speaks of."""
     return held(Gate.objects.filter(gold_set=badge.gold_set_id, system=badge.system_id, retired_at=None))
 
 
-def state_of_all(rows: Iterable[Held]) -> str:
+def state_of_all(rows: Iterable[GateStatus]) -> str:
     """The worst state among gates: failed, then not known (also of no gate), then passed."""
     return decisions.worst_state(row.state for row in rows)

@@ -3,7 +3,7 @@
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
 from apps.evaluation import rules
-from apps.gates.core.rule import Rule
+from apps.gates.core.rule import GateRule
 from apps.gates.formats import as_toml, parse_rules
 from apps.gates.models import Gate
 from apps.gates.rules import MOST_GATES, gate_refusal
@@ -34,7 +34,7 @@ def _remark(gate: Gate) -> str:
 
 def planned(
     gold_set: GoldSet, system: System, text: str, *, split: str, baseline: Run | None, name: str = FILE_NAME
-) -> list[Rule]:
+) -> list[GateRule]:
     """The rules that a text would make gates of, all of one side; `baseline` is for those that compare.
 
     Raises InputErrors with everything that is wrong with the text, and every rule that cannot be held here.

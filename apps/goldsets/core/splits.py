@@ -20,7 +20,7 @@ VARIANT_OF = "variant_of"
 NOT_A_WORD = re.compile(r"[^\w]+")
 
 
-class Item(NamedTuple):
+class SplitItem(NamedTuple):
     """What is to be split. `former` is its side in the release before, which it keeps."""
 
     name: str
@@ -51,13 +51,13 @@ def normalised(text: str) -> str:
     return " ".join(NOT_A_WORD.sub(" ", letters).split())
 
 
-def ties_of(item: Item) -> list[Tie]:
+def ties_of(item: SplitItem) -> list[Tie]:
     words = normalised(item.text)
     same_words = [Tie("text", hashlib.sha256(words.encode()).hexdigest())] if words else []
     return [*(Tie(kind, value) for kind, value in item.keys if value), *same_words]
 
 
-def groups(items: Sequence[Item]) -> list[list[Item]]:
+def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:
     """The items in groups that no split may part; each group and the list in bytewise order of names."""
     parent = {item.name: item.name for item in items}
 
@@ -72,13 +72,13 @@ def groups(items: Sequence[Item]) -> list[list[Item]]:
         for tie in ties_of(item):
             here, there = root(item.name), root(first.setdefault(tie, item.name))
             parent[max(here, there)] = min(here, there)
-    members: defaultdict[str, list[Item]] = defaultdict(list)
+    members: defaultdict[str, list[SplitItem]] = defaultdict(list)
     for item in sorted(items, key=lambda item: item.name.encode()):
         members[root(item.name)].append(item)
     return sorted(members.values(), key=lambda group: group[0].name.encode())
 
 
-def split(items: Sequence[Item], *, test_share: float, seed: int) -> dict[str, str]:
+def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[str, str]:
     """The side of each item by name.
 
     Whole groups are taken for test in the order of their hash, as long as that brings the share of items in
@@ -103,11 +103,11 @@ def split(items: Sequence[Item], *, test_share: float, seed: int) -> dict[str, s
     return sides
 
 
-def _rank(group: Sequence[Item], seed: int) -> bytes:
+def _rank(group: Sequence[SplitItem], seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\n{group[0].name}".encode()).digest()
 
 
-def leaks(items: Iterable[Item], sides: Mapping[str, str]) -> list[Leak]:
+def leaks(items: Iterable[SplitItem], sides: Mapping[str, str]) -> list[Leak]:
     """Every tie with items on both sides, in the order of kind and first name."""
     held: defaultdict[Tie, dict[str, list[str]]] = defaultdict(lambda: {DEV: [], TEST: []})
     for item in items:

@@ -13,7 +13,7 @@ from apps.agreement.selectors import agreement
 from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.content import ExpectedBlock, QueryRow, TripleRow
+from apps.goldsets.formats.content import ExpectedBlock, FrozenQuery, TripleRow
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, wording_of
 from apps.goldsets.selectors.content import VersionContent, stored_triple
@@ -54,7 +54,7 @@ def copy_items(found: Gathered) -> None:
 
 
 def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
-    fields = QueryRow(
+    fields = FrozenQuery(
         query_id=query.outside_id,
         text=query.text,
         label=query.label,

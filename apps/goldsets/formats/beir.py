@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from apps.goldsets.formats.content import BlockRow, Content, GradeRow, QueryRow, Unwritable, in_order
+from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, Unwritable, in_order
 from apps.goldsets.formats.jsonl import line
 
 HEADING = b"query-id\tcorpus-id\tscore\n"
@@ -24,7 +24,7 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     )
 
 
-def _document(row: BlockRow) -> dict[str, Any]:
+def _document(row: FrozenBlock) -> dict[str, Any]:
     metadata = {
         "document_id": row.document_id,
         "section": list(row.section),
@@ -34,7 +34,7 @@ def _document(row: BlockRow) -> dict[str, Any]:
     return {"_id": row.block_id, "title": row.title, "text": row.text, "metadata": metadata}
 
 
-def _query(row: QueryRow) -> dict[str, Any]:
+def _query(row: FrozenQuery) -> dict[str, Any]:
     return {"_id": row.query_id, "text": row.text, "metadata": {"split": row.split, "source": row.source}}
 
 

@@ -12,7 +12,7 @@ class Unwritable(ValueError):
     """A row that a file form has no place for; the message is a sentence that names the row and a way out."""
 
 
-class QueryRow(NamedTuple):
+class FrozenQuery(NamedTuple):
     query_id: str
     text: str
     label: str = ""
@@ -28,7 +28,7 @@ class QueryRow(NamedTuple):
     split: str = ""
 
 
-class BlockRow(NamedTuple):
+class FrozenBlock(NamedTuple):
     """A block as it was frozen. `redacted` holds the digests of a text that was emptied since."""
 
     block_id: str
@@ -84,9 +84,9 @@ class TripleRow(NamedTuple):
 class Content(Protocol):
     """A version's rows. Each call starts anew and yields in the bytewise order of the ids."""
 
-    def queries(self) -> Iterator[QueryRow]: ...
+    def queries(self) -> Iterator[FrozenQuery]: ...
 
-    def blocks(self) -> Iterator[BlockRow]: ...
+    def blocks(self) -> Iterator[FrozenBlock]: ...
 
     def grades(self) -> Iterator[GradeRow]: ...
 

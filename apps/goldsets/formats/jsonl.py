@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from apps.goldsets.formats.content import (
-    BlockRow,
     Content,
     ExpectedBlock,
+    FrozenBlock,
+    FrozenQuery,
     GradeRow,
-    QueryRow,
     TripleRow,
     in_order,
 )
@@ -40,7 +40,7 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     )
 
 
-def _block(row: BlockRow) -> dict[str, Any]:
+def _block(row: FrozenBlock) -> dict[str, Any]:
     tombstone = {"redacted": row.redacted} if row.redacted else {}
     return {
         "block_id": row.block_id,
@@ -56,7 +56,7 @@ def _block(row: BlockRow) -> dict[str, Any]:
     }
 
 
-def _query(row: QueryRow) -> dict[str, Any]:
+def _query(row: FrozenQuery) -> dict[str, Any]:
     """The fields that importing queries knows; the split travels in the metadata."""
     return {
         "query_id": row.query_id,

@@ -11,7 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from apps.common.digests import canonical_json, digest_of_lines
-from apps.corpus.core.digests import Entry, block_digests, metadata_digest, older_snapshot_digest, snapshot_digest
+from apps.corpus.core.digests import (
+    SnapshotEntry,
+    block_digests,
+    metadata_digest,
+    older_snapshot_digest,
+    snapshot_digest,
+)
 
 CORPUS = "jsonl/corpus.jsonl"
 ITEMS = ("jsonl/judgements.jsonl", "jsonl/queries.jsonl", "jsonl/triples.jsonl")
@@ -48,7 +54,7 @@ def _is_snapshot(manifest: dict[str, Any], opened: Opener) -> bool:
     return snapshot.get("digest") in {snapshot_digest(entries), older_snapshot_digest(entries)}
 
 
-def _entry(block: dict[str, Any]) -> Entry:
+def _entry(block: dict[str, Any]) -> SnapshotEntry:
     tombstone = block.get("redacted")
     if tombstone:
         digest, facts = tombstone["digest"], tombstone["metadata_digest"]
@@ -56,7 +62,7 @@ def _entry(block: dict[str, Any]) -> Entry:
         seen = {name: block[name] for name in ("title", "page_start", "page_end", "text")}
         digest = block_digests(section_path=block["section"], **seen).version
         facts = metadata_digest(block["metadata"])
-    return Entry(block["block_id"], block["document_id"], digest, facts, block["document_title"])
+    return SnapshotEntry(block["block_id"], block["document_id"], digest, facts, block["document_title"])
 
 
 def _items_digest(manifest: dict[str, Any], opened: Opener) -> str | None:

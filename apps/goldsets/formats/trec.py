@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from apps.goldsets.formats.content import Content, GradeRow, QueryRow, Unwritable, in_order
+from apps.goldsets.formats.content import Content, FrozenQuery, GradeRow, Unwritable, in_order
 
 SPACE = re.compile(r"\s")
 TAG = re.compile(r"</?(top|num|title|desc|narr)\b", re.IGNORECASE)
@@ -30,7 +30,7 @@ def _qrel(row: GradeRow) -> bytes:
     return f"{_plain(row.query_id, 'query')} 0 {_plain(row.block_id, 'block')} {row.grade}\n".encode()
 
 
-def _topic(row: QueryRow) -> bytes:
+def _topic(row: FrozenQuery) -> bytes:
     parts = [f"<num> Number: {_plain(row.query_id, 'query')}", f"<title> {_one_line(row, row.text)}"]
     if row.description:
         parts += ["<desc> Description:", _one_line(row, row.description)]
@@ -54,7 +54,7 @@ def _plain(outside_id: str, what: str) -> str:
     return outside_id
 
 
-def _one_line(row: QueryRow, text: str) -> str:
+def _one_line(row: FrozenQuery, text: str) -> str:
     if found := TAG.search(text):
         raise Unwritable(
             f"Query {row.query_id!r} holds {found.group()!r}, which a reader of TREC topics takes for a tag. "

@@ -26,7 +26,7 @@ class NotAnExport(ValueError):
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """What was checked. `faults` holds one sentence a fault; empty when all is well."""
 
     checked: int = 0
@@ -83,14 +83,14 @@ def _store(path: Path) -> Iterator[Store]:
         raise NotAnExport(f"{path} is neither a folder nor a zip file.") from None
 
 
-def verify(path: Path) -> Report:
+def verify(path: Path) -> VerificationReport:
     """Check every file of an exported folder or zip against its manifest.
 
     Raises NotAnExport when there is no manifest to check against, or it is not one.
     """
     with _store(path) as store:
         names = store.names()
-        report = Report(manifest=_manifest(store, names, path))
+        report = VerificationReport(manifest=_manifest(store, names, path))
         listed = set()
         for entry in report.manifest["files"]:
             listed.add(entry["path"])
@@ -130,7 +130,7 @@ def _stays_inside(name: str) -> bool:
     return bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name and "\0" not in name
 
 
-def _check(store: Store, names: set[str], entry: dict[str, Any], report: Report) -> None:
+def _check(store: Store, names: set[str], entry: dict[str, Any], report: VerificationReport) -> None:
     name = entry["path"]
     if name not in names:
         report.faults.append(f"{name} is missing.")

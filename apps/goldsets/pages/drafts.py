@@ -13,7 +13,7 @@ from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
-from apps.goldsets.selectors.freeze_checks import Stop, find_stops, find_warnings
+from apps.goldsets.selectors.freeze_checks import Blocker, find_stops, find_warnings
 from apps.goldsets.selectors.losses import losses_facts
 
 SHOWN = 50
@@ -40,7 +40,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     }
 
 
-def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
+def _by_kind(version: Version, stops: Sequence[Blocker]) -> list[dict[str, Any]]:
     slug = version.gold_set.project.slug
     return [
         {"heading": rules.counted(listed), "stops": [(stop.sentence, _place(slug, stop)) for stop in listed]}
@@ -48,7 +48,7 @@ def _by_kind(version: Version, stops: Sequence[Stop]) -> list[dict[str, Any]]:
     ]
 
 
-def _place(slug: str, stop: Stop) -> str:
+def _place(slug: str, stop: Blocker) -> str:
     """Where a stop is cleared; empty when there is no page for it."""
     if stop.kind in {StopKind.STALE, StopKind.NOT_ACCEPTED, StopKind.MACHINE}:
         return reverse("review:triple", args=[slug, stop.object_id])

@@ -220,7 +220,7 @@ SHOWN_CHANGES = 200
 SHOWN_REPINNED = 50
 
 
-def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.Change], int]]:
+def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
     """Kind in words, the changes shown, and how many there are."""
     kinds = (
         ("Added", found.added),

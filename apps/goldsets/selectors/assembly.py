@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, texts_of
-from apps.goldsets.core.splits import VARIANT_OF, Item, Leak, leaks, split
+from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, split
 from apps.goldsets.enums import GroupBy, LossReason, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
-from apps.goldsets.selectors.losses import Judged, Loss, Losses, Place, held_before, kept_elsewhere
+from apps.goldsets.selectors.losses import Loss, Losses, MissablePair, SnapshotPlace, held_before, kept_elsewhere
 from apps.judging.models import Round
 from apps.judging.selectors import ResolvedPair, settled_pairs
 from apps.queries.models import Query
@@ -23,7 +23,7 @@ class JudgedPair(NamedTuple):
     """A resolved grade of a text that the snapshot holds."""
 
     query: Query
-    place: Place
+    place: SnapshotPlace
     grade: int
     resolution: str
     judges: int
@@ -49,7 +49,7 @@ class Gathered:
     """The items of a version, their sides, and what had to stay out."""
 
     version: Version
-    places: dict[int, Place]
+    places: dict[int, SnapshotPlace]
     pairs: list[JudgedPair] = field(default_factory=list)
     unresolved: list[OpenPair] = field(default_factory=list)
     triples: list[Triple] = field(default_factory=list)
@@ -100,13 +100,13 @@ def gather(version: Version) -> Gathered:
     return found
 
 
-def places_of(snapshot: Snapshot) -> dict[int, Place]:
+def places_of(snapshot: Snapshot) -> dict[int, SnapshotPlace]:
     """Every block of the snapshot by its key."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list(
         "block_id", "position", "version_id", "version__text_digest", "block__outside_id"
     )
     return {
-        block: Place(position, version, digest, outside_id)
+        block: SnapshotPlace(position, version, digest, outside_id)
         for block, position, version, digest, outside_id in rows.iterator(chunk_size=5_000)
     }
 
@@ -124,7 +124,7 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
     seen = set()
     for pair in pairs:
         query, block = queries[pair.query_id], names[pair.version_id]
-        judged = Judged(query.pk, texts[pair.version_id], block, pair.grade)
+        judged = MissablePair(query.pk, texts[pair.version_id], block, pair.grade)
         seen.add(judged.key)
         if pair.is_ruled_out:
             continue
@@ -144,11 +144,11 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
             losses.miss(judged, LossReason.NOT_CHOSEN)
 
 
-def _items(found: Gathered) -> list[Item]:
+def _items(found: Gathered) -> list[SplitItem]:
     former_queries, former_triples = _former_sides(found.former)
     group_by = set(found.version.group_by)
     items = [
-        Item(
+        SplitItem(
             name=query_name(query.outside_id),
             text=query.text,
             keys=tuple(_query_keys(query, group_by)),
@@ -157,7 +157,7 @@ def _items(found: Gathered) -> list[Item]:
         for query in found.queries.values()
     ]
     for triple in found.triples:
-        item = Item(
+        item = SplitItem(
             name=triple_name(triple.label),
             text=wording_of(triple).question,
             keys=tuple(_triple_keys(triple, group_by)),

@@ -12,7 +12,7 @@ from django.db.models.functions import Collate
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.integrity import with_titles
 from apps.goldsets.enums import Split
-from apps.goldsets.formats.content import BlockRow, ExpectedBlock, GradeRow, QueryRow, TripleRow
+from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 
 CHUNK = 2_000
@@ -59,16 +59,16 @@ class VersionContent:
             return rows
         return rows.exclude(Q(triple__source__in=self.revoked) | Q(triple__query__source__in=self.revoked))
 
-    def queries(self) -> Iterator[QueryRow]:
+    def queries(self) -> Iterator[FrozenQuery]:
         rows = self.query_rows().order_by(bytewise("outside_id"))
         for row in rows.iterator(chunk_size=CHUNK):
             fields = {**row.fields, "tags": tuple(row.fields.get("tags", ()))}
-            yield QueryRow(query_id=row.outside_id, text=row.text, split=row.split, **fields)
+            yield FrozenQuery(query_id=row.outside_id, text=row.text, split=row.split, **fields)
 
-    def blocks(self) -> Iterator[BlockRow]:
+    def blocks(self) -> Iterator[FrozenBlock]:
         rows = with_titles(SnapshotBlock.objects.filter(snapshot=self.version.snapshot_id)).order_by("position")
         for row in rows.select_related("block__document", "version").iterator(chunk_size=CHUNK):
-            yield BlockRow(
+            yield FrozenBlock(
                 block_id=row.block.outside_id,
                 document_id=row.block.document.outside_id,
                 title=row.version.title,

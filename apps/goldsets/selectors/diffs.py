@@ -25,7 +25,7 @@ class Pin(NamedTuple):
         return self.block, self.digest
 
 
-class Change(NamedTuple):
+class ItemChange(NamedTuple):
     """One item that differs. `before` and `after` are what to show; an added item has no before.
 
     A re-pinned item has the texts it stood on and those it stands on now, without the ones that stayed.
@@ -56,11 +56,11 @@ class RepinnedText(NamedTuple):
 class Diff(NamedTuple):
     """Changes by kind, each in the order of names. `re_pinned` are the same items on another text."""
 
-    added: list[Change]
-    removed: list[Change]
-    regraded: list[Change]
-    repinned: list[Change]
-    reworded: list[Change]
+    added: list[ItemChange]
+    removed: list[ItemChange]
+    regraded: list[ItemChange]
+    repinned: list[ItemChange]
+    reworded: list[ItemChange]
 
     @property
     def is_empty(self) -> bool:
@@ -97,10 +97,10 @@ def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Spl
 
 
 class _Compared(NamedTuple):
-    added: list[Change]
-    removed: list[Change]
-    changed: list[Change]
-    moved: list[Change]
+    added: list[ItemChange]
+    removed: list[ItemChange]
+    changed: list[ItemChange]
+    moved: list[ItemChange]
 
 
 def _compare(before: Mapping[str, _Seen], after: Mapping[str, _Seen]) -> _Compared:
@@ -109,25 +109,25 @@ def _compare(before: Mapping[str, _Seen], after: Mapping[str, _Seen]) -> _Compar
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
             side = found.added if old is None else found.removed
-            side.append(Change(name, old.value if old else "", new.value if new else ""))
+            side.append(ItemChange(name, old.value if old else "", new.value if new else ""))
             continue
         if old.value != new.value:
-            found.changed.append(Change(name, old.value, new.value))
+            found.changed.append(ItemChange(name, old.value, new.value))
         if old.texts != new.texts:
             gone = tuple(pin for pin in old.pins if pin.text not in new.texts)
             come = tuple(pin for pin in new.pins if pin.text not in old.texts)
-            found.moved.append(Change(name, old.value, new.value, gone, come))
+            found.moved.append(ItemChange(name, old.value, new.value, gone, come))
     return found
 
 
-def told(changes: Sequence[Change]) -> list[Repinned]:
+def told(changes: Sequence[ItemChange]) -> list[Repinned]:
     """Re-pinned items with their texts beside each other: those of one block first, then what is left, in order."""
     pins = [pin for change in changes for pin in (*change.pins_before, *change.pins_after)]
     texts = dict(BlockVersion.objects.filter(pk__in={pin.version_id for pin in pins}).values_list("pk", "text"))
     return [Repinned(change.name, [_told(pair, texts) for pair in _paired(change)]) for change in changes]
 
 
-def _paired(change: Change) -> list[tuple[Pin | None, Pin | None]]:
+def _paired(change: ItemChange) -> list[tuple[Pin | None, Pin | None]]:
     after = {pin.block: pin for pin in change.pins_after}
     same = [(pin, after.pop(pin.block)) for pin in change.pins_before if pin.block in after]
     left = [pin for pin in change.pins_before if pin.block not in {before.block for before, _ in same}]

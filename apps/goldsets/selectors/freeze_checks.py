@@ -33,7 +33,7 @@ TIE_WORDS = {
 }
 
 
-class Stop(NamedTuple):
+class Blocker(NamedTuple):
     """One thing that stops a freeze. `object_id` is the row to look at: entry, triple or source, by kind.
 
     A pair that waits for its judges names its round only: there is nothing to decide yet.
@@ -45,7 +45,7 @@ class Stop(NamedTuple):
     round_id: int | None = None
 
 
-def find_stops(found: Gathered, *, at: datetime) -> list[Stop]:
+def find_stops(found: Gathered, *, at: datetime) -> list[Blocker]:
     """Everything that stops the freeze, in the order of kinds."""
     return [
         *_empty(found),
@@ -54,17 +54,17 @@ def find_stops(found: Gathered, *, at: datetime) -> list[Stop]:
         *_stale(found),
         *_machine_written(found),
         *_without_permission(found, at),
-        *(Stop(StopKind.LEAK, _leak(leak)) for leak in found.leaks),
+        *(Blocker(StopKind.LEAK, _leak(leak)) for leak in found.leaks),
     ]
 
 
-def _empty(found: Gathered) -> Iterator[Stop]:
+def _empty(found: Gathered) -> Iterator[Blocker]:
     if not (found.pairs or found.unresolved or found.triples):
         sentence = "Neither a grade from the chosen rounds nor an accepted triple lies on this snapshot."
-        yield Stop(StopKind.EMPTY, sentence)
+        yield Blocker(StopKind.EMPTY, sentence)
 
 
-def _unresolved(open_pair: OpenPair) -> Stop:
+def _unresolved(open_pair: OpenPair) -> Blocker:
     pair = open_pair.pair
     judges = "1 judge has" if pair.judges == 1 else f"{pair.judges} judges have"
     if pair.state is PairState.PARTLY:
@@ -75,10 +75,10 @@ def _unresolved(open_pair: OpenPair) -> Stop:
         why = f"{judges} answered, and they differ"
     sentence = f"{open_pair.query.outside_id} with {open_pair.block}: {why}."
     entry = None if pair.state is PairState.PARTLY else pair.entry_id
-    return Stop(StopKind.UNRESOLVED, sentence, entry, pair.round_id)
+    return Blocker(StopKind.UNRESOLVED, sentence, entry, pair.round_id)
 
 
-def _not_accepted(found: Gathered) -> Iterator[Stop]:
+def _not_accepted(found: Gathered) -> Iterator[Blocker]:
     """Triples of the release before that are on their way: they would vanish without a word."""
     if found.former is None:
         return
@@ -86,34 +86,36 @@ def _not_accepted(found: Gathered) -> Iterator[Stop]:
     for item in gone.select_related("triple").order_by("label"):
         state = State(item.triple.state).label.lower()
         sentence = f"{item.label} was in {found.former.label} and is now {state}."
-        yield Stop(StopKind.NOT_ACCEPTED, sentence, item.triple_id)
+        yield Blocker(StopKind.NOT_ACCEPTED, sentence, item.triple_id)
 
 
-def _stale(found: Gathered) -> Iterator[Stop]:
+def _stale(found: Gathered) -> Iterator[Blocker]:
     for triple in found.triples:
         if triple.is_stale:
-            yield Stop(StopKind.STALE, f"{triple.label} is stale: its block has another text now.", triple.pk)
+            yield Blocker(StopKind.STALE, f"{triple.label} is stale: its block has another text now.", triple.pk)
             continue
         for expected in wording_of(triple).expected_blocks.all():
             place = found.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:
-                yield Stop(StopKind.STALE, f"{triple.label} rests on {block}, which is not in the snapshot.", triple.pk)
+                yield Blocker(
+                    StopKind.STALE, f"{triple.label} rests on {block}, which is not in the snapshot.", triple.pk
+                )
             elif place.text_digest != expected.version.text_digest:
                 sentence = f"{triple.label} rests on another text of {block} than the snapshot's."
-                yield Stop(StopKind.STALE, sentence, triple.pk)
+                yield Blocker(StopKind.STALE, sentence, triple.pk)
 
 
-def _machine_written(found: Gathered) -> Iterator[Stop]:
+def _machine_written(found: Gathered) -> Iterator[Blocker]:
     triples = [triple for triple in found.triples if triple.is_machine_written]
     reviewers = reviewers_of(triples)
     for triple in triples:
         people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
         if triple.adopted_by_id is None:
-            yield Stop(StopKind.MACHINE, f"{triple.label} was written by a model and nobody adopted it.", triple.pk)
+            yield Blocker(StopKind.MACHINE, f"{triple.label} was written by a model and nobody adopted it.", triple.pk)
         elif len(people) < REVIEWERS_OF_MACHINE_WRITTEN:
             sentence = f"{triple.label} was written by a model and needs two reviewers beside its author."
-            yield Stop(StopKind.MACHINE, sentence, triple.pk)
+            yield Blocker(StopKind.MACHINE, sentence, triple.pk)
 
 
 def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]]]:
@@ -129,14 +131,14 @@ def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]
     return people
 
 
-def _without_permission(found: Gathered, at: datetime) -> Iterator[Stop]:
+def _without_permission(found: Gathered, at: datetime) -> Iterator[Blocker]:
     resting: defaultdict[int, list[str]] = defaultdict(list)
     sources: dict[int, Source] = {}
     for name, source in _sourced_items(found):
         resting[source.pk].append(name)
         sources[source.pk] = source
     for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
-        yield Stop(StopKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
+        yield Blocker(StopKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
 
 
 def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:

@@ -23,7 +23,7 @@ ROWS = 5_000
 COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why")
 
 
-class Place(NamedTuple):
+class SnapshotPlace(NamedTuple):
     """A block in the version's snapshot."""
 
     position: int
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     outside_id: str
 
 
-class Judged(NamedTuple):
+class MissablePair(NamedTuple):
     """A pair that may be missed: its grade, if it has one, and the round it was judged in, if it comes from one."""
 
     query_id: int
@@ -74,19 +74,19 @@ class Losses:
     Who judged a text anew after it had changed has lost nothing: see `listed`.
     """
 
-    def __init__(self, places: Mapping[int, Place], queries: Mapping[int, Query]) -> None:
+    def __init__(self, places: Mapping[int, SnapshotPlace], queries: Mapping[int, Query]) -> None:
         self._places = places
         self._queries = queries
         self._pairs: dict[Pair, tuple[Loss, str]] = {}
 
-    def is_held(self, pair: Judged) -> bool:
+    def is_held(self, pair: MissablePair) -> bool:
         """Whether its query and its text are part of the version; noted as missed where not."""
         reason = self._reason(pair)
         if reason is not None:
             self.miss(pair, reason)
         return reason is None
 
-    def miss(self, pair: Judged, reason: LossReason) -> None:
+    def miss(self, pair: MissablePair, reason: LossReason) -> None:
         name, sentence = self._queries[pair.query_id].outside_id, str(reason.label)
         if reason == LossReason.NOT_CHOSEN and pair.round_name:
             sentence = f"It was judged in {pair.round_name}, which is not chosen."
@@ -95,7 +95,7 @@ class Losses:
         if known is None or (reason in CHOICES and known[0].reason not in CHOICES):
             self._pairs[pair.pair] = (loss, pair.text.digest)
 
-    def _reason(self, pair: Judged) -> LossReason | None:
+    def _reason(self, pair: MissablePair) -> LossReason | None:
         place = self._places.get(pair.text.block_id)
         if self._queries[pair.query_id].retired_at is not None:
             return LossReason.QUERY_RETIRED
@@ -139,7 +139,7 @@ class Losses:
         return sorted(found, key=lambda loss: loss.query_name.encode())
 
 
-def kept_elsewhere(rounds: Iterable[Round]) -> list[Judged]:
+def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     """The pairs that these rounds asked nobody for, as they were judged in rounds that are not among them."""
     chosen = [round_.pk for round_ in rounds]
     rows = KeptPair.objects.filter(round__in=chosen).exclude(kept_from__in=chosen)
@@ -151,12 +151,12 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[Judged]:
         "kept_from__name",
     )
     return [
-        Judged(query, TextKey(block, digest), name, round_name=origin)
+        MissablePair(query, TextKey(block, digest), name, round_name=origin)
         for query, block, digest, name, origin in named.iterator(chunk_size=ROWS)
     ]
 
 
-def held_before(former: Version | None) -> list[Judged]:
+def held_before(former: Version | None) -> list[MissablePair]:
     """The pairs of the version before."""
     rows = VersionGrade.objects.filter(version=former).values_list(
         "query__query_id", "block_version__block_id", "block_version__text_digest", "block_id", "grade"
@@ -164,7 +164,7 @@ def held_before(former: Version | None) -> list[Judged]:
     if former is None:
         return []
     return [
-        Judged(query, TextKey(block, digest), name, grade)
+        MissablePair(query, TextKey(block, digest), name, grade)
         for query, block, digest, name, grade in rows.iterator(chunk_size=ROWS)
     ]
 

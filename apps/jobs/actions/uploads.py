@@ -29,7 +29,7 @@ class UploadRefused(Refusal):
     """A file that is not kept."""
 
 
-class Written(NamedTuple):
+class StoredUpload(NamedTuple):
     """A file on disk that no row names yet."""
 
     path: str
@@ -43,7 +43,7 @@ class Written(NamedTuple):
 
 
 @contextmanager
-def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) -> Iterator[Written]:
+def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) -> Iterator[StoredUpload]:
     """Stream a file to disk under a name of our making, before any transaction is open.
 
     Within, `keep_upload` gives it its row, in one transaction with whatever is to become of it: no file stays behind
@@ -55,7 +55,7 @@ def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) 
     target = Path(settings.MEDIA_ROOT) / path
     try:
         sha256, size = _write(target, _pieces(file))
-        yield Written(path, shown_name(filename or getattr(file, "name", "") or ""), sha256, size)
+        yield StoredUpload(path, shown_name(filename or getattr(file, "name", "") or ""), sha256, size)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
@@ -67,7 +67,7 @@ def keep_upload(
     project: Project,
     kind: str,
     purpose: str,
-    file: Written,
+    file: StoredUpload,
     options: dict[str, Any] | None = None,
     actor: User | None,
     at: datetime,

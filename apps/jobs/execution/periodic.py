@@ -1,4 +1,4 @@
-"""What is done again and again without anybody asking: each chore once in its time, however many workers there are."""
+"""What is done again and again without anybody asking: each task once in its time, however many workers there are."""
 
 import logging
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from apps.common.discovery import load_layers
-from apps.jobs.models import Chore
+from apps.jobs.models import PeriodicTask
 from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ STEP_BACK_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class ChoreKind:
+class TaskKind:
     name: str
     every: timedelta
     work: Work
@@ -34,18 +34,18 @@ class ChoreKind:
         return Q(name=self.name) & (Q(taken_at__lte=from_now(last)) | Q(taken_at__gt=from_now(STEP_BACK_SECONDS)))
 
 
-_chores: dict[str, ChoreKind] = {}
+_kinds: dict[str, TaskKind] = {}
 
 
-def chore(name: str, *, every: timedelta) -> Callable[[Work], Work]:
+def periodic_task(name: str, *, every: timedelta) -> Callable[[Work], Work]:
     """Register `work(at)` to be done once in every `every`, by one worker.
 
-    Chores are found in the layers `execution` and `actions` of the apps. One that raises is logged and done again at
+    Tasks are found in the layers `execution` and `actions` of the apps. One that raises is logged and done again at
     its next time, and so is one whose worker was killed in the middle: it must be able to go on from where it stopped.
     """
 
     def register(work: Work) -> Work:
-        _chores[name] = ChoreKind(name, every, work)
+        _kinds[name] = TaskKind(name, every, work)
         return work
 
     return register
@@ -57,31 +57,31 @@ def _load_all() -> None:
 
 
 def due() -> list[str]:
-    """The chores whose time has come, by name. A chore that was never done is due."""
+    """The tasks whose time has come, by name. A task that was never done is due."""
     _load_all()
     is_due = Q(pk__in=[])
-    for kind in _chores.values():
+    for kind in _kinds.values():
         is_due |= kind.is_due
-    resting = Chore.objects.filter(name__in=_chores).exclude(is_due).values_list("name", flat=True)
-    return sorted(set(_chores).difference(resting))
+    resting = PeriodicTask.objects.filter(name__in=_kinds).exclude(is_due).values_list("name", flat=True)
+    return sorted(set(_kinds).difference(resting))
 
 
 def do(name: str, *, at: datetime) -> bool:
-    """Take the chore by one conditional update and do it. False when it was not due or another worker has it."""
+    """Take the task by one conditional update and do it. False when it was not due or another worker has it."""
     _load_all()
-    kind = _chores.get(name)
+    kind = _kinds.get(name)
     if kind is None or not _take(kind):
         return False
     try:
         kind.work(at)
     except Exception:
-        log.exception("The chore %s failed. It is done again in %s.", name, kind.every)
+        log.exception("The task %s failed. It is done again in %s.", name, kind.every)
     return True
 
 
-def _take(kind: ChoreKind) -> bool:
-    rows = Chore.objects.filter(kind.is_due)
+def _take(kind: TaskKind) -> bool:
+    rows = PeriodicTask.objects.filter(kind.is_due)
     if rows.update(taken_at=Now()):
         return True
-    Chore.objects.bulk_create([Chore(name=kind.name, taken_at=NEVER)], ignore_conflicts=True)
+    PeriodicTask.objects.bulk_create([PeriodicTask(name=kind.name, taken_at=NEVER)], ignore_conflicts=True)
     return rows.update(taken_at=Now()) == 1

@@ -31,13 +31,13 @@ def deliver_outbox() -> None:
     deliver_due(at=timezone.now())
 
 
-@periodic.chore("jobs.mail", every=timedelta(minutes=1))
+@periodic.periodic_task("jobs.mail", every=timedelta(minutes=1))
 def tell_by_mail(at: datetime) -> None:
     mailing.mail_what_is_due(at)
 
 
-@shared_task(name="jobs.chore")
-def do_chore(name: str) -> None:
+@shared_task(name="jobs.periodic")
+def run_periodic_task(name: str) -> None:
     periodic.do(name, at=timezone.now())
 
 

@@ -16,7 +16,7 @@ from apps.audit.execution.tasks import seal
 from apps.jobs.execution import periodic
 from apps.jobs.execution.processes import die_with_parent
 from apps.jobs.execution.sweep import beat, close_abandoned, has_due_mail, jobs_to_nudge
-from apps.jobs.execution.tasks import deliver_outbox, do_chore, nudge, worker_name
+from apps.jobs.execution.tasks import deliver_outbox, nudge, run_periodic_task, worker_name
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +116,6 @@ class Sweeper:
             tasks.append((seal, {"from_the_start": self.is_first}))
         if has_due_mail():
             tasks.append((deliver_outbox, {}))
-        tasks += [(do_chore, {"name": name}) for name in periodic.due()]
+        tasks += [(run_periodic_task, {"name": name}) for name in periodic.due()]
         self.is_first = False
         return tasks

@@ -2,7 +2,7 @@
 
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline
-from apps.judging.actions.imports import Imported, ImportRefused, import_judgements
+from apps.judging.actions.imports import ImportedRound, ImportRefused, import_judgements
 from apps.judging.actions.judgements import JudgementRefused, give_judgement
 from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
 from apps.judging.actions.pilots import PilotRefused, open_after_pilot
@@ -14,7 +14,7 @@ __all__ = [
     "AdjudicationRefused",
     "GuidelineRefused",
     "ImportRefused",
-    "Imported",
+    "ImportedRound",
     "JudgementRefused",
     "KeysRefused",
     "PilotRefused",

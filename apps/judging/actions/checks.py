@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 
 from apps.judging.models import KnownAnswer, Round
-from apps.judging.selectors.known import Known
+from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.plans import CHECK
 from apps.retrieval.models import Pool, PoolEntry
 
 
-def entries_for(pool: Pool, known: Sequence[Known]) -> list[PoolEntry]:
+def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
     """The pool's pairs for these known ones; a pair that no run brought in is added for the check alone.
 
     The caller holds the pool's row.
     """
     entries = {pair_of(entry): entry for entry in _entries(pool, known)}
     new = [pair for pair in known if pair[:2] not in entries]
-    drawn = {"how": CHECK}
+    sampled = {"how": CHECK}
     PoolEntry.objects.bulk_create(
-        PoolEntry(pool=pool, query_id=pair.query_id, version_id=pair.version_id, drawn=drawn) for pair in new
+        PoolEntry(pool=pool, query_id=pair.query_id, version_id=pair.version_id, sampled=sampled) for pair in new
     )
     if new:
         pool.entry_count = PoolEntry.objects.filter(pool=pool).count()
@@ -26,7 +26,7 @@ def entries_for(pool: Pool, known: Sequence[Known]) -> list[PoolEntry]:
     return [entries[pair[:2]] for pair in known]
 
 
-def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[Known]) -> None:
+def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[KnownGrade]) -> None:
     """Write down what is known of the round's checks."""
     KnownAnswer.objects.bulk_create(
         KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
@@ -39,7 +39,7 @@ def pair_of(entry: PoolEntry) -> tuple[int, int]:
     return entry.query_id, entry.version_id
 
 
-def _entries(pool: Pool, known: Sequence[Known]) -> list[PoolEntry]:
+def _entries(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
     wanted = {pair[:2] for pair in known}
     rows = PoolEntry.objects.filter(pool=pool, query__in={query for query, _ in wanted})
     rows = rows.filter(version__in={version for _, version in wanted})

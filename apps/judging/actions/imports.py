@@ -12,7 +12,7 @@ from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
-from apps.judging.execution.judgement_import import Draft, Graded
+from apps.judging.execution.judgement_import import Graded, JudgementDraft
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
@@ -26,7 +26,7 @@ class ImportRefused(Refusal):
     """Judgements from outside cannot be taken in."""
 
 
-class Imported(NamedTuple):
+class ImportedRound(NamedTuple):
     """The round that holds the judgements; `is_new` is False when they were here before."""
 
     round: Round
@@ -38,13 +38,13 @@ def import_judgements(
     *,
     project: Project,
     snapshot: Snapshot,
-    draft: Draft,
+    draft: JudgementDraft,
     actor: User,
     at: datetime,
     name: str = "",
     origin: str = "",
     skip_unknown: bool = False,
-) -> Imported:
+) -> ImportedRound:
     """Take in judgements made elsewhere, whole or not at all, as a closed round on a pool of their pairs.
 
     The importer stands as the annotator, or for each rater of a file with several somebody who only bears its name;
@@ -59,7 +59,7 @@ def import_judgements(
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     mark = draft.mark
     if same := Round.objects.filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
-        return Imported(same, is_new=False)
+        return ImportedRound(same, is_new=False)
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
     round_ = _add_round(project, snapshot, draft, name.strip() or "Imported judgements", origin, actor, at)
     people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in draft.raters}
@@ -71,11 +71,11 @@ def import_judgements(
     if people:
         after |= {"raters": draft.raters, "decisions": len(draft.rulings)}
     record(project=project, actor=actor, action="judgements.imported", obj=round_, after=after, at=at)
-    return Imported(round_, is_new=True)
+    return ImportedRound(round_, is_new=True)
 
 
 def _add_round(
-    project: Project, snapshot: Snapshot, draft: Draft, name: str, origin: str, actor: User, at: datetime
+    project: Project, snapshot: Snapshot, draft: JudgementDraft, name: str, origin: str, actor: User, at: datetime
 ) -> Round:
     number = next_number(project)
     pool = Pool.objects.create(
@@ -151,7 +151,7 @@ def _judgement(round_: Round, seat: Seat, row: Graded, at: datetime) -> Judgemen
 
 
 def _decide(
-    round_: Round, entries: Mapping[tuple[int, int], PoolEntry], draft: Draft, actor: User, at: datetime
+    round_: Round, entries: Mapping[tuple[int, int], PoolEntry], draft: JudgementDraft, actor: User, at: datetime
 ) -> None:
     """Put the final grades of the file on record where the ratings do not add up to them."""
     reason = f"The final grade that came with the ratings. {round_.origin}"

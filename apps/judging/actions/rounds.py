@@ -19,7 +19,7 @@ from apps.judging.core.remits import Remit
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution.jobs import create_seats, finish_opening, keep_judged_pairs, seat_counts
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
-from apps.judging.selectors.known import Known, known_pairs
+from apps.judging.selectors.known import KnownGrade, known_pairs
 from apps.judging.selectors.plans import judges_by_query, keeps_grades, pairs_to_plan, pilot_of, split_by_grade
 from apps.judging.selectors.round_plan import plan_of
 from apps.queries.models import Query
@@ -46,7 +46,7 @@ def open_round(
     name: str = "",
     lease_minutes: int = 30,
     remits: Mapping[int, Remit] | None = None,
-    known: Sequence[Known] = (),
+    known: Sequence[KnownGrade] = (),
 ) -> Round:
     """Plan who judges how much of a pool, and create exactly the planned seats.
 
@@ -115,7 +115,7 @@ def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
         finish_opening(round_, actor=actor, at=at)
 
 
-def _checks(pool: Pool, plan: Plan, known: Sequence[Known]) -> list[Known]:
+def _checks(pool: Pool, plan: Plan, known: Sequence[KnownGrade]) -> list[KnownGrade]:
     """The known pairs of the round: those given, and as many from earlier rounds as the plan asks for."""
     given = {pair[:2]: pair for pair in known}
     found = known_pairs(pool.snapshot, plan.checks, seed=plan.seed)

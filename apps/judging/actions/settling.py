@@ -6,15 +6,15 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging.actions.locks import locked_round
-from apps.judging.core.resolution import Rule
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
 from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
 
 ROWS = 500
 IN_WORDS = {
-    Rule.NEAR_MEDIAN: "the middle grade of an odd number, none more than one grade away from it",
-    Rule.LOWER: "the lower grade, all of them within one of each other",
+    ResolutionRule.NEAR_MEDIAN: "the middle grade of an odd number, none more than one grade away from it",
+    ResolutionRule.LOWER: "the lower grade, all of them within one of each other",
 }
 
 
@@ -26,7 +26,7 @@ class SettlingRefused(Refusal):
 def settle_bulk(
     *,
     round_: Round,
-    rule: Rule,
+    rule: ResolutionRule,
     error_type: str,
     adjudicator: User,
     seen: str,
@@ -41,7 +41,7 @@ def settle_bulk(
     if rule not in IN_WORDS:
         raise SettlingRefused("The majority settles what it can by itself. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
-    if rule_of(round_) not in (Rule.MAJORITY, rule):
+    if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         said = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(said, code="other_rule_planned")
     if error_type not in dict(ErrorType.told()):
@@ -68,7 +68,7 @@ def settle_bulk(
     return decisions
 
 
-def _as_seen(round_: Round, adjudicator: User, rule: Rule, seen: str) -> list[Trivial]:
+def _as_seen(round_: Round, adjudicator: User, rule: ResolutionRule, seen: str) -> list[Trivial]:
     """The pairs under the rule; refused unless they are those that the lead was shown."""
     found = trivial(round_, adjudicator, rule)
     if not found:

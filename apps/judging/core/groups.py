@@ -10,7 +10,7 @@ CHECK = 0
 APART = -1
 
 
-class Place(NamedTuple):
+class PairPlace(NamedTuple):
     """What decides where a pair stands."""
 
     seat: int
@@ -19,7 +19,7 @@ class Place(NamedTuple):
     pass_number: int
 
 
-def groups(places: Iterable[Place], *, seed: int, who: int) -> dict[int, str]:
+def groups(places: Iterable[PairPlace], *, seed: int, who: int) -> dict[int, str]:
     """Name the group of each seat: one for a query, and another one for a pair that stands there already.
 
     A blind duplicate next to the grade it repeats would not be blind. The names are drawn from the seed, so they

@@ -10,7 +10,7 @@ FEW_EXAMPLES = 5
 MANY_EXAMPLES = 10
 
 
-class Example(TypedDict):
+class GuidelineExample(TypedDict):
     """A pair that got the grade: what was asked, what the block says, and why that is the grade. Text alone may do."""
 
     query: str
@@ -24,7 +24,7 @@ class GradeText(TypedDict):
     grade: int
     name: str
     definition: str
-    examples: list[str | Example]
+    examples: list[str | GuidelineExample]
 
 
 class GradeChange(NamedTuple):
@@ -58,19 +58,19 @@ def _is_example(example: Any) -> bool:
     return isinstance(example, str) and bool(example.strip())
 
 
-def as_example(example: str | Example) -> Example:
+def as_example(example: str | GuidelineExample) -> GuidelineExample:
     """Any example with its three parts, those it lacks empty."""
     if isinstance(example, str):
-        return Example(query="", text=example, why="")
-    return Example(query=example.get("query", ""), text=example["text"], why=example.get("why", ""))
+        return GuidelineExample(query="", text=example, why="")
+    return GuidelineExample(query=example.get("query", ""), text=example["text"], why=example.get("why", ""))
 
 
-def as_stored(example: Example) -> str | Example:
+def as_stored(example: GuidelineExample) -> str | GuidelineExample:
     """An example as a guideline keeps it."""
     return example if example["query"] or example["why"] else example["text"]
 
 
-def in_words(example: str | Example) -> str:
+def in_words(example: str | GuidelineExample) -> str:
     """An example as one text, for people to compare."""
     parts = as_example(example)
     asked = f"{parts['query']} " if parts["query"] else ""
@@ -103,7 +103,9 @@ def _change(old: GradeText | None, new: GradeText) -> GradeChange:
     return GradeChange(new["grade"], name, definition, examples, is_touched)
 
 
-def _examples_changed(old: Sequence[str | Example], new: Sequence[str | Example]) -> list[list[Piece]]:
+def _examples_changed(
+    old: Sequence[str | GuidelineExample], new: Sequence[str | GuidelineExample]
+) -> list[list[Piece]]:
     """Word differences of the examples that are not in both, first against first; an order alone is no change."""
     gone = [in_words(example) for example in old if example not in new]
     come = [in_words(example) for example in new if example not in old]

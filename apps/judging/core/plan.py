@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from apps.judging.core.resolution import Rule
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.core.seeded_order import seeded_number
 
 AGAIN_AFTER = 20
@@ -54,7 +54,7 @@ class Plan:
     checks: int = 0
     only_new: bool = False
     judge_again: bool = False
-    rule: str = Rule.MAJORITY
+    rule: str = ResolutionRule.MAJORITY
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap <= 1:
@@ -67,7 +67,7 @@ class Plan:
             raise ValueError("a pilot and checks are counted from 0 up")
         if not all(-1 <= bar <= 1 for bar in (self.pilot_bar, self.extra_bar or 0)):
             raise ValueError("a bar of agreement lies between -1 and 1")
-        if self.rule not in set(Rule):
+        if self.rule not in set(ResolutionRule):
             raise ValueError(f"{self.rule!r} is no rule that grades are settled by")
 
     def to_json(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ MOST_TICKS = 240
 WIDTH = 1200
 
 
-class Tick(NamedTuple):
+class ProgressTick(NamedTuple):
     """One tick: what it says, and where it stands in a drawing 1,200 wide and 10 high."""
 
     kind: str
@@ -16,7 +16,7 @@ class Tick(NamedTuple):
     height: int
 
 
-def ticks(done: int, total: int) -> list[Tick]:
+def ticks(done: int, total: int) -> list[ProgressTick]:
     """Lay out `total` ticks, the first `done` tall, the next one full height. No ticks for nothing to do."""
     n = min(total, MOST_TICKS)
     if n == 0:
@@ -28,9 +28,9 @@ def ticks(done: int, total: int) -> list[Tick]:
     for place in range(n):
         x = f"{place * step + (step - width) / 2:.1f}"
         if place < filled:
-            drawn.append(Tick("done", x, 3, f"{width:.1f}", 7))
+            drawn.append(ProgressTick("done", x, 3, f"{width:.1f}", 7))
         elif place == filled:
-            drawn.append(Tick("now", x, 0, f"{width + 1:.1f}", 10))
+            drawn.append(ProgressTick("now", x, 0, f"{width + 1:.1f}", 10))
         else:
-            drawn.append(Tick("todo", x, 6, f"{width:.1f}", 4))
+            drawn.append(ProgressTick("todo", x, 6, f"{width:.1f}", 4))
     return drawn

@@ -80,7 +80,7 @@ def _resolve_complete(answers: Sequence[int | None]) -> Resolved:
     return Resolved(state, Resolution.SINGLE if votes == 1 else Resolution.UNANIMOUS, top)
 
 
-class Rule(StrEnum):
+class ResolutionRule(StrEnum):
     """How a round may settle pairs that no majority settles. A lead accepts one; a mean is none of them."""
 
     MAJORITY = "majority"
@@ -88,14 +88,14 @@ class Rule(StrEnum):
     LOWER = "lower"
 
 
-def settled_by(rule: Rule, answers: Sequence[int | None]) -> int | None:
+def settled_by(rule: ResolutionRule, answers: Sequence[int | None]) -> int | None:
     """The grade that a rule gives a trivial disagreement, or None where somebody has to decide.
 
     Only grades that lie close are trivial, and an answer that can't judge makes nothing trivial.
     """
-    if rule is Rule.NEAR_MEDIAN:
+    if rule is ResolutionRule.NEAR_MEDIAN:
         return near_median(answers)
-    if rule is Rule.LOWER:
+    if rule is ResolutionRule.LOWER:
         return lower_of_neighbours(answers)
     return None
 

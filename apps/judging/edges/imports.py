@@ -9,15 +9,15 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.forms import ImportForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, register
 from apps.judging.actions import import_judgements
-from apps.judging.execution.judgement_import import Draft, read_draft
+from apps.judging.execution.judgement_import import JudgementDraft, read_draft
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.models import Round
 
@@ -89,13 +89,15 @@ class JudgementImport(ImportKind):
     )
     form_class = JudgementImportForm
 
-    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         draft = _draft(project, source, options)
         here = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
         progress(len(draft.rows))
         return _plan(project, draft, options, HERE if here else NEW)
 
-    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+    def apply(
+        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> ImportPlan:
         draft = _draft(project, source, options)
         plan = _plan(project, draft, options, NEW)
         if plan.errors:
@@ -123,7 +125,7 @@ def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
     return snapshot_in(project, int(options["snapshot"]))
 
 
-def _draft(project: Project, source: Source, options: dict[str, Any]) -> Draft:
+def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> JudgementDraft:
     written = options.get("grades", "")
     return read_draft(
         source,
@@ -135,9 +137,9 @@ def _draft(project: Project, source: Source, options: dict[str, Any]) -> Draft:
     )
 
 
-def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) -> Plan:
+def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:
     """The draft as a plan; rows left out on request are warnings there, not mistakes."""
-    plan = Plan([NEW, HERE])
+    plan = ImportPlan([NEW, HERE])
     plan.rows = len(draft.rows)
     plan.counts[word] = len(draft.rows)
     if word == NEW and draft.by_grade:
@@ -157,7 +159,7 @@ def _plan(project: Project, draft: Draft, options: dict[str, Any], word: str) ->
     return plan
 
 
-def _raters_notes(draft: Draft) -> list[str]:
+def _raters_notes(draft: JudgementDraft) -> list[str]:
     shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
     notes = [f"{len(draft.raters)} raters, kept under the names of the file: {shown}."]
     if draft.rulings:

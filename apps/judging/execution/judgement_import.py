@@ -9,7 +9,7 @@ from apps.common.database.bulk import chunks
 from apps.common.digests import digest_of_lines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.resolution import resolve
 from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
@@ -35,7 +35,7 @@ class Graded(NamedTuple):
         return self.query_id, self.version_id
 
 
-class Draft(NamedTuple):
+class JudgementDraft(NamedTuple):
     """A file of judgements as read, before anything is stored.
 
     `skipped` counts rows that the grade map leaves out, `unknown` rows that name a query or block that is not
@@ -72,7 +72,7 @@ class Draft(NamedTuple):
 class _Reader:
     """Matches rows to the project's queries and the snapshot's blocks, a chunk at a time."""
 
-    def __init__(self, project: Project, snapshot: Snapshot, source: Source, columns: Columns) -> None:
+    def __init__(self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns) -> None:
         self.project = project
         self.query_column = "query_id"
         self.by_text = False
@@ -148,14 +148,14 @@ class _Reader:
 
 
 def read_draft(
-    source: Source,
+    source: TableFile,
     *,
     project: Project,
     snapshot: Snapshot,
     format: str,
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
-) -> Draft:
+) -> JudgementDraft:
     """Read a file of judgements against a snapshot. Nothing is raised: what is wrong is in the draft's errors."""
     reader = _Reader(project, snapshot, source, columns)
     row_errors = ErrorList()
@@ -173,7 +173,7 @@ def read_draft(
         errors.add(source.error(None, "", "", "the file holds no judgement"))
         reader.is_spoilt = True
     rulings, unsettled = _rulings(reader.rows, reader.finals)
-    return Draft(
+    return JudgementDraft(
         rows=reader.rows,
         skipped=reader.skipped,
         unknown=reader.unknown,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_csv, read_lines
+from apps.common.files.tabular import TableFile, read_csv, read_lines
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
 RATINGS = "ratings"
@@ -93,7 +93,7 @@ def parse_columns(text: str) -> tuple[str, ...]:
 
 
 def read_judgements(
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     *,
     format: str,
@@ -126,7 +126,7 @@ def read_judgements(
         yield row
 
 
-def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
+def _read_columns(source: TableFile, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
     for number, line in read_lines(source):
         cells = _BLANKS.split(line.strip(ASCII_BLANKS))
         if not cells[0] or cells[0].startswith("#"):
@@ -138,7 +138,7 @@ def _read_columns(source: Source, errors: ErrorList, columns: Sequence[str]) -> 
         yield number, dict(zip(columns, cells, strict=True))
 
 
-def _read_flat(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+def _read_flat(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
     return read_csv(source, errors, required=("query_id", BLOCK_NAMES, "grade"), known=FLAT_KNOWN)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_csv
+from apps.common.files.tabular import TableFile, read_csv
 
 ROLES = frozenset({"query_id", "query_text", "doc_id", "rater", "annotator", "grade", "final", "notes"})
 NAME_LENGTH = 120
@@ -111,7 +111,7 @@ def _checked(found: dict[str, list[str]], raters: dict[str, str]) -> RatingColum
     )
 
 
-def read_ratings(source: Source, errors: ErrorList, *, columns: RatingColumns, grade: Grade) -> Iterator[Rating]:
+def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns, grade: Grade) -> Iterator[Rating]:
     """The ratings in file order. A rater rates a pair once, and a pair has one final grade.
 
     `grade(fields, column)` reads a cell that is not empty; a row with a mistake in any of its cells is left out

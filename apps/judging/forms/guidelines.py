@@ -5,7 +5,7 @@ from django import forms
 from django.forms import BoundField
 
 from apps.common.web.forms import KaratForm, offer
-from apps.judging.core.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, Example, GradeText, as_example, as_stored
+from apps.judging.core.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, GradeText, GuidelineExample, as_example, as_stored
 from apps.judging.models import Guideline
 
 PARTS = {
@@ -61,7 +61,7 @@ class GuidelineForm(KaratForm):
         for grade in self.scale:
             self._add_fields(grade)
 
-    def _examples_of(self, grade: int, examples: Sequence[str | Example]) -> dict[str, str]:
+    def _examples_of(self, grade: int, examples: Sequence[str | GuidelineExample]) -> dict[str, str]:
         self.places[grade] = max(MANY_EXAMPLES, len(examples))
         told = enumerate(map(as_example, examples), start=1)
         return {_name(grade, number, part): str(value) for number, example in told for part, value in example.items()}
@@ -90,9 +90,9 @@ class GuidelineForm(KaratForm):
                     self.add_error(_name(grade, number, "text"), said)
         return data
 
-    def _example(self, grade: int, number: int) -> Example:
+    def _example(self, grade: int, number: int) -> GuidelineExample:
         query, text, why = (self.cleaned_data.get(_name(grade, number, part), "").strip() for part in PARTS)
-        return Example(query=query, text=text, why=why)
+        return GuidelineExample(query=query, text=text, why=why)
 
     @property
     def by_grade(self) -> list[GradeFields]:
@@ -122,7 +122,7 @@ class GuidelineForm(KaratForm):
             for grade in self.scale
         ]
 
-    def _examples(self, grade: int) -> list[str | Example]:
+    def _examples(self, grade: int) -> list[str | GuidelineExample]:
         every = (self._example(grade, number) for number in range(1, self.places[grade] + 1))
         return [as_stored(example) for example in every if example["text"]]
 

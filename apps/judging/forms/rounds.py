@@ -13,8 +13,8 @@ from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.plan import USUAL_BAR, Plan
 from apps.judging.core.remits import Remit, remit_from
-from apps.judging.core.resolution import Rule
-from apps.judging.selectors.known import Known
+from apps.judging.core.resolution import ResolutionRule
+from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.plans import properties_in
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
@@ -115,9 +115,9 @@ class RoundForm(KaratForm):
         label="Near grades",
         required=False,
         choices=[
-            (Rule.MAJORITY, "a lead decides, or chooses a rule later"),
-            (Rule.NEAR_MEDIAN, "the middle of an odd number may settle them"),
-            (Rule.LOWER, "the lower of neighbours may settle them"),
+            (ResolutionRule.MAJORITY, "a lead decides, or chooses a rule later"),
+            (ResolutionRule.NEAR_MEDIAN, "the middle of an odd number may settle them"),
+            (ResolutionRule.LOWER, "the lower of neighbours may settle them"),
         ],
         help_text="A majority always settles a pair. A rule chosen now is the only one; a lead applies it in one go.",
     )
@@ -164,7 +164,7 @@ class RoundForm(KaratForm):
         if data.get("extra_bar") is not None and most is not None and most <= (data.get("judges") or 0):
             self.add_error("most_judges", "More judges than an overlapping pair has anyhow.")
         grows = data.get("extra_bar") is not None or data.get("pilot")
-        if data.get("rule") == Rule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
+        if data.get("rule") == ResolutionRule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
             self.add_error("rule", "Two judges have no middle grade. Choose the lower of neighbours, or three judges.")
         if data.get("known") and (pool := data.get("pool")):
             try:
@@ -188,10 +188,10 @@ class RoundForm(KaratForm):
             checks=data["checks"] or 0,
             only_new=data["only_new"],
             judge_again=data["judge_again"],
-            rule=data["rule"] or Rule.MAJORITY,
+            rule=data["rule"] or ResolutionRule.MAJORITY,
         )
 
-    def known_pairs(self) -> list[Known]:
+    def known_pairs(self) -> list[KnownGrade]:
         """The checks that the lead named; call on a valid form."""
         return self.cleaned_data["known"] or []
 
@@ -223,7 +223,7 @@ def _remit_fields(project: Project, people: Any) -> dict[str, forms.Field]:
     }
 
 
-def _known(text: str, project: Project, snapshot: Snapshot) -> list[Known]:
+def _known(text: str, project: Project, snapshot: Snapshot) -> list[KnownGrade]:
     """Read a lead's list of checks. Raises ValidationError with every line that does not fit."""
     rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if any(row)]
     if rows and [cell.strip().lower() for cell in rows[0][1]] == HEADER:
@@ -234,12 +234,12 @@ def _known(text: str, project: Project, snapshot: Snapshot) -> list[Known]:
     blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=asked[1])
     versions = dict(blocks.values_list("block__outside_id", "version_id"))
     faults: list[str] = []
-    found: dict[tuple[int, int], Known] = {}
+    found: dict[tuple[int, int], KnownGrade] = {}
     for line, row in cells.items():
         if fault := _fault(row, queries, versions, project.grades):
             faults.append(f"Line {line}: {fault}")
             continue
-        known = Known(queries[row[0]], versions[row[1]], int(row[2]), f"named by a lead, line {line}")
+        known = KnownGrade(queries[row[0]], versions[row[1]], int(row[2]), f"named by a lead, line {line}")
         if found.setdefault((known.query_id, known.version_id), known).grade != known.grade:
             faults.append(f"Line {line}: this pair has another grade further up.")
     if len(found) > MOST_CHECKS:

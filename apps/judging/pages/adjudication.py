@@ -16,13 +16,13 @@ from apps.common.text.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.core.guidelines import highest_first
-from apps.judging.core.resolution import Rule, settled_by
+from apps.judging.core.resolution import ResolutionRule, settled_by
 from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Judgement, Round
 from apps.judging.pages.audience import user_of
-from apps.judging.selectors import Pair, board
+from apps.judging.selectors import JudgedPair, board
 from apps.retrieval.models import PoolEntry
 
 LETTERS = "ABCDEFGHI"
@@ -38,10 +38,10 @@ class Voice(NamedTuple):
     spans: list[list[int]]
 
 
-class Row(NamedTuple):
+class DisputedPair(NamedTuple):
     """A pair that waits, for the list."""
 
-    pair: Pair
+    pair: JudgedPair
     entry: PoolEntry
     voices: list[Voice]
 
@@ -53,7 +53,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = selectors.round_in(project, pk)
     pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
-    rows = [Row(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
+    rows = [DisputedPair(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
     context = {
         "section": "Judging",
         "round": round_,
@@ -68,9 +68,9 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "judging/queue.html", context)
 
 
-def _trivial(pairs: list[Pair]) -> int:
+def _trivial(pairs: list[JudgedPair]) -> int:
     """Count the pairs that one rule or another would settle."""
-    return sum(any(settled_by(rule, pair.answers) is not None for rule in Rule) for pair in pairs)
+    return sum(any(settled_by(rule, pair.answers) is not None for rule in ResolutionRule) for pair in pairs)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +108,9 @@ def _next(request: HttpRequest, project: Project, round_: Round, person: User) -
     return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
 
 
-def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm, person: User) -> dict[str, object]:
+def _context(
+    round_: Round, row: PoolEntry, found: JudgedPair, form: AdjudicationForm, person: User
+) -> dict[str, object]:
     guideline = round_.guideline
     marked = sorted(tuple(span) for judgement in found.judgements for span in judgement.spans)
     waiting = selectors.adjudicable(round_, person)
@@ -133,7 +135,7 @@ def _context(round_: Round, row: PoolEntry, found: Pair, form: AdjudicationForm,
     }
 
 
-def voices(round_: Round, found: Pair) -> list[Voice]:
+def voices(round_: Round, found: JudgedPair) -> list[Voice]:
     """The answers under letters; which judge is A changes from pair to pair."""
     mixed = shuffled(found.judgements, seed=round_.seed, who=f"voices {found.entry_id}", key=lambda j: j.annotator_id)
     return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

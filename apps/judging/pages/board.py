@@ -39,7 +39,7 @@ class PersonRow(NamedTuple):
     steadiness: Steadiness | None = None
 
 
-class QueryRow(NamedTuple):
+class BoardQuery(NamedTuple):
     """A query on the board."""
 
     progress: QueryProgress
@@ -112,7 +112,9 @@ def _rows(round_: Round, *, is_untold: bool, of_person: dict[int, int]) -> dict[
             )
             for each in selectors.by_person(round_)
         ],
-        "queries": [QueryRow(each, None if is_untold else by_query.get(each.outside_id, Overlap())) for each in shown],
+        "queries": [
+            BoardQuery(each, None if is_untold else by_query.get(each.outside_id, Overlap())) for each in shown
+        ],
         "unshown": max(0, len(queries) - SHOWN_QUERIES),
         "query_count": len(queries),
     }

@@ -21,7 +21,7 @@ from apps.judging.selectors.carrying import Carried, CarryRule, carry_of
 SHOWN = 100
 
 
-class Row(NamedTuple):
+class CarriedPair(NamedTuple):
     """One pair as the preview shows it, with both blocks."""
 
     pair: Carried
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     other: BlockVersion
 
 
-class Choice(NamedTuple):
+class CarryingChoice(NamedTuple):
     """One rule with what it would carry over now."""
 
     rule: CarryRule
@@ -74,17 +74,17 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "judging/carry.html", context)
 
 
-def _choices(exact: list[Carried], every: list[Carried]) -> list[Choice]:
+def _choices(exact: list[Carried], every: list[Carried]) -> list[CarryingChoice]:
     """The rules that carry something over; the wider one only where it carries more."""
     choices = []
     if exact:
-        choices.append(Choice(CarryRule.EXACT, "Exact texts", len(exact), mark_of(exact)))
+        choices.append(CarryingChoice(CarryRule.EXACT, "Exact texts", len(exact), mark_of(exact)))
     if len(every) > len(exact):
-        choices.append(Choice(CarryRule.NEAR, "Exact and near texts", len(every), mark_of(every)))
+        choices.append(CarryingChoice(CarryRule.NEAR, "Exact and near texts", len(every), mark_of(every)))
     return choices
 
 
-def _rows(pairs: list[Carried]) -> list[Row]:
+def _rows(pairs: list[Carried]) -> list[CarriedPair]:
     ids = {pk for pair in pairs for pk in (pair.judged, pair.entry.version_id)}
     versions = BlockVersion.objects.select_related("block__document").in_bulk(ids)
-    return [Row(pair, versions[pair.judged], versions[pair.entry.version_id]) for pair in pairs]
+    return [CarriedPair(pair, versions[pair.judged], versions[pair.entry.version_id]) for pair in pairs]

@@ -25,7 +25,7 @@ from apps.judging.forms.judging import GradeForm
 from apps.judging.models import Round, Seat
 from apps.judging.pages.audience import user_of
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import Reading
+from apps.judging.selectors import PairReading
 from apps.judging.selectors.round_plan import gate
 
 SHOWN_EXAMPLES = 1
@@ -67,12 +67,12 @@ def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]
     return claim_seats(round_=round_, annotator=user_of(request), n=n, at=now)
 
 
-def _readings(request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str) -> list[Reading]:
+def _readings(request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str) -> list[PairReading]:
     seed = round_.seed if view == BY_QUERY else None
     return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed)
 
 
-def _own_reading(request: HttpRequest, round_: Round) -> Reading | None:
+def _own_reading(request: HttpRequest, round_: Round) -> PairReading | None:
     seat = request.GET.get("seat", "")
     if not (seat.isascii() and seat.isdigit()):
         return None
@@ -82,7 +82,9 @@ def _own_reading(request: HttpRequest, round_: Round) -> Reading | None:
     return _readings(request, round_, [row], BY_QUERY)[0]
 
 
-def _context(request: HttpRequest, round_: Round, readings: list[Reading], again: Reading | None) -> dict[str, object]:
+def _context(
+    request: HttpRequest, round_: Round, readings: list[PairReading], again: PairReading | None
+) -> dict[str, object]:
     progress = selectors.own_progress(round_, user_of(request))
     reading = again or next(reading for reading in readings if reading.judgement is None)
     before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)

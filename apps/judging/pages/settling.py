@@ -14,7 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
 from apps.judging.actions.settling import SettlingRefused, settle_bulk
-from apps.judging.core.resolution import Rule
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.settling import SettleForm
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import Voice, voices
@@ -24,15 +24,18 @@ from apps.retrieval.models import PoolEntry
 
 SHOWN = 200
 RULES = {
-    Rule.NEAR_MEDIAN: (
+    ResolutionRule.NEAR_MEDIAN: (
         "Middle of near grades",
         "An odd number of grades, none more than one away from the middle one.",
     ),
-    Rule.LOWER: ("Lower of neighbours", "Grades that all lie within one of each other: the lower one stands."),
+    ResolutionRule.LOWER: (
+        "Lower of neighbours",
+        "Grades that all lie within one of each other: the lower one stands.",
+    ),
 }
 
 
-class Row(NamedTuple):
+class SettlingPair(NamedTuple):
     """One pair as the preview shows it."""
 
     entry: PoolEntry
@@ -72,20 +75,22 @@ def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     )
 
 
-def _chosen(request: HttpRequest, under: Mapping[Rule, list[Trivial]]) -> Rule:
+def _chosen(request: HttpRequest, under: Mapping[ResolutionRule, list[Trivial]]) -> ResolutionRule:
     """The rule that was asked for; else the first that settles a pair, for two judges have no middle grade."""
     asked = request.POST.get("rule") or request.GET.get("rule")
     usual = next((rule for rule, pairs in under.items() if pairs), next(iter(under)))
     return next((rule for rule in under if rule == asked), usual)
 
 
-def _rules(round_: Round) -> list[Rule]:
+def _rules(round_: Round) -> list[ResolutionRule]:
     """The rule that the round was planned with, or all there are."""
     planned = rule_of(round_)
     return [planned] if planned in RULES else list(RULES)
 
 
-def _context(round_: Round, rule: Rule, under: Mapping[Rule, list[Trivial]], form: SettleForm) -> dict[str, object]:
+def _context(
+    round_: Round, rule: ResolutionRule, under: Mapping[ResolutionRule, list[Trivial]], form: SettleForm
+) -> dict[str, object]:
     found = under[rule]
     shown = found[:SHOWN]
     entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
@@ -94,7 +99,7 @@ def _context(round_: Round, rule: Rule, under: Mapping[Rule, list[Trivial]], for
         "round": round_,
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
-        "rows": [Row(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
+        "rows": [SettlingPair(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
         "settled": len(found),
         "unshown": len(found) - len(shown),
         "form": form,

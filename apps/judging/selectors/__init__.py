@@ -4,8 +4,8 @@ from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, 
 from apps.judging.selectors.keys import chosen_keys, keys_for
 from apps.judging.selectors.own_share import OwnProgress, own_progress, recent_pairs
 from apps.judging.selectors.pairs import (
+    JudgedPair,
     LabelMatrix,
-    Pair,
     ResolvedPair,
     adjudicable,
     adjudicated,
@@ -28,7 +28,7 @@ from apps.judging.selectors.progress import (
     stuck,
     totals,
 )
-from apps.judging.selectors.reading import Reading, earlier_seats, reading, readings
+from apps.judging.selectors.reading import PairReading, earlier_seats, reading, readings
 from apps.judging.selectors.rounds import (
     entries_in,
     entry_in,
@@ -44,22 +44,22 @@ from apps.judging.selectors.rounds import (
     seat_in,
 )
 from apps.judging.selectors.summaries import RoundSummary, round_summaries
-from apps.judging.selectors.waiting import Waiting, full_rounds, is_judged, rounds_to_adjudicate, waiting_for
+from apps.judging.selectors.waiting import JudgingWork, full_rounds, is_judged, rounds_to_adjudicate, waiting_for
 
 __all__ = [
     "CheckResult",
+    "JudgedPair",
+    "JudgingWork",
     "LabelMatrix",
     "OwnProgress",
-    "Pair",
+    "PairReading",
     "PersonProgress",
     "QueryProgress",
-    "Reading",
     "Repeat",
     "ResolvedPair",
     "RoundSummary",
     "Steadiness",
     "Totals",
-    "Waiting",
     "adjudicable",
     "adjudicated",
     "by_person",

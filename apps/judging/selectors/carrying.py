@@ -56,7 +56,7 @@ class Carry(NamedTuple):
 
 def carry_of(pool: Pool) -> Carry:
     """Tell what can be carried over in this pool. Only closed rounds settle: grades of open ones may still change."""
-    entries = list(PoolEntry.objects.filter(pool=pool, drawn__how=SAME).select_related("query").order_by("pk"))
+    entries = list(PoolEntry.objects.filter(pool=pool, sampled__how=SAME).select_related("query").order_by("pk"))
     stands = [(entry, _stand(entry)) for entry in entries]
     grades = _settled(pool, {(entry.query_id, stand.text) for entry, stand in stands})
     carried = _carried(pool)
@@ -78,8 +78,8 @@ def carry_of(pool: Pool) -> Carry:
 
 
 def _stand(entry: PoolEntry) -> Stand:
-    drawn = entry.drawn or {}
-    return Stand(drawn["as"], drawn["exact"])
+    sampled = entry.sampled or {}
+    return Stand(sampled["as"], sampled["exact"])
 
 
 def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
@@ -123,7 +123,7 @@ def _judged_themselves(pool: Pool) -> set[int]:
         entry__version__block=OuterRef("version__block"),
         entry__version__text_digest=OuterRef("version__text_digest"),
     ).exclude(round__kind=RoundKind.PROPAGATED)
-    rows = PoolEntry.objects.filter(Exists(given), pool=pool, drawn__how=SAME)
+    rows = PoolEntry.objects.filter(Exists(given), pool=pool, sampled__how=SAME)
     return set(rows.values_list("pk", flat=True))
 
 

@@ -15,7 +15,7 @@ from apps.judging.selectors.pairs import live_judgements
 ENOUGH = 20
 
 
-class Known(NamedTuple):
+class KnownGrade(NamedTuple):
     """A query and a text with the grade they are known to have, and where it is known from."""
 
     query_id: int
@@ -24,7 +24,7 @@ class Known(NamedTuple):
     origin: str
 
 
-def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[Known]:
+def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[KnownGrade]:
     """Choose `n` known pairs by a hash of their ids under the seed; fewer where no more are known.
 
     Rounds are asked newest first, until there are twenty times as many to choose from. A pair that several rounds
@@ -32,7 +32,7 @@ def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[Known]:
     """
     if n <= 0:
         return []
-    found: dict[tuple[int, int], Known] = {}
+    found: dict[tuple[int, int], KnownGrade] = {}
     held = texts_in(snapshot)
     rounds = Round.objects.filter(pool__snapshot__corpus=snapshot.corpus_id, state=RoundState.CLOSED)
     for round_ in rounds.order_by("-number"):
@@ -44,7 +44,7 @@ def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[Known]:
     return ranked[:n]
 
 
-def _held(known: Sequence[Known], held: Mapping[TextKey, int]) -> Iterator[Known]:
+def _held(known: Sequence[KnownGrade], held: Mapping[TextKey, int]) -> Iterator[KnownGrade]:
     """Those whose text the snapshot holds, by its block version there."""
     texts = texts_of(each.version_id for each in known)
     for each in known:
@@ -52,7 +52,7 @@ def _held(known: Sequence[Known], held: Mapping[TextKey, int]) -> Iterator[Known
             yield each._replace(version_id=version)
 
 
-def _settled(round_: Round) -> Iterator[Known]:
+def _settled(round_: Round) -> Iterator[KnownGrade]:
     """Decisions first, then what two or more people graded alike; what a lead ruled out is not known."""
     decided = Adjudication.objects.filter(round=round_, superseded_by=None)
     rows = decided.values_list("entry_id", "entry__query_id", "entry__version_id", "grade")
@@ -60,7 +60,7 @@ def _settled(round_: Round) -> Iterator[Known]:
     for entry_id, query_id, version_id, grade in rows.iterator():
         seen.add(entry_id)
         if grade is not None:
-            yield Known(query_id, version_id, grade, f"decided in {round_.name}")
+            yield KnownGrade(query_id, version_id, grade, f"decided in {round_.name}")
     alike = (
         live_judgements(round_)
         .filter(pass_number=1)
@@ -71,4 +71,6 @@ def _settled(round_: Round) -> Iterator[Known]:
     )
     for row in alike.iterator():
         if row["entry_id"] not in seen:
-            yield Known(row["entry__query_id"], row["entry__version_id"], row["low"], f"all alike in {round_.name}")
+            yield KnownGrade(
+                row["entry__query_id"], row["entry__version_id"], row["low"], f"all alike in {round_.name}"
+            )

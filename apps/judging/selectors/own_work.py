@@ -26,7 +26,7 @@ ROUNDS = 30
 SHOWN = 50
 
 
-class Share(NamedTuple):
+class HitRate(NamedTuple):
     """`hits` of `n`, with Wilson's interval; nothing is said where n is 0."""
 
     hits: int = 0
@@ -43,7 +43,7 @@ class Share(NamedTuple):
         return wilson(self.hits, self.n)
 
 
-class Week(NamedTuple):
+class WorkWeek(NamedTuple):
     """One week of a person's work, from Monday in UTC as every week here, whatever the zone of who reads it."""
 
     begins: date
@@ -68,9 +68,9 @@ class OwnRound(NamedTuple):
     round: Round
     pairs: int
     mean_ms: float | None
-    repeats: Share | None
-    decisions: Share | None
-    checks: Share | None
+    repeats: HitRate | None
+    decisions: HitRate | None
+    checks: HitRate | None
 
     @property
     def pace(self) -> str:
@@ -85,11 +85,11 @@ def own_grades(user: User, project: Project) -> QuerySet[Judgement]:
     )
 
 
-def own_weeks(user: User, project: Project) -> list[Week]:
+def own_weeks(user: User, project: Project) -> list[WorkWeek]:
     """The last weeks in which this person judged, latest first."""
     rows = own_grades(user, project).annotate(week=TruncWeek("given_at", tzinfo=UTC)).values_list("week")
     weeks = rows.annotate(n=Count("pk"), mean=Avg("active_ms"), ms=Sum("active_ms")).order_by("-week")[:WEEKS]
-    return [Week(week.date(), n, mean, ms) for week, n, mean, ms in weeks]
+    return [WorkWeek(week.date(), n, mean, ms) for week, n, mean, ms in weeks]
 
 
 def own_rounds(user: User, project: Project) -> list[OwnRound]:
@@ -103,7 +103,7 @@ def own_rounds(user: User, project: Project) -> list[OwnRound]:
         OwnRound(
             round_,
             *given.get(round_.pk, (0, None)),
-            *(shares.get(round_.pk, Share()) if round_.pk in closed else None for shares in told),
+            *(shares.get(round_.pk, HitRate()) if round_.pk in closed else None for shares in told),
         )
         for round_ in rounds
     ]
@@ -131,19 +131,19 @@ def _decided(user: User, project: Project) -> QuerySet[Any]:
     return decisions.annotate(own_grade=Subquery(own.values("grade")[:1]))
 
 
-def _shares(decisions: QuerySet[Any]) -> dict[int, Share]:
+def _shares(decisions: QuerySet[Any]) -> dict[int, HitRate]:
     rows = decisions.values_list("round", "own_grade", "grade")
     return _counted((pk, _is_alike(own, grade)) for pk, own, grade in rows)
 
 
-def _repeats(user: User, project: Project) -> dict[int, Share]:
+def _repeats(user: User, project: Project) -> dict[int, HitRate]:
     first = own_grades(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
     again = _closed(user, project).filter(Exists(first), pass_number__gt=1)
     rows = again.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
     return _counted((pk, _is_alike(before, grade)) for pk, before, grade in rows)
 
 
-def _checks(user: User, project: Project) -> dict[int, Share]:
+def _checks(user: User, project: Project) -> dict[int, HitRate]:
     known = KnownAnswer.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"))
     checks = _closed(user, project).filter(Exists(known), pass_number=0)
     rows = checks.annotate(known=Subquery(known.values("grade")[:1])).values_list("round", "known", "grade")
@@ -155,10 +155,10 @@ def _is_alike(one: int | None, other: int | None) -> bool:
     return one == other
 
 
-def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, Share]:
+def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, HitRate]:
     hits: Counter[int] = Counter()
     n: Counter[int] = Counter()
     for pk, is_hit in rows:
         n[pk] += 1
         hits[pk] += is_hit
-    return {pk: Share(hits[pk], n[pk]) for pk in n}
+    return {pk: HitRate(hits[pk], n[pk]) for pk in n}

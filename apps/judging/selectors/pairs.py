@@ -45,7 +45,7 @@ class LabelMatrix(NamedTuple):
 
 
 @dataclass
-class Pair:
+class JudgedPair:
     """One pair of a round with its live answers, in the order in which they were first given."""
 
     entry_id: int
@@ -75,18 +75,18 @@ def live_judgements(round_: Round) -> QuerySet[Judgement]:
     return Judgement.objects.filter(round=round_, superseded_by=None)
 
 
-def pair_of(round_: Round, entry: PoolEntry) -> Pair:
+def pair_of(round_: Round, entry: PoolEntry) -> JudgedPair:
     """One pair of the round; planned for nobody where the round has no seats for it that count."""
-    return next(iter(pairs_of(round_, [entry.pk])), Pair(entry.pk, planned=0))
+    return next(iter(pairs_of(round_, [entry.pk])), JudgedPair(entry.pk, planned=0))
 
 
-def pairs_of(round_: Round, entries: Sequence[int]) -> list[Pair]:
+def pairs_of(round_: Round, entries: Sequence[int]) -> list[JudgedPair]:
     """The pairs with these entries' keys, in that order. A pair without seats in this round is left out."""
     pairs = {pair.entry_id: pair for pair in _pairs(round_, Q(entry__in=entries))}
     return [pairs[pk] for pk in entries if pk in pairs]
 
 
-def _pairs(round_: Round, which: Q) -> Iterator[Pair]:
+def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
     """Pairs in the order of their entries. In a closed round nobody else will answer: what is there counts."""
     seats = Seat.objects.filter(which, round=round_, pass_number=1)
     if round_.state == RoundState.CLOSED:
@@ -98,7 +98,7 @@ def _pairs(round_: Round, which: Q) -> Iterator[Pair]:
     ruled = {decision.entry_id: decision for decision in decisions}
     row = next(rows, None)
     for entry_id, n in planned.iterator(chunk_size=ROWS):
-        pair = Pair(entry_id, n, decision=ruled.get(entry_id))
+        pair = JudgedPair(entry_id, n, decision=ruled.get(entry_id))
         while row is not None and row.entry_id == entry_id:
             pair.judgements.append(row)
             row = next(rows, None)
@@ -184,7 +184,7 @@ def label_matrix(round_: Round) -> LabelMatrix:
     return LabelMatrix(list(items), list(items.values()), annotators, list(ratings.values()))
 
 
-def adjudicable(round_: Round, user: User) -> list[Pair]:
+def adjudicable(round_: Round, user: User) -> list[JudgedPair]:
     """The pairs that wait for this lead, lowest agreement first: settled by nobody, and not judged by them."""
     own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
     waiting = _unsettled(round_, ~Q(entry__in=own))
@@ -199,7 +199,7 @@ def left_to_another_lead(round_: Round, user: User) -> int:
     return len(_unsettled(round_, Q(entry__in=own)))
 
 
-def _unsettled(round_: Round, which: Q) -> list[Pair]:
+def _unsettled(round_: Round, which: Q) -> list[JudgedPair]:
     """The pairs whose judges have all answered and did not settle them, and which nobody has decided."""
     split = (
         live_judgements(round_)

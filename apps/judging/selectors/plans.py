@@ -14,7 +14,7 @@ from apps.judging.core.plan import Plan, Preview
 from apps.judging.core.remits import PROPERTIES, Remit, fits
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
-from apps.judging.selectors.known import Known, known_pairs
+from apps.judging.selectors.known import KnownGrade, known_pairs
 from apps.judging.selectors.round_plan import kept_at_opening, last_entry, plan_of
 from apps.queries.models import Query
 from apps.retrieval.core.sampling import SAME
@@ -45,7 +45,7 @@ def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) ->
     not those that an earlier round of the pool has planned or taken for a check. With `before`, as that round saw the
     pool: what came later is left out, and so are its own checks.
     """
-    entries = PoolEntry.objects.filter(Q(drawn__isnull=True) | ~Q(drawn__how__in=PASSED_OVER), pool=pool)
+    entries = PoolEntry.objects.filter(Q(sampled__isnull=True) | ~Q(sampled__how__in=PASSED_OVER), pool=pool)
     planned = Seat.objects.filter(entry=OuterRef("pk"), pass_number__lte=1)
     if before is not None:
         known = KnownAnswer.objects.filter(round=before)
@@ -113,7 +113,7 @@ def pilot_of(pool: Pool, plan: Plan, entries: QuerySet[PoolEntry] | None = None)
     return [queries[outside_id] for outside_id in plan.pilot_of(queries)]
 
 
-def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known: Sequence[Known] = ()) -> Preview:
+def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known: Sequence[KnownGrade] = ()) -> Preview:
     """What a plan would come to on this pool, for these people with their remits and checks of the lead's own."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)

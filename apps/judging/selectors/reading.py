@@ -8,13 +8,13 @@ from django.db.models import Q
 
 from apps.accounts.models import User
 from apps.corpus.models import BlockVersion
-from apps.judging.core.groups import Place, groups
+from apps.judging.core.groups import PairPlace, groups
 from apps.judging.core.passages import passage
 from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query
 
 
-class Reading(NamedTuple):
+class PairReading(NamedTuple):
     """One pair as it stands on the screen. `judgement` is the person's own, when they come back to it."""
 
     seat_id: int
@@ -57,7 +57,7 @@ class Reading(NamedTuple):
         return bool(self.version.text.strip())
 
 
-def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None) -> list[Reading]:
+def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None) -> list[PairReading]:
     """The pairs of these seats, in the order given, with the person's own judgement where there is one.
 
     With the round's seed they are told apart by the groups in which all pairs of a query are shown.
@@ -67,7 +67,7 @@ def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = Non
     full = {seat.pk: seat for seat in rows}
     given = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
     own = {judgement.seat_id: judgement for judgement in given}
-    places = [Place(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
+    places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
     return [reading(full[pk], own.get(pk), named.get(pk, "")) for pk in pks]
 
@@ -87,13 +87,13 @@ def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int)
     return [row.seat for row in rows]
 
 
-def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> Reading:
+def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> PairReading:
     """Lay out one pair: the paragraph to read first, and how much of the text is open at once."""
     version = seat.entry.version
     found = passage(version.text, f"{seat.query.text} {seat.query.intent}")
     parts = found.paragraphs
     shown = (parts[found.shown.start].start, parts[found.shown.stop - 1].end) if parts else (0, 0)
-    return Reading(
+    return PairReading(
         seat_id=seat.pk,
         query=seat.query,
         version=version,

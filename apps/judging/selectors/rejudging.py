@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from apps.audit.models import Event
-from apps.audit.selectors.events import Filters, events_in
+from apps.audit.selectors.events import EventFilters, events_in
 from apps.corpus.models import Snapshot
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Judgement, Round
@@ -73,5 +73,5 @@ def pools_again(guideline: Guideline) -> list[Pool]:
 
 def kept(guideline: Guideline) -> Event | None:
     """Who decided that the earlier grades stand, and when; None while nobody did."""
-    filters = Filters(action=KEPT, object_id=str(guideline.pk))
+    filters = EventFilters(action=KEPT, object_id=str(guideline.pk))
     return events_in(guideline.project, filters).first()

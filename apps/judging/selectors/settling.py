@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from apps.accounts.models import User
 from apps.common.digests import digest_of_lines
-from apps.judging.core.resolution import Rule, settled_by
+from apps.judging.core.resolution import ResolutionRule, settled_by
 from apps.judging.models import Round
-from apps.judging.selectors.pairs import Pair, adjudicable
+from apps.judging.selectors.pairs import JudgedPair, adjudicable
 
 MOST_AT_ONCE = 2_000
 
@@ -15,24 +15,24 @@ MOST_AT_ONCE = 2_000
 class Trivial(NamedTuple):
     """A pair that waits for a lead, and the grade that the rule gives it."""
 
-    pair: Pair
+    pair: JudgedPair
     grade: int
 
 
-def rule_of(round_: Round) -> Rule:
+def rule_of(round_: Round) -> ResolutionRule:
     """The rule that was chosen when the round was planned; the majority where none was."""
     try:
-        return Rule((round_.plan or {}).get("rule", Rule.MAJORITY))
+        return ResolutionRule((round_.plan or {}).get("rule", ResolutionRule.MAJORITY))
     except ValueError:
-        return Rule.MAJORITY
+        return ResolutionRule.MAJORITY
 
 
-def trivial(round_: Round, user: User, rule: Rule) -> list[Trivial]:
+def trivial(round_: Round, user: User, rule: ResolutionRule) -> list[Trivial]:
     """The pairs that this lead may settle by the rule in one go, in the order in which they wait; at most 2,000."""
     return trivial_among(adjudicable(round_, user), rule)[:MOST_AT_ONCE]
 
 
-def trivial_among(waiting: Iterable[Pair], rule: Rule) -> list[Trivial]:
+def trivial_among(waiting: Iterable[JudgedPair], rule: ResolutionRule) -> list[Trivial]:
     """Those of the pairs that the rule settles."""
     found = ((pair, settled_by(rule, pair.answers)) for pair in waiting)
     return [Trivial(pair, grade) for pair, grade in found if grade is not None]

@@ -39,7 +39,7 @@ GROUP BY u.round_id, u.own
 """
 
 
-class Waiting(NamedTuple):
+class JudgingWork(NamedTuple):
     """What judging has in store for a person in a project. `left` are pairs they judged, which another lead decides.
 
     `full_round` is an open round in which every planned grade is given: it waits to be closed.
@@ -64,7 +64,7 @@ class Undecided(NamedTuple):
     oldest: int | None = None
 
 
-def waiting_for(user: User, project: Project) -> Waiting:
+def waiting_for(user: User, project: Project) -> JudgingWork:
     """What waits for this person: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
     roles = roles_of(user, project)
     to_grade, grade_round = 0, None
@@ -74,13 +74,13 @@ def waiting_for(user: User, project: Project) -> Waiting:
             to_grade += left
             grade_round = grade_round or (round_ if left else None)
     if Role.LEAD not in roles:
-        return Waiting(to_grade, grade_round, 0, None, None, 0, None)
+        return JudgingWork(to_grade, grade_round, 0, None, None, 0, None)
     undecided = undecided_in(project, user)
     to_adjudicate = [row for row in undecided if row.others]
     # While a round is open, how many pairs one judged are split would tell what the others said.
     to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
     oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
-    return Waiting(
+    return JudgingWork(
         to_grade,
         grade_round,
         sum(row.others for row in to_adjudicate),

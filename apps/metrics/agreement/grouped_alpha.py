@@ -34,7 +34,7 @@ class Differing(NamedTuple):
     n: int
 
 
-class Change(NamedTuple):
+class AlphaChange(NamedTuple):
     """By how much α would change without a part: above 0 where the part lowers it. `n`: items of the part.
 
     `interval` resamples the items of the part and the others apart; None where most resamples are undefined.
@@ -126,15 +126,17 @@ def changes_without(counts: PatternCounts) -> Floats:
     return np.concatenate(without) - whole
 
 
-def change_without(counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> Change:
-    """The change of one part with its interval; see `Change`."""
+def change_without(
+    counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES
+) -> AlphaChange:
+    """The change of one part with its interval; see `AlphaChange`."""
     parts = _alpha(counts)
     inside, outside = counts.weights[part], counts.total - counts.weights[part]
     value = float((_values(parts, outside[None, :]) - _values(parts, counts.total[None, :]))[0])
     dice = np.random.Generator(np.random.PCG64(seed))
     own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=resamples) for n in (inside, outside))
     values = _values(parts, others) - _values(parts, own + others)
-    return Change(value, _percentiles(values), int(inside.sum()))
+    return AlphaChange(value, _percentiles(values), int(inside.sum()))
 
 
 def places_for(values: Sequence[float]) -> int:

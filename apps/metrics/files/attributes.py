@@ -90,7 +90,7 @@ class Attributes(NamedTuple):
         return frozenset(found)
 
 
-class Row(NamedTuple):
+class AttributeRow(NamedTuple):
     """A row of a file whose key column holds an id; `cells` are the others, stripped."""
 
     line: int
@@ -136,16 +136,16 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
 
 def rows_of(
     path: str | Path, names: tuple[str, ...], errors: ErrorList, known: Sequence[str] | None = None
-) -> list[Row]:
+) -> list[AttributeRow]:
     """The rows of a table by the id that stands in the column of one of the `names`. `-` is standard input.
 
     Mistakes in rows go to `errors`; InputError is raised for what spoils the whole file, and for one without rows.
     """
-    found: dict[str, Row] = {}
+    found: dict[str, AttributeRow] = {}
     with opened(path) as (source, delimiter):
         for line, given in read_csv(source, errors, required=[names], known=known, delimiter=delimiter):
             key = next(name for name in names if name in given)
-            row = Row(line, given.pop(key).strip(), {column: cell.strip() for column, cell in given.items()})
+            row = AttributeRow(line, given.pop(key).strip(), {column: cell.strip() for column, cell in given.items()})
             if not row.id:
                 errors.add(source.error(line, key, "", f"the row names no {names[0]}."))
             elif row.id in found:
@@ -158,11 +158,11 @@ def rows_of(
     return list(found.values())
 
 
-def _times_of(path: str | Path, rows: Sequence[Row], errors: ErrorList) -> list[float]:
+def _times_of(path: str | Path, rows: Sequence[AttributeRow], errors: ErrorList) -> list[float]:
     return [_days(path, row, errors) for row in rows]
 
 
-def _days(path: str | Path, row: Row, errors: ErrorList) -> float:
+def _days(path: str | Path, row: AttributeRow, errors: ErrorList) -> float:
     """The time of a row in days since 1970; NaN for an empty cell."""
     text = row.cells.get("time", "")
     if not text:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
-from apps.common.files.tabular import Source, read_csv
+from apps.common.files.tabular import TableFile, read_csv
 from apps.metrics.files.trec_rows import FacetRow
 
 GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
@@ -30,7 +30,7 @@ def is_headed(start: bytes) -> bool:
     return bool(names & set(QUERY)) and bool(names & {*BLOCK, *GRADE})
 
 
-def judgements_in(source: Source, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
+def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
     """The judgements of a table, in file order; a pair stands once, or once for each facet.
 
     Mistakes in rows go to `errors`. Raises InputError for what spoils the whole file.

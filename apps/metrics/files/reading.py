@@ -13,7 +13,7 @@ import numpy as np
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_TOLD, ErrorList, all_of
 from apps.common.files.linefiles import chunks_of, lines_of_chunks, name_of
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
 from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids
@@ -95,8 +95,8 @@ def _opened(path: str | Path) -> tuple[bytes, Iterable[bytes]]:
     return start, chain([start], chunks) if start else ()
 
 
-def _table(chunks: Iterable[bytes], name: str) -> Source:
-    return Source(name, io.BytesIO(b"".join(chunks)))
+def _table(chunks: Iterable[bytes], name: str) -> TableFile:
+    return TableFile(name, io.BytesIO(b"".join(chunks)))
 
 
 def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:

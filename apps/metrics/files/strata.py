@@ -23,7 +23,7 @@ from apps.metrics.scorecard import StratumScores
 from apps.metrics.statistics.significance import summaries
 
 
-class Division(NamedTuple):
+class QueryDivision(NamedTuple):
     """One way to divide the judged queries: the stratum of each in their order, "" where it is in none."""
 
     field: str
@@ -35,14 +35,14 @@ class Division(NamedTuple):
         return np.unique(np.array(self.labels), return_inverse=True)[1].astype(np.int64)
 
 
-class Strata(NamedTuple):
+class QueryStrata(NamedTuple):
     """The divisions of a file; `unjudged` are its queries that nobody judged, ascending."""
 
-    divisions: tuple[Division, ...]
+    divisions: tuple[QueryDivision, ...]
     unjudged: tuple[str, ...]
 
 
-def load_strata(path: str | Path, queries: Sequence[str]) -> Strata:
+def load_strata(path: str | Path, queries: Sequence[str]) -> QueryStrata:
     """The strata of the judged queries.
 
     Raises InputErrors for rows that name no query or one twice, and InputError for a file without rows, without a
@@ -58,13 +58,14 @@ def load_strata(path: str | Path, queries: Sequence[str]) -> Strata:
     if not set(queries) & rows.keys():
         raise InputError(name_of(path), None, QUERY[0], "", "names none of the judged queries.")
     divisions = tuple(
-        Division(field, tuple(rows[query][field] if query in rows else "" for query in queries)) for field in fields
+        QueryDivision(field, tuple(rows[query][field] if query in rows else "" for query in queries))
+        for field in fields
     )
-    return Strata(divisions, tuple(sorted(rows.keys() - set(queries))))
+    return QueryStrata(divisions, tuple(sorted(rows.keys() - set(queries))))
 
 
 def stratum_scores(
-    division: Division, runs: Sequence[Floats], *, confidence: float, with_interval: bool
+    division: QueryDivision, runs: Sequence[Floats], *, confidence: float, with_interval: bool
 ) -> list[StratumScores]:
     """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name."""
     labels = np.array(division.labels)

@@ -34,7 +34,7 @@ class QrelRow(NamedTuple):
     grade: int
 
 
-class RunRow(NamedTuple):
+class TrecRunRow(NamedTuple):
     """One line of a run file: `query Q0 block rank score tag`."""
 
     query_id: str
@@ -54,7 +54,7 @@ def read_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[Qr
     return parse_qrels(lines_of(path, name), name, errors=errors)
 
 
-def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunRow]:
+def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[TrecRunRow]:
     """The rows of a run file in file order; ranks are kept as written, and nothing is sorted.
 
     Raises InputError for a line without exactly six fields, a rank that is not a whole number, a score
@@ -131,7 +131,7 @@ def _judgements(
 
 def parse_run(
     lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
-) -> Iterator[RunRow]:
+) -> Iterator[TrecRunRow]:
     """As `read_run`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, line in enumerate(lines, first):
@@ -155,14 +155,14 @@ def _fields(line: bytes, name: str, number: int) -> list[bytes]:
     return [] if fields and fields[0].startswith(b"#") else fields
 
 
-def _run_row(fields: list[bytes], line: bytes, name: str, number: int) -> RunRow:
+def _run_row(fields: list[bytes], line: bytes, name: str, number: int) -> TrecRunRow:
     if len(fields) != 6:
         raise _wrong_width(name, number, line, fields, "six: query, Q0, block, rank, score, tag")
     if not (fields[3].isdigit() or WHOLE_NUMBER.match(fields[3])):
         raise _refused(name, number, "rank", fields[3], "is not a whole number")
     score = _score(fields[4], name, number)
     query_id, block_id = _ids(fields[0], fields[2], name, number)
-    return RunRow(query_id, block_id, int(fields[3]), score, _text(fields[5], "tag", name, number))
+    return TrecRunRow(query_id, block_id, int(fields[3]), score, _text(fields[5], "tag", name, number))
 
 
 def _tell(fault: InputError, errors: ErrorList | None) -> None:

@@ -24,7 +24,7 @@ CASCADE = 0.5
 Discount = Callable[[Ints], Floats]
 
 
-class Found(NamedTuple):
+class FacetRows(NamedTuple):
     """A row for each relevant facet of each judged row of a ranking, by query, rank and facet."""
 
     query: Ints
@@ -62,7 +62,7 @@ def _distinct(query: Ints, facet: Ints) -> tuple[Ints, Ints]:
     return keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
 
 
-def _found(run: Pass, measure: Measure) -> Found:
+def _found(run: Pass, measure: Measure) -> FacetRows:
     """The facets found down to the cutoff."""
     facets = _relevant(run.judged, measure.rel)
     rank = run.ranks(measure.judged_only)
@@ -73,10 +73,10 @@ def _found(run: Pass, measure: Measure) -> Found:
     times = last - first
     row = np.repeat(np.arange(len(wanted)), times)
     place = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times) + np.repeat(first, times)
-    return Found(query[row], facets.facet[place], rank[row])
+    return FacetRows(query[row], facets.facet[place], rank[row])
 
 
-def _worths(found: Found, alpha: float) -> Floats:
+def _worths(found: FacetRows, alpha: float) -> Floats:
     """What each facet found is worth: (1 − alpha) to the number of times it was found above."""
     pair = pair_keys(found.query, found.facet)
     order = np.argsort(pair, kind="stable")

@@ -44,7 +44,7 @@ def faults_of(error: MeasureError) -> Sequence[MeasureError]:
     return error.faults if isinstance(error, MeasureErrors) else (error,)
 
 
-class Written(NamedTuple):
+class WrittenMeasure(NamedTuple):
     """A measure as somebody wrote it, taken apart but not yet understood."""
 
     name: str
@@ -52,7 +52,7 @@ class Written(NamedTuple):
     cutoff: int | None
 
 
-def take_apart(text: str) -> Written:
+def take_apart(text: str) -> WrittenMeasure:
     """Name, parameters and cutoff of one measure. Raises MeasureError when the text has another shape."""
     text = text.strip()
     if len(text) > MAX_TEXT:
@@ -60,7 +60,7 @@ def take_apart(text: str) -> Written:
     match = SHAPE.fullmatch(text)
     if match is None:
         raise MeasureError(f"'{text}' is not written like a measure, such as nDCG@10 or P(rel=2)@5.")
-    return Written(match["name"], _parameters(match["params"], text), _cutoff(match["cutoff"], text))
+    return WrittenMeasure(match["name"], _parameters(match["params"], text), _cutoff(match["cutoff"], text))
 
 
 def split_measures(text: str) -> list[str]:

@@ -13,7 +13,14 @@ from apps.metrics.files.attributes import BLOCKS, TIMES, Attributes
 from apps.metrics.measures import facets, graded, incomplete, sets, variety
 from apps.metrics.measures.entries import FACETS, GRADES, REGISTRY, Entry, Measure
 from apps.metrics.measures.foreign_names import ELSEWHERE, forms_of
-from apps.metrics.measures.notation import MeasureError, MeasureErrors, Value, Written, split_measures, take_apart
+from apps.metrics.measures.notation import (
+    MeasureError,
+    MeasureErrors,
+    Value,
+    WrittenMeasure,
+    split_measures,
+    take_apart,
+)
 from apps.metrics.measures.parameters import checked
 from apps.metrics.measures.passes import Pass
 
@@ -107,19 +114,19 @@ def measure_run(
     return np.column_stack(columns) if columns else np.empty((run.size, 0))
 
 
-def _meant(written: Written) -> str:
+def _meant(written: WrittenMeasure) -> str:
     """What a name of another tool is here; empty when no tool is known to have it."""
     for base, cutoff in forms_of(written.name):
         text = ELSEWHERE.get(base, base)
         here = take_apart(text)
         entry = _NAMES.get(here.name.lower())
         if entry is not None:
-            asked = Written(entry.name, here.parameters | written.parameters, written.cutoff or cutoff)
+            asked = WrittenMeasure(entry.name, here.parameters | written.parameters, written.cutoff or cutoff)
             return f"here it is {_suggested(entry, asked)}"
     return ""
 
 
-def _nearest(written: Written) -> str:
+def _nearest(written: WrittenMeasure) -> str:
     close = difflib.get_close_matches(written.name.lower(), _NAMES, n=3, cutoff=0.5)
     entries = list(dict.fromkeys(_NAMES[match].name for match in close))
     if not entries:
@@ -127,7 +134,7 @@ def _nearest(written: Written) -> str:
     return f"nearest: {', '.join(str(_suggested(REGISTRY[name], written)) for name in entries)}"
 
 
-def _suggested(entry: Entry, written: Written) -> Measure:
+def _suggested(entry: Entry, written: WrittenMeasure) -> Measure:
     """The measure of this entry with what somebody wrote beside another name, as far as it takes that."""
     given = {}
     for key in entry.takes & written.parameters.keys():

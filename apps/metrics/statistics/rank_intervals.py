@@ -10,7 +10,7 @@ import numpy as np
 Ends = tuple[float, float]
 
 
-class Place(NamedTuple):
+class RankRange(NamedTuple):
     """The places that a run may hold, counted from 1. More than one: it is tied with neighbours."""
 
     best: int
@@ -25,7 +25,7 @@ class Place(NamedTuple):
         return f"{self.best} to {self.worst}" if self.is_tied else str(self.best)
 
 
-def places(intervals: Sequence[Ends | None]) -> list[Place]:
+def places(intervals: Sequence[Ends | None]) -> list[RankRange]:
     """The place of each run, in the order given.
 
     A run stands surely behind another when its interval ends below where the other's begins; intervals that touch
@@ -37,4 +37,4 @@ def places(intervals: Sequence[Ends | None]) -> list[Place]:
     behind = high[:, None] < low[None, :]
     ahead_of, after = behind.sum(axis=1), behind.sum(axis=0)
     count = len(intervals)
-    return [Place(1 + int(ahead), count - int(later)) for ahead, later in zip(ahead_of, after, strict=True)]
+    return [RankRange(1 + int(ahead), count - int(later)) for ahead, later in zip(ahead_of, after, strict=True)]

@@ -86,7 +86,7 @@ def mean_of(values: Floats | Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if len(values) else None
 
 
-class Tally(NamedTuple):
+class WinTally(NamedTuple):
     """On how many queries a run is better than another, equal, and worse."""
 
     better: int
@@ -135,12 +135,12 @@ class Difference(NamedTuple):
         return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
 
     @property
-    def tally(self) -> Tally:
-        return Tally(self.better, self.equal, self.worse)
+    def tally(self) -> WinTally:
+        return WinTally(self.better, self.equal, self.worse)
 
     @property
     def rests_on(self) -> int | None:
-        """As `Tally.rests_on`."""
+        """As `WinTally.rests_on`."""
         return self.tally.rests_on
 
 
@@ -163,10 +163,10 @@ def change_of(baseline: Floats, candidate: Floats) -> Floats:
     return np.where(np.abs(change) <= EQUAL, 0.0, change)
 
 
-def tally_of(change: Floats) -> Tally:
+def tally_of(change: Floats) -> WinTally:
     """How many differences of one column are above, at and below zero."""
     above, below = int((change > EQUAL).sum()), int((change < -EQUAL).sum())
-    return Tally(above, len(change) - above - below, below)
+    return WinTally(above, len(change) - above - below, below)
 
 
 def differences(

@@ -41,7 +41,7 @@ class QueryList(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
         only_known(params, {*FILTERS, "after", "limit"})
-        filters = selectors.Filters(**{name: params[name] for name in FILTERS if name in params})
+        filters = selectors.QueryFilters(**{name: params[name] for name in FILTERS if name in params})
         if filters.state not in selectors.STATES:
             raise ValidationError({"state": f"One of {', '.join(selectors.STATES)}."})
         if filters.difficulty and filters.difficulty not in Difficulty.values:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 UNNAMED = ""
 
 
-class Share(NamedTuple):
+class StratumShare(NamedTuple):
     """One value of a stratum. `share` is of all queries; `short` is how many more the target asks for."""
 
     value: str
@@ -27,7 +27,7 @@ def shares(
     counts: Mapping[str, int],
     targets: Mapping[str, float] | None = None,
     order: Iterable[str] = (),
-) -> list[Share]:
+) -> list[StratumShare]:
     """The values with their shares: those of `order` first, then the largest, and what has no value at the end.
 
     Targets are shares of the whole set as it is now, so `short` says how many are missing today; values that
@@ -42,7 +42,7 @@ def shares(
     for value in values:
         number, target = counts.get(value, 0), targets.get(value)
         short = max(0, round((target or 0) * total) - number)
-        result.append(Share(value, number, number / total if total else 0.0, target, short))
+        result.append(StratumShare(value, number, number / total if total else 0.0, target, short))
     return result
 
 

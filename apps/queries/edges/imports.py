@@ -8,13 +8,13 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
+from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.forms import ImportForm
-from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.queries import actions
-from apps.queries.execution.ingest import Comparison, plan_queries
+from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.formats import FORMATS, IDS, read_queries
 from apps.queries.models import Source
 
@@ -58,33 +58,37 @@ class QueryImport(ImportKind):
     many = "queries"
     section = "Queries"
     examples = (
-        Example(
+        FormatExample(
             "CSV",
             "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
             " and tags are kept when they are there. What a file does not name stays as it is.",
             'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
         ),
-        Example(
+        FormatExample(
             "JSONL",
             "The same names as fields; tags is a list.",
             '{"query_id": "Q001", "text": "how often are keys rotated",\n "intent": "Wants the rule that holds now."}',
         ),
-        Example("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
-        Example(
+        FormatExample("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
+        FormatExample(
             "TREC topics",
             "The title is the query, the narrative its intent.",
             "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
         ),
-        Example("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
+        FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
 
-    def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> Plan:
+    def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
-        comparison = Comparison(project=project, file=source, errors=errors, default_source=_source(project, options))
+        comparison = QueryComparison(
+            project=project, file=source, errors=errors, default_source=_source(project, options)
+        )
         return plan_queries(comparison, _rows(source, errors, options), progress)
 
-    def apply(self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+    def apply(
+        self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> ImportPlan:
         errors = ErrorList()
         return actions.import_queries(
             project=project,

@@ -8,8 +8,8 @@ from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
-from apps.corpus.core.import_plans import Plan, until_broken
+from apps.common.files.tabular import TableFile as File
+from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.queries import rules
 from apps.queries.formats import QueryRow
 from apps.queries.models import Query, Source
@@ -32,7 +32,7 @@ FIELDS = (
 Progress = Callable[[int], None]
 
 
-class Change(NamedTuple):
+class QueryChange(NamedTuple):
     """One row against what is there: `values` is what the query has to become."""
 
     word: str
@@ -41,7 +41,7 @@ class Change(NamedTuple):
     values: dict
 
 
-class Comparison:
+class QueryComparison:
     """The rows of one file against one project. `default_source` is for new queries that name none."""
 
     def __init__(self, *, project: Project, file: File, errors: ErrorList, default_source: Source | None) -> None:
@@ -52,7 +52,7 @@ class Comparison:
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
         self.lines: dict[str, int] = {}
 
-    def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[Change]]:
+    def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
             ids = [row.query_id for row in chunk]
             found = Query.objects.filter(project=self.project, outside_id__in=ids)
@@ -65,7 +65,7 @@ class Comparison:
                     self.errors.add(error)
             yield compared
 
-    def _compare(self, row: QueryRow, query: Query | None) -> Change:
+    def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
         first = self.lines.setdefault(row.query_id, row.line)
         if first != row.line:
             said = f"the query stands twice in the file, first in line {first}"
@@ -73,13 +73,13 @@ class Comparison:
         values = self._values(row)
         if query is None:
             default = self.default_source.pk if self.default_source else None
-            return Change("new", row, None, {"source_id": default} | values)
+            return QueryChange("new", row, None, {"source_id": default} | values)
         changed = {name: value for name, value in values.items() if value != getattr(query, name)}
         if not changed:
-            return Change("unchanged", row, query, {})
+            return QueryChange("unchanged", row, query, {})
         if reason := rules.edit_refusal(query, changed):
             raise self.file.error(row.line, "query_id", row.query_id, reason)
-        return Change("changed", row, query, changed)
+        return QueryChange("changed", row, query, changed)
 
     def _values(self, row: QueryRow) -> dict:
         """What the row says, by field of the model; what it says nothing of is left out."""
@@ -93,9 +93,11 @@ class Comparison:
         return {name: values[name] for name in FIELDS if values.get(name) is not None}
 
 
-def plan_queries(comparison: Comparison, rows: Iterable[QueryRow], progress: Progress = lambda done: None) -> Plan:
+def plan_queries(
+    comparison: QueryComparison, rows: Iterable[QueryRow], progress: Progress = lambda done: None
+) -> ImportPlan:
     """What importing these rows would do; nothing is written."""
-    plan = Plan(WORDS)
+    plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)
         progress(plan.rows)
@@ -103,9 +105,9 @@ def plan_queries(comparison: Comparison, rows: Iterable[QueryRow], progress: Pro
     return plan
 
 
-def take_queries(comparison: Comparison, rows: Iterable[QueryRow], *, actor: User, at: datetime) -> Plan:
+def take_queries(comparison: QueryComparison, rows: Iterable[QueryRow], *, actor: User, at: datetime) -> ImportPlan:
     """Write the rows, in the caller's transaction. Mistakes are only counted: the caller rolls back."""
-    plan = Plan(WORDS)
+    plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)
         if comparison.errors:
@@ -130,6 +132,6 @@ def take_queries(comparison: Comparison, rows: Iterable[QueryRow], *, actor: Use
     return plan
 
 
-def _count(plan: Plan, changes: list[Change]) -> None:
+def _count(plan: ImportPlan, changes: list[QueryChange]) -> None:
     for change in changes:
         plan.add(change.word, change.row.query_id, change.row.label or "", change.row.text)

@@ -1,9 +1,9 @@
-"""Readers of query files: each streams `QueryRow`s from a `Source`; `read_queries` picks one by format."""
+"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `read_queries` picks one by format."""
 
 from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.queries.formats.beir import read_beir_queries
 from apps.queries.formats.rows import QueryRow
 from apps.queries.formats.smart import read_smart_queries
@@ -21,7 +21,7 @@ IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
 __all__ = ["FORMATS", "IDS", "QueryRow", "read_queries"]
 
-Reader = Callable[[Source, ErrorList], Iterator[QueryRow]]
+Reader = Callable[[TableFile, ErrorList], Iterator[QueryRow]]
 _READERS: dict[str, Reader] = {
     "csv": read_query_csv,
     "jsonl": read_query_lines,
@@ -30,7 +30,7 @@ _READERS: dict[str, Reader] = {
 }
 
 
-def read_queries(source: Source, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[QueryRow]:
+def read_queries(source: TableFile, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[QueryRow]:
     """The queries of a file in file order.
 
     `ids` is "file" or, for SMART files only, "position". Cranfield's questions bear numbers up to 365 while

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_jsonl
+from apps.common.files.tabular import TableFile, read_jsonl
 from apps.queries.formats.rows import QueryRow, rows_from
 
 KNOWN = frozenset({"_id", "text", "metadata"})
 
 
-def read_beir_queries(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
+def read_beir_queries(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 

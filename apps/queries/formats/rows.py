@@ -6,7 +6,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 
 
 class QueryRow(NamedTuple):
@@ -31,7 +31,7 @@ class QueryRow(NamedTuple):
 
 
 def rows_from(
-    source: Source,
+    source: TableFile,
     errors: ErrorList,
     records: Iterable[tuple[int, dict]],
     make: Callable[[Fields], QueryRow],

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.formats.smart import joined, one_line, read_records
 from apps.queries.formats.rows import QueryRow, rows_from
 
 
-def read_smart_queries(source: Source, errors: ErrorList, *, ids: str) -> Iterator[QueryRow]:
+def read_smart_queries(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[QueryRow]:
     """`ids` is "file" or "position"; by position, the number the file gave is kept as `metadata.file_id`."""
     records = (
         (

@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_csv, read_jsonl
+from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.queries.enums import Difficulty
 from apps.queries.formats.rows import QueryRow, rows_from
 
@@ -31,13 +31,13 @@ KNOWN = frozenset(
 METADATA = "metadata."
 
 
-def read_query_csv(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
+def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
     records = read_csv(source, errors, required=("query_id", "text"))
     gathered = ((line, _gather_metadata(cells)) for line, cells in records)
     return rows_from(source, errors, gathered, _row)
 
 
-def read_query_lines(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
+def read_query_lines(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source, read_lines
+from apps.common.files.tabular import TableFile, read_lines
 from apps.queries.formats.rows import QueryRow, rows_from
 
 _TAG = re.compile(r"\s*<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
@@ -28,17 +28,17 @@ class Topic(NamedTuple):
     parts: dict[str, list[str]]
 
 
-def read_topics(source: Source, errors: ErrorList) -> Iterator[QueryRow]:
+def read_topics(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
     return rows_from(source, errors, _records(source, errors), _row)
 
 
-def _records(source: Source, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
     for topic in _topics(source, errors):
         texts = {name: _one_line(name, lines) for name, lines in topic.parts.items()}
         yield topic.line, texts
 
 
-def _topics(source: Source, errors: ErrorList) -> Iterator[Topic]:
+def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
     topic: Topic | None = None
     part: list[str] | None = None
     for number, line in read_lines(source):

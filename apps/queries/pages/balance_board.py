@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.common.drawing import charts
-from apps.queries.core.balance import Share, crossed, shares, tally
+from apps.queries.core.balance import StratumShare, crossed, shares, tally
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
 from apps.queries.selectors import stratum_counts
@@ -15,36 +15,36 @@ SOURCE, QUERY_TYPE, DIFFICULTY, DOMAIN = range(4)
 NOT_SAID = "not said"
 
 
-class Stratum(NamedTuple):
+class StratumBoard(NamedTuple):
     """One way of dividing the queries."""
 
     title: str
     name: str
-    shares: list[Share]
+    shares: list[StratumShare]
 
 
-class Board(NamedTuple):
+class SourceBalance(NamedTuple):
     """`mix` is the drawing of the sources, None when there is none; `short` names those that miss their target."""
 
     total: int
     mix: SafeString | None
     figures: SafeString | None
     short: list[tuple[str, int]]
-    strata: list[Stratum]
+    strata: list[StratumBoard]
     domains: list[str]
     table: list[tuple[str, list[int], int]]
 
 
-def balance_board(project: Project) -> Board:
+def balance_board(project: Project) -> SourceBalance:
     rows = stratum_counts(project)
     sources = {source.slug: source for source in Source.objects.filter(project=project)}
     targets = {slug: source.target_share for slug, source in sources.items() if source.target_share}
     by_source = shares(tally(rows, SOURCE), targets)
     difficulties = shares(tally(rows, DIFFICULTY), order=Difficulty.values)
     strata = [
-        Stratum("Type", "query_type", shares(tally(rows, QUERY_TYPE))),
-        Stratum("Difficulty", "difficulty", difficulties),
-        Stratum("Domain", "domain", shares(tally(rows, DOMAIN))),
+        StratumBoard("Type", "query_type", shares(tally(rows, QUERY_TYPE))),
+        StratumBoard("Difficulty", "difficulty", difficulties),
+        StratumBoard("Domain", "domain", shares(tally(rows, DOMAIN))),
     ]
     names = {slug: source.name for slug, source in sources.items()} | {"": "no source"}
     domains = [share.value for share in strata[2].shares]
@@ -53,7 +53,7 @@ def balance_board(project: Project) -> Board:
         (share.value, [cells.get((share.value, domain), 0) for domain in domains], share.number)
         for share in difficulties
     ]
-    return Board(
+    return SourceBalance(
         total=sum(row[-1] for row in rows),
         mix=_drawn(by_source, names) if rows else None,
         figures=_figures(by_source, names) if rows else None,
@@ -64,12 +64,12 @@ def balance_board(project: Project) -> Board:
     )
 
 
-def _drawn(by_source: list[Share], names: dict[str, str]) -> SafeString:
+def _drawn(by_source: list[StratumShare], names: dict[str, str]) -> SafeString:
     bars = [charts.Bar(names[share.value], share.number, share.share, share.target) for share in by_source]
     return charts.plot(charts.target_bars("Queries by source, as shares of all live queries", bars, width=640))
 
 
-def _figures(by_source: list[Share], names: dict[str, str]) -> SafeString:
+def _figures(by_source: list[StratumShare], names: dict[str, str]) -> SafeString:
     return charts.figures(
         ["Source", "Queries", "Share", "Target"],
         [

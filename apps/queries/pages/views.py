@@ -29,7 +29,7 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
     filters = form.filters()
     queries = selectors.narrowed(selectors.queries_in(project), filters)
     page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
-    is_filtered = filters != selectors.Filters()
+    is_filtered = filters != selectors.QueryFilters()
     context = {"form": form, "page": page, "is_filtered": is_filtered, "no_source": NO_SOURCE, "section": SECTION}
     return render(request, "queries/list.html", context)
 

@@ -19,7 +19,7 @@ FORMAT = OpenApiParameter("format", str, enum=list(FORMS), default=HTML)
 FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenApiTypes.BINARY}
 
 
-class Report(ProjectAPIView):
+class ReportView(ProjectAPIView):
     """An endpoint that answers with a report. What is sealed to a person is sealed to their tokens."""
 
     roles: ClassVar = {"GET": ()}
@@ -35,7 +35,7 @@ class Report(ProjectAPIView):
         return form
 
 
-class EvaluationReport(Report):
+class EvaluationReport(ReportView):
     """One run on one version, as a file."""
 
     @extend_schema(operation_id="evaluation_report_read", parameters=[FORMAT], responses=FILES)
@@ -44,7 +44,7 @@ class EvaluationReport(Report):
         return documents.file_of(documents.evaluation_document(self.member, pk), form)
 
 
-class ComparisonReport(Report):
+class ComparisonReport(ReportView):
     """Two evaluations of one side of a version, as a file; `measure` is told first."""
 
     @extend_schema(
@@ -58,7 +58,7 @@ class ComparisonReport(Report):
         return documents.file_of(document, form)
 
 
-class VersionReport(Report):
+class VersionReport(ReportView):
     """A gold version and the runs on it, as a file; one that is not released yet is told to leads alone."""
 
     @extend_schema(operation_id="version_report_read", parameters=[FORMAT], responses=FILES)

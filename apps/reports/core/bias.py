@@ -88,7 +88,7 @@ def _comparable(means: Sequence[float | None]) -> Floats:
     return np.round([-1.0 if mean is None else mean for mean in means], EQUAL_PLACES)
 
 
-class Standing(NamedTuple):
+class SystemMeans(NamedTuple):
     """A run under all judgements: its means, one a measure. `system` is the key of what made it."""
 
     tag: str
@@ -96,7 +96,7 @@ class Standing(NamedTuple):
     means: list[float | None]
 
 
-class LeftOut(NamedTuple):
+class LeftOutSystem(NamedTuple):
     """A system without the grades that it alone brought in; `means` has a row a run and a column a measure."""
 
     system: int
@@ -106,10 +106,10 @@ class LeftOut(NamedTuple):
     means: list[list[float | None]]
 
 
-class Move(NamedTuple):
+class RankMove(NamedTuple):
     """What leaving its own system out does to a run, by one measure."""
 
-    left_out: LeftOut
+    left_out: LeftOutSystem
     tag: str
     before: float | None
     after: float | None
@@ -128,7 +128,7 @@ class Move(NamedTuple):
         return self.rank_after - self.rank_before
 
 
-def moves(runs: Sequence[Standing], left_out: Sequence[LeftOut], measure: int) -> list[Move]:
+def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measure: int) -> list[RankMove]:
     """A line for each run whose system was left out, by the order of the systems and then of the runs."""
     before = [run.means[measure] for run in runs]
     old = ranks(before)
@@ -142,11 +142,11 @@ def moves(runs: Sequence[Standing], left_out: Sequence[LeftOut], measure: int) -
         most = max(changes, key=abs, default=0.0)
         for place, run in enumerate(runs):
             if run.system == out.system:
-                found.append(Move(out, run.tag, before[place], after[place], old[place], new[place], most, tau))
+                found.append(RankMove(out, run.tag, before[place], after[place], old[place], new[place], most, tau))
     return found
 
 
-def verdict(found: Sequence[Move], measure: str) -> str:
+def verdict(found: Sequence[RankMove], measure: str) -> str:
     """The sentence at the head of the report."""
     if len(found) < 2:
         return "One run alone has nobody to change places with. Ask again with two runs or more."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from apps.common.drawing.svg import Estimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
+from apps.common.drawing.svg import DrawnEstimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
 from apps.common.text.wording import interval, number, signed
 
 WIDTH = 880
@@ -14,7 +14,7 @@ ROW, GAP, TOP = 24.0, 10.0, 8.0
 MOST_NAME, MOST_NARROW = 28, 44
 
 
-def dots(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
+def dots(name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
     """Dot and whisker for each row. Rows of one measure stand together under its name.
 
     With `signs` the values are differences: the axis spans them and zero, zero is a line in ink, and a row whose
@@ -37,7 +37,9 @@ def dots(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float =
     return drawing(WIDTH, y + 28, name, parts)
 
 
-def stacked(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
+def stacked(
+    name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False
+) -> str:
     """As `dots`, for a screen too narrow for it: each row's words stand above its dot."""
     if signs:
         low, high = _span(rows)
@@ -56,14 +58,14 @@ def stacked(name: str, rows: Sequence[Estimate], *, low: float = 0.0, high: floa
     return drawing(NARROW, y + 28, name, parts)
 
 
-def _stacked_row(row: Estimate, place: Scale, y: float, signs: bool) -> list[str]:
+def _stacked_row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
     parts = [text(0, y, clip(row.label, MOST_NAME), class_="word halo")]
     if row.value is None:
         return [*parts, text(0, y + 16, row.why or "not defined", class_="word halo")]
     return [*parts, _mark(row, place, y + 12, signs), *_figures(row, NARROW - 60, NARROW, y, signs, "strong halo")]
 
 
-def _span(rows: Sequence[Estimate]) -> tuple[float, float]:
+def _span(rows: Sequence[DrawnEstimate]) -> tuple[float, float]:
     """From the lowest end to the highest, with zero and a little room."""
     ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -71,24 +73,24 @@ def _span(rows: Sequence[Estimate]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _row(row: Estimate, place: Scale, y: float, signs: bool) -> list[str]:
+def _row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
     parts = [text(NAMES_AT, y + 4, clip(row.label, MOST_NAME), class_="word")]
     if row.value is None:
         return [*parts, text(LEFT, y + 4, row.why or "not defined", class_="word")]
     return [*parts, _mark(row, place, y, signs), *_figures(row, RIGHT + 70, WIDTH, y + 4, signs, "strong")]
 
 
-def _mark(row: Estimate, place: Scale, y: float, signs: bool) -> str:
+def _mark(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> str:
     between = interval((row.low, row.high), 3, differences=signs)
     words = title(f"{row.measure}, {row.label}: {_written(row, signs)}, {between}, n {row.n:,}")
     return tag("g", words + whisker(row, place, y, class_="open" if row.open else "point"))
 
 
-def _figures(row: Estimate, value_at: float, n_at: float, y: float, signs: bool, css: str) -> list[str]:
+def _figures(row: DrawnEstimate, value_at: float, n_at: float, y: float, signs: bool, css: str) -> list[str]:
     n = text(n_at, y, f"n {row.n:,}", anchor="end")
     return [text(value_at, y, _written(row, signs), anchor="end", class_=css), n]
 
 
-def _written(row: Estimate, signs: bool) -> str:
+def _written(row: DrawnEstimate, signs: bool) -> str:
     assert row.value is not None
     return signed(row.value) if signs else number(row.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from apps.common.drawing.svg import Estimate
+from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.wording import count, interval, number, p_value, signed
 from apps.evaluation.core.charts import delta_bars
 from apps.metrics import comparison
@@ -12,7 +12,7 @@ from apps.metrics.comparison import Change, Row
 from apps.metrics.scorecard import NONE, Against, Scorecard
 from apps.metrics.statistics.paired_tests import Statistic
 from apps.reports.core.charts import WIDTH, dots, stacked
-from apps.reports.core.document import Block, Chart, Part, Table, Words
+from apps.reports.core.document import Block, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.core.mean_parts import PLACES, interval_head
 
 BESIDE_WORDS = (
@@ -58,7 +58,7 @@ def _regressions(fell: Sequence[str]) -> str:
     return f"{len(fell):,} regression{'' if len(fell) == 1 else 's'}" if fell else "no regression"
 
 
-def difference_parts(card: Scorecard) -> Iterator[Part]:
+def difference_parts(card: Scorecard) -> Iterator[ReportSection]:
     """For each candidate its differences, its queries, and what fell."""
     for against in card.comparisons:
         yield _measures_part(card, against)
@@ -67,27 +67,27 @@ def difference_parts(card: Scorecard) -> Iterator[Part]:
             yield _fell_part(card, against)
 
 
-def _measures_part(card: Scorecard, against: Against) -> Part:
+def _measures_part(card: Scorecard, against: Against) -> ReportSection:
     name = f"{against.candidate} minus {against.baseline}"
     rows = [_estimate(against.candidate, row) for row in against.rows]
-    blocks: list[Block] = [Words(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
+    blocks: list[Block] = [Paragraph(verdict_of(card, against))] if len(card.comparisons) > 1 and against.rows else []
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
-        blocks += [Chart([drawn], _measures_table(card, against, name), [narrow])]
+        blocks += [ReportChart([drawn], _measures_table(card, against, name), [narrow])]
         if few := comparison.handfuls(against.rows):
-            blocks += [Words(line) for line in [*few, comparison.HANDFUL_WORDS]]
-        blocks += [_beside_table(card, against), Words(BESIDE_WORDS, quiet=True)]
+            blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
+        blocks += [_beside_table(card, against), Paragraph(BESIDE_WORDS, quiet=True)]
     if against.left_out:
-        blocks.append(Words(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
+        blocks.append(Paragraph(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
     note = f"paired over {count(len(card.queries))} queries; hollow: the interval holds zero"
-    return Part(f"{against.candidate} against {against.baseline}", blocks, note=note)
+    return ReportSection(f"{against.candidate} against {against.baseline}", blocks, note=note)
 
 
-def _estimate(candidate: str, row: Row) -> Estimate:
+def _estimate(candidate: str, row: Row) -> DrawnEstimate:
     """The difference as it is drawn: hollow when its interval does not exclude zero."""
     found = row.difference
     low, high = found.interval or (None, None)
-    return Estimate(candidate, found.mean, low, high, found.n, row.measure, open=not found.is_settled)
+    return DrawnEstimate(candidate, found.mean, low, high, found.n, row.measure, open=not found.is_settled)
 
 
 def _measures_table(card: Scorecard, against: Against, name: str) -> Table:
@@ -128,7 +128,7 @@ def _statistic(found: Statistic | None) -> list[str]:
     return [number(found.value, 2), p_value(found.p)] if found else ["not defined", ""]
 
 
-def _queries_part(card: Scorecard, against: Against) -> Part:
+def _queries_part(card: Scorecard, against: Against) -> ReportSection:
     """The difference of every query that may be told, worst first, by the first measure."""
     measure = against.rows[0].measure
     place = list(card.measures).index(measure)
@@ -143,13 +143,17 @@ def _queries_part(card: Scorecard, against: Against) -> Part:
     ]
     name = f"Difference in {measure} by query, {against.candidate} minus {against.baseline}"
     if not found:
-        return Part(f"Every query, {measure}", [Words("The queries are sealed: only their means are told.")])
+        return ReportSection(
+            f"Every query, {measure}", [Paragraph("The queries are sealed: only their means are told.")]
+        )
     head = ["Query", against.baseline, against.candidate, "Difference"]
     figures = Table(name, head, [_cells(change) for change in found], code=CODE)
     note = "worst first"
     if len(found) < len(card.queries):
         note += f"; {len(card.queries) - len(found):,} sealed queries are not told"
-    return Part(f"Every query, {measure}", [Chart([delta_bars(measure, found, width=WIDTH)], figures)], note=note)
+    return ReportSection(
+        f"Every query, {measure}", [ReportChart([delta_bars(measure, found, width=WIDTH)], figures)], note=note
+    )
 
 
 def _cells(change: Change) -> list[str]:
@@ -157,7 +161,7 @@ def _cells(change: Change) -> list[str]:
     return [change.query_id, *(number(value, PLACES) for value in figures), signed(change.change, PLACES)]
 
 
-def _fell_part(card: Scorecard, against: Against) -> Part:
+def _fell_part(card: Scorecard, against: Against) -> ReportSection:
     """The queries that got worse by more than the bar, for every measure.
 
     Where people decide on them, those of the first measure with what was decided: it is by one measure that a
@@ -176,11 +180,13 @@ def _fell_part(card: Scorecard, against: Against) -> Part:
     if not rows:
         which = "any measure" if against.notes is None else first
         shown = " that is told here" if any(listed.values()) else ""
-        return Part(title, [Words(f"No query{shown} fell by more than {against.bar:g} on {which}."), *others])
+        return ReportSection(
+            title, [Paragraph(f"No query{shown} fell by more than {against.bar:g} on {which}."), *others]
+        )
     head = ["Measure", "Query", against.baseline, against.candidate, "Difference"]
     head += [] if against.notes is None else ["Decision"]
     table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
-    return Part(title, [table, *others], note=f"queries that fell by more than {against.bar:g}")
+    return ReportSection(title, [table, *others], note=f"queries that fell by more than {against.bar:g}")
 
 
 def _fell_by_others(against: Against, first: str) -> list[Block]:
@@ -189,7 +195,7 @@ def _fell_by_others(against: Against, first: str) -> list[Block]:
         return []
     fell = [f"{measure} {count(len(found))}" for measure, found in against.fell.items() if found and measure != first]
     said = "Each measure is explained and closed by itself. Queries that fell by others"
-    return [Words(f"{said}: {', '.join(fell)}.", quiet=True)] if fell else []
+    return [Paragraph(f"{said}: {', '.join(fell)}.", quiet=True)] if fell else []
 
 
 def _decision(against: Against, measure: str, change: Change) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
-class Words(NamedTuple):
+class Paragraph(NamedTuple):
     """A paragraph. A `quiet` one is a remark on how to read what stands above it."""
 
     text: str
@@ -42,7 +42,7 @@ class Table(NamedTuple):
         return column < self.words or column in self.prose
 
 
-class Chart(NamedTuple):
+class ReportChart(NamedTuple):
     """Drawings that share one scale, and the table of the figures they show; on a phone `narrow` stand for them."""
 
     drawings: Sequence[str]
@@ -50,10 +50,10 @@ class Chart(NamedTuple):
     narrow: Sequence[str] = ()
 
 
-Block = Words | Facts | Table | Chart
+Block = Paragraph | Facts | Table | ReportChart
 
 
-class Part(NamedTuple):
+class ReportSection(NamedTuple):
     """A section. `note` stands beside its title."""
 
     title: str
@@ -66,7 +66,7 @@ class Document(NamedTuple):
 
     title: str
     lead: str
-    parts: Sequence[Part]
+    parts: Sequence[ReportSection]
     about: Sequence[str] = ()
 
     @property
@@ -76,5 +76,5 @@ class Document(NamedTuple):
             for block in part.blocks:
                 if isinstance(block, Table):
                     yield block
-                elif isinstance(block, Chart):
+                elif isinstance(block, ReportChart):
                     yield block.figures

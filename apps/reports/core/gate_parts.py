@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from apps.common.text.wording import interval
 from apps.gates.core.decisions import told, unit
-from apps.gates.core.rule import Rule
-from apps.reports.core.document import Part, Table
+from apps.gates.core.rule import GateRule
+from apps.reports.core.document import ReportSection, Table
 
 HEAD = ["Gate", "State", "Value", "95 % interval", "n", "What was found"]
 
@@ -16,7 +16,7 @@ HEAD = ["Gate", "State", "Value", "95 % interval", "n", "What was found"]
 class Decided(NamedTuple):
     """A rule and what it said of a run. `value` is None where it could not be decided."""
 
-    rule: Rule
+    rule: GateRule
     state: str
     words: str
     value: float | None
@@ -24,10 +24,10 @@ class Decided(NamedTuple):
     n: int | None
 
 
-def gates_parts(results: Iterable[Decided]) -> Iterator[Part]:
+def gates_parts(results: Iterable[Decided]) -> Iterator[ReportSection]:
     """A table of the gates with the figures they decided on and their sentences; nothing without gates."""
     if rows := [_row(one) for one in results]:
-        yield Part("Gates", [Table("Gates", HEAD, rows, words=2, prose=frozenset({5}))])
+        yield ReportSection("Gates", [Table("Gates", HEAD, rows, words=2, prose=frozenset({5}))])
 
 
 def _row(one: Decided) -> list[str]:

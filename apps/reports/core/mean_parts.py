@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.common.drawing.svg import Estimate
+from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.wording import interval, number
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import Summary
 from apps.reports.core.charts import dots, stacked
-from apps.reports.core.document import Chart, Table
+from apps.reports.core.document import ReportChart, Table
 
 PLACES = 4
 UNDEFINED = "not defined for any query"
@@ -25,7 +25,7 @@ class Mean(NamedTuple):
     people: Interval | None = None
 
 
-def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> Chart:
+def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> ReportChart:
     """Dots and whiskers from 0 to 1, or as far as the values go; `confidence` None: without intervals."""
     ends = [end for mean in means for end in (mean.summary.mean, *(mean.summary.interval or ())) if end is not None]
     estimates, low, high = [_estimate(mean) for mean in means], min([0.0, *ends]), max([1.0, *ends])
@@ -33,12 +33,12 @@ def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> C
     has_people = any(mean.people for mean in means)
     head = ["Measure", "Run", "Mean", interval_head(confidence), *(["With people"] if has_people else []), "n"]
     rows = [_cells(mean, confidence, has_people) for mean in means]
-    return Chart([drawn], Table(name, head, rows, words=2, code=frozenset({0, 1})), [narrow])
+    return ReportChart([drawn], Table(name, head, rows, words=2, code=frozenset({0, 1})), [narrow])
 
 
-def _estimate(mean: Mean) -> Estimate:
+def _estimate(mean: Mean) -> DrawnEstimate:
     low, high = mean.summary.interval or (None, None)
-    return Estimate(mean.run, mean.summary.mean, low, high, mean.summary.n, mean.measure, why=UNDEFINED)
+    return DrawnEstimate(mean.run, mean.summary.mean, low, high, mean.summary.n, mean.measure, why=UNDEFINED)
 
 
 def _cells(mean: Mean, confidence: float | None, has_people: bool) -> list[str]:

@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 Alike = Callable[[Ints, Ints], Bools]
 
 
-class Choice(NamedTuple):
+class NegativesChoice(NamedTuple):
     """How many of each kind a query is to have, how far down "high" reaches, and the seed of the easy ones."""
 
     hard: int = 10
@@ -48,7 +48,7 @@ class Negative(NamedTuple):
     grade: int | None
 
 
-class Drawn(NamedTuple):
+class SampledNegatives(NamedTuple):
     """More candidates than are wanted, best first, so that some may turn out to be like a relevant block."""
 
     relevant: Ints
@@ -57,7 +57,9 @@ class Drawn(NamedTuple):
     easy: Ints
 
 
-def draw(query: str, ranking: Ints, tops: Ints, grades: Mapping[int, int], blocks: int, choice: Choice) -> Drawn:
+def draw(
+    query: str, ranking: Ints, tops: Ints, grades: Mapping[int, int], blocks: int, choice: NegativesChoice
+) -> SampledNegatives:
     """Candidates for one query. `ranking` is the baseline's, best first; `tops` what any run has in its top.
 
     The easy ones depend on the query's id, the seed and what is excluded, on nothing else.
@@ -71,10 +73,10 @@ def draw(query: str, ranking: Ints, tops: Ints, grades: Mapping[int, int], block
     wanted = choice.easy + SPARE if choice.easy else 0
     tries = random.choice(blocks, size=min(blocks, wanted + len(taken)), replace=False) if wanted else relevant[:0]
     easy = tries[~np.isin(tries, taken)][:wanted]
-    return Drawn(relevant, found[where], where + 1, easy.astype(np.int64))
+    return SampledNegatives(relevant, found[where], where + 1, easy.astype(np.int64))
 
 
-def settle(drawn: Drawn, grades: Mapping[int, int], alike: Alike, choice: Choice) -> list[Negative]:
+def settle(drawn: SampledNegatives, grades: Mapping[int, int], alike: Alike, choice: NegativesChoice) -> list[Negative]:
     """The negatives of one query: hard ones by rank, then easy ones as they were drawn."""
     hard, easy = (alike(column, drawn.relevant) for column in (drawn.hard, drawn.easy))
     found = [

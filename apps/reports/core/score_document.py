@@ -12,7 +12,7 @@ from apps.metrics.scorecard import Scorecard, notes_of
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.significance import Summary
 from apps.reports.core.comparison_parts import difference_parts, lead_of_comparisons
-from apps.reports.core.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, written
 
 CODE = frozenset({0})
@@ -30,7 +30,7 @@ def scored_document(
         *strata_parts(card),
         *query_parts(card),
         definitions_of(card.measures),
-        Part("How to read the figures", [Words(note) for note in notes_of(card)]),
+        ReportSection("How to read the figures", [Paragraph(note) for note in notes_of(card)]),
         *basis_parts(card, basis),
     ]
     named = title or f"Scores of {', '.join(run.tag for run in card.runs)}"
@@ -74,7 +74,7 @@ def _overlap(one: Summary, other: Summary) -> bool:
     return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
 
 
-def means_part(card: Scorecard) -> Part:
+def means_part(card: Scorecard) -> ReportSection:
     """Every measure of every run, and judged@10 beside them."""
     means = [
         Mean(name, run.tag, run.scores.summaries[place], run.people[place] if run.people else None)
@@ -84,18 +84,18 @@ def means_part(card: Scorecard) -> Part:
     if JUDGED_AT_10 not in card.measures.values():
         means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
     chart = means_chart("Means with their intervals", means, card.shown_confidence)
-    return Part("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
+    return ReportSection("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
 
 
-def strata_parts(card: Scorecard) -> Iterator[Part]:
+def strata_parts(card: Scorecard) -> Iterator[ReportSection]:
     """For each field small multiples of the first measure on one scale, and a table of all measures."""
     for field in card.strata_fields:
         yield _strata_part(card, field)
 
 
-def _strata_part(card: Scorecard, field: str) -> Part:
+def _strata_part(card: Scorecard, field: str) -> ReportSection:
     first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
-    shown = [comparison.Stratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
+    shown = [comparison.ComparedStratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
     drawings = [stratum_legend(names)] if len(names) > 1 else []
@@ -109,15 +109,15 @@ def _strata_part(card: Scorecard, field: str) -> Part:
     head = [words.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
     figures = Table(f"Means by {words}", head, rows, words=3, code=frozenset({1, 2}))
     outside = len(card.queries) - sum(stratum.n for stratum in card.strata if stratum.field == field)
-    blocks: list[Block] = [Chart(drawings, figures)] if strata else []
+    blocks: list[Block] = [ReportChart(drawings, figures)] if strata else []
     if small := card.small_words(field):
-        blocks.append(Words(small, quiet=True))
+        blocks.append(Paragraph(small, quiet=True))
     if outside:
-        blocks.append(Words(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
-    return Part(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
+        blocks.append(Paragraph(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
+    return ReportSection(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
 
 
-def query_parts(card: Scorecard) -> Iterator[Part]:
+def query_parts(card: Scorecard) -> Iterator[ReportSection]:
     """Every query that may be told, a table a run; nothing unless queries were asked for."""
     if not card.with_queries:
         return
@@ -127,7 +127,7 @@ def query_parts(card: Scorecard) -> Iterator[Part]:
             [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.told_queries
         ]
         table = Table(f"Every query of {run.tag}", ["Query", *card.measures], rows, code=CODE)
-        yield Part(f"Every query, {run.tag}", [table], note=_told_words(card))
+        yield ReportSection(f"Every query, {run.tag}", [table], note=_told_words(card))
 
 
 def _told_words(card: Scorecard) -> str:
@@ -135,7 +135,7 @@ def _told_words(card: Scorecard) -> str:
     return f"{hidden:,} sealed queries are counted in the means and not told here" if hidden else ""
 
 
-def definitions_of(measures: Mapping[str, Measure]) -> Part:
+def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
     """What each measure is, in words, with its range and source; each entry of the registry once."""
     firsts: dict[str, str] = {}
     for name, measure in measures.items():
@@ -146,7 +146,7 @@ def definitions_of(measures: Mapping[str, Measure]) -> Part:
         rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
     share = "Judged blocks in the first ten, divided by the blocks returned there."
     rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
-    return Part(
+    return ReportSection(
         "Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE, frozenset({1}))]
     )
 
@@ -156,11 +156,11 @@ def _range(low: float, high: float) -> str:
     return f"{low:g} to {high:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[Part]:
+def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[ReportSection]:
     """What the figures rest on: facts, and the digests of the files that were read."""
     blocks: list[Block] = [Facts(basis)] if basis else []
     if card.inputs:
         rows = [[one.role, one.name, one.sha256] for one in card.inputs]
         blocks.append(Table("Inputs", ["Input", "File", "SHA-256"], rows, words=3, code=frozenset({1, 2})))
     if blocks:
-        yield Part("What they rest on", blocks)
+        yield ReportSection("What they rest on", blocks)

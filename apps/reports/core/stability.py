@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.evaluation.core.annotator_grades import Given
+from apps.evaluation.core.annotator_grades import GivenGrades
 from apps.metrics.columns import Floats, Ints, Judged
 from apps.metrics.statistics.bootstrap import (
     DEFAULT_CONFIDENCE,
@@ -36,7 +36,7 @@ MOST_PEOPLE, MOST_PAIRS = 12, 12
 RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
 
 
-class Ground(NamedTuple):
+class StabilityGround(NamedTuple):
     """Grades to score under. `people` are places among those who judged; `place` and `grade` are what is put over
     the released grades; `graded` counts the pairs these people graded, `changed` those whose grade is another."""
 
@@ -48,14 +48,14 @@ class Ground(NamedTuple):
     changed: int
 
 
-def grounds_of(judged: Judged, given: Given) -> list[Ground]:
+def grounds_of(judged: Judged, given: GivenGrades) -> list[StabilityGround]:
     """The released grades, each person's, and the higher and lower ones of two people, in this order.
 
     Of many people those who share most pairs with others come in, `MOST_PEOPLE` of them, and `MOST_PAIRS` of their
     pairs, by how many pairs they share; who shares none with anybody still counts as a person. Ties go by place.
     """
     empty = np.empty(0, dtype=np.int64)
-    found = [Ground(RELEASED, (), empty, empty, 0, 0)]
+    found = [StabilityGround(RELEASED, (), empty, empty, 0, 0)]
     chosen = most_shared(given, len(judged.grade))
     found += [_ground(judged, PERSON, (person,), *given.by(person)) for person in chosen]
     shared = [(pair, *_both(given, *pair)) for pair in combinations(chosen, 2)]
@@ -66,7 +66,7 @@ def grounds_of(judged: Judged, given: Given) -> list[Ground]:
     return found
 
 
-def most_shared(given: Given, size: int) -> list[int]:
+def most_shared(given: GivenGrades, size: int) -> list[int]:
     """The people who share most pairs with somebody, as places, ascending; `MOST_PEOPLE` at most."""
     is_shared = np.bincount(given.place, minlength=size)[given.place] > 1
     counts = np.bincount(given.person[is_shared], minlength=len(given.people))
@@ -74,16 +74,16 @@ def most_shared(given: Given, size: int) -> list[int]:
     return sorted(best)
 
 
-def _both(given: Given, first: int, second: int) -> tuple[Ints, Ints, Ints]:
+def _both(given: GivenGrades, first: int, second: int) -> tuple[Ints, Ints, Ints]:
     """The rows that both people graded, and the grades of each."""
     (one, grades), (other, others) = given.by(first), given.by(second)
     place, at, beside = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     return place, grades[at], others[beside]
 
 
-def _ground(judged: Judged, kind: str, people: tuple[int, ...], place: Ints, grade: Ints) -> Ground:
+def _ground(judged: Judged, kind: str, people: tuple[int, ...], place: Ints, grade: Ints) -> StabilityGround:
     changed = int((judged.grade[place] != grade).sum())
-    return Ground(kind, people, place, grade, len(place), changed)
+    return StabilityGround(kind, people, place, grade, len(place), changed)
 
 
 class Gap(NamedTuple):

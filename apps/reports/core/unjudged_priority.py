@@ -68,7 +68,7 @@ class Top(NamedTuple):
     rank: Ints
 
 
-class Neighbours(NamedTuple):
+class RankNeighbours(NamedTuple):
     """Two runs next to each other in the order by the weighing; `better` and `worse` are their places as given.
 
     `gap` is the difference of their means, `least` a bound below which no grades of the unjudged blocks can press
@@ -98,7 +98,7 @@ class Open(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Race:
+class UnjudgedPriority:
     """Runs, by their tops, against one set of judgements."""
 
     judged: Judged
@@ -178,9 +178,11 @@ class Race:
         return _divided(self._sums, self._divisor()).mean(axis=1) if self._size else np.zeros(len(self.tops))
 
     @cached_property
-    def neighbours(self) -> list[Neighbours]:
+    def neighbours(self) -> list[RankNeighbours]:
         order = np.argsort(-np.round(self.means, 12), kind="stable").tolist()
-        return [Neighbours(a, b, float(self.means[a] - self.means[b]), self._least(a, b)) for a, b in pairwise(order)]
+        return [
+            RankNeighbours(a, b, float(self.means[a] - self.means[b]), self._least(a, b)) for a, b in pairwise(order)
+        ]
 
     def _least(self, better: int, worse: int) -> float:
         """A bound on the mean difference from below: every block gets the grade that suits the worse run best.

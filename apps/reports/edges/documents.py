@@ -4,7 +4,7 @@ from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
 from apps.evaluation.edges.comparison import comparison_of
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
@@ -27,7 +27,7 @@ def evaluation_document(member: Member, pk: int) -> Document:
     found = evaluations.evaluation_in(member.project, pk)
     if not found.is_scored:
         raise ComparisonRefused(f"{found.run.tag} has not been scored yet. Its report comes with it.", code="waiting")
-    sheet = Sheet(found, member)
+    sheet = EvaluationSheet(found, member)
     log_look(sheet, "report of scores by query")
     return evaluation_report(sheet)
 

@@ -14,7 +14,7 @@ from apps.goldsets.selectors.versions import frozen_in
 from apps.reports.forms import NegativesForm
 from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives
-from apps.reports.selectors.negatives import CONTENT_TYPES, Proposal
+from apps.reports.selectors.negatives import CONTENT_TYPES, NegativesProposal
 from apps.retrieval.selectors import run_in
 
 
@@ -42,7 +42,7 @@ def visible_version(member: Member, pk: int) -> Version:
     return version
 
 
-def proposal_of(member: Member, version: Version, form: NegativesForm) -> Proposal:
+def proposal_of(member: Member, version: Version, form: NegativesForm) -> NegativesProposal:
     """The proposal of a valid form, or the refusal of it."""
     values = form.cleaned_data
     run = run_in(member.project, values["run"])
@@ -50,7 +50,7 @@ def proposal_of(member: Member, version: Version, form: NegativesForm) -> Propos
     if reason := negatives_refusal(run, version, split, form.choice):
         raise NegativesRefused(reason, code="negatives_refused")
     splits = [split] if split else list(Split.values)
-    return Proposal(version, run, splits, form.choice, timezone.now())
+    return NegativesProposal(version, run, splits, form.choice, timezone.now())
 
 
 def file_response(member: Member, version: Version, asked: Any) -> StreamingHttpResponse:

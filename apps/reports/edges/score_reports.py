@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from apps.evaluation import rules
-from apps.evaluation.edges.comparison import Comparison
-from apps.evaluation.edges.sheets import Sheet
+from apps.evaluation.edges.comparison import EvaluationPair
+from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.edges.strata import fields_of, stratum_of
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
 from apps.metrics.baseline_comparison import set_against
 from apps.metrics.comparison import FEWEST_IN_STRATUM
-from apps.metrics.files.strata import Division, stratum_scores
+from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
@@ -30,7 +30,7 @@ from apps.reports.core.score_document import scored_document
 Facts = list[tuple[str, str]]
 
 
-def evaluation_report(sheet: Sheet) -> Document:
+def evaluation_report(sheet: EvaluationSheet) -> Document:
     """One run on one side of a version: means, strata, every query that may be seen."""
     evaluation = sheet.evaluation
     measures = _measures(evaluation.measures)
@@ -49,7 +49,7 @@ def _decided(result: GateResult) -> Decided:
     return Decided(rule, result.get_state_display(), result.words, result.value, ends, result.n)
 
 
-def comparison_report(found: Comparison) -> Document:
+def comparison_report(found: EvaluationPair) -> Document:
     """A candidate against a baseline: verdict, differences, what fell and what was decided about it."""
     sheets = (found.baseline, found.candidate)
     names = [found.measure, *(row.measure for row in found.rows if row.measure != found.measure)]
@@ -68,7 +68,7 @@ def comparison_report(found: Comparison) -> Document:
     return scored_document(card, title=title, about=about, basis=_basis([sheet.evaluation for sheet in sheets]))
 
 
-def _closing(found: Comparison) -> list[str]:
+def _closing(found: EvaluationPair) -> list[str]:
     """That it was closed, and what it then said where that reads otherwise now."""
     if found.closed is None:
         return []
@@ -80,7 +80,7 @@ def _measures(names: Sequence[str]) -> dict[str, Measure]:
     return {name: parse_measure(name) for name in names}
 
 
-def _scored(tag: str, sheet: Sheet, names: Sequence[str]) -> ScoredRun:
+def _scored(tag: str, sheet: EvaluationSheet, names: Sequence[str]) -> ScoredRun:
     counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
     found = RunScores(
         values=np.column_stack([sheet.values[name] for name in names]),
@@ -104,7 +104,7 @@ def ends_of(low: float | None, high: float | None) -> tuple[float, float] | None
     return None if low is None or high is None else (low, high)
 
 
-def _card(sheet: Sheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
+def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
     evaluation = sheet.evaluation
     return Scorecard(
         measures=measures,
@@ -118,15 +118,15 @@ def _card(sheet: Sheet, measures: dict[str, Measure], runs: Sequence[ScoredRun])
     )
 
 
-def _strata(sheet: Sheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
+def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
     """Every way in which the queries fall into strata, as on the pages."""
     values = [run.scores.values for run in runs]
     for field, words in fields_of(sheet.queries).items():
-        division = Division(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
+        division = QueryDivision(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
-def _decisions(found: Comparison) -> dict[tuple[str, str], str]:
+def _decisions(found: EvaluationPair) -> dict[tuple[str, str], str]:
     """What was decided about every fall of this pair, by measure and query."""
     notes = RegressionNote.objects.filter(
         baseline=found.baseline.evaluation, candidate=found.candidate.evaluation
@@ -137,7 +137,7 @@ def _decisions(found: Comparison) -> dict[tuple[str, str], str]:
     }
 
 
-def _sealed(sheet: Sheet) -> list[str]:
+def _sealed(sheet: EvaluationSheet) -> list[str]:
     return [rules.SEALED] if sheet.hidden_count else []
 
 

@@ -9,7 +9,7 @@ from apps.common.text.wording import count, interval, number, percent
 from apps.evaluation import rules
 from apps.evaluation.models import Score
 from apps.evaluation.selectors import evaluations, leaderboard
-from apps.evaluation.selectors.leaderboard import Standing
+from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
@@ -18,7 +18,7 @@ from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document, Table
 from apps.reports.core.mean_parts import Mean
-from apps.reports.core.version_document import Board, Release, released_document
+from apps.reports.core.version_document import ReleaseSummary, SideBoard, released_document
 from apps.reports.edges.score_reports import ends_of, summary_of
 
 REVOKED = "It holds material whose permission was revoked since; downloads leave that out."
@@ -29,7 +29,7 @@ def version_report(version: Version, *, is_revoked: bool) -> Document:
     """`is_revoked`: some source of the version lost its permission. Names nobody and tells no single query."""
     manifest = version.manifest
     return released_document(
-        Release(
+        ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
             lead=_holds(version),
             about=[*filter(None, [manifest["note"]]), *([REVOKED] if is_revoked else [])],
@@ -93,16 +93,16 @@ def _digests(manifest: dict[str, Any]) -> Facts:
     return [*found, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else found
 
 
-def _board(version: Version, split: str) -> Board | None:
+def _board(version: Version, split: str) -> SideBoard | None:
     """The runs on one side of the version, every measure; None when nothing was scored there."""
     names, found = leaderboard.standings(evaluations.evaluations_on(version, split))
     if not found:
         return None
     shown = [*names, JUDGED_NAME]
     means = [_mean(standing, name) for name in shown for standing in found if name in standing.scores]
-    return Board(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
+    return SideBoard(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
 
 
-def _mean(standing: Standing, name: str) -> Mean:
+def _mean(standing: RankedRun, name: str) -> Mean:
     score: Score = standing.scores[name]
     return Mean(name, standing.run.tag, summary_of(score), ends_of(score.people_low, score.people_high))

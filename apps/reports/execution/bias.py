@@ -48,7 +48,7 @@ def bias(ctx: JobContext) -> dict[str, Any]:
     )
     sole = sole_finders(ground.judged, finds)
     tables = _under_each(ctx, report, runs, ground, sole)
-    race = unjudged_priority.Race(ground.judged, tops, weighing)
+    race = unjudged_priority.UnjudgedPriority(ground.judged, tops, weighing)
     found = {
         **tables,
         "grades": len(sole),
@@ -69,7 +69,7 @@ def _top_grade(version: Version, judged: Judged) -> int:
 
 
 def _under_each(
-    ctx: JobContext, report: BiasReport, runs: Sequence[Run], ground: rankings.Ground, sole: Ints
+    ctx: JobContext, report: BiasReport, runs: Sequence[Run], ground: rankings.ScoringGround, sole: Ints
 ) -> dict[str, Any]:
     """Every run scored with all judgements and with those of each system gone, one run in memory at a time."""
     names = {run.system_id: run.system.name for run in runs}
@@ -99,7 +99,7 @@ def _under_each(
     return {"runs": lines, "left_out": left_out}
 
 
-def _first(race: unjudged_priority.Race, runs: Sequence[Run], top_grade: int) -> dict[str, Any]:
+def _first(race: unjudged_priority.UnjudgedPriority, runs: Sequence[Run], top_grade: int) -> dict[str, Any]:
     """What to judge first: the neighbours, and `pairs` of outside query id, block position and swing."""
     chosen = race.first(MOST_FIRST)
     columns = zip(chosen.query.tolist(), chosen.block.tolist(), chosen.swing.tolist(), strict=True)

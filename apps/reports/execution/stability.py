@@ -14,7 +14,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats
 from apps.metrics.measures import measure_run, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_SEED
-from apps.reports.core.stability import HIGHER, PERSON, Ground, facts_of, grounds_of, order_under
+from apps.reports.core.stability import HIGHER, PERSON, StabilityGround, facts_of, grounds_of, order_under
 from apps.reports.models import StabilityReport
 from apps.reports.selectors import reports
 from apps.retrieval.models import Run
@@ -59,8 +59,8 @@ def _values_under(
     ctx: JobContext,
     report: StabilityReport,
     runs: Sequence[Run],
-    ground: rankings.Ground,
-    grounds: Sequence[Ground],
+    ground: rankings.ScoringGround,
+    grounds: Sequence[StabilityGround],
 ) -> Floats:
     """Every value: shape (grounds, queries, runs, measures). One run is in memory at a time."""
     measures = parse_measures(" ".join(report.measures))
@@ -81,7 +81,7 @@ def _orders(before: Floats, after: Floats) -> list[dict[str, Any]]:
     return [facts_of(order_under(*pair)) for pair in pairs]
 
 
-def _ground_facts(ground: Ground, released: Floats, values: Floats) -> dict[str, Any]:
+def _ground_facts(ground: StabilityGround, released: Floats, values: Floats) -> dict[str, Any]:
     return {
         "kind": ground.kind,
         "people": list(ground.people),
@@ -91,7 +91,7 @@ def _ground_facts(ground: Ground, released: Floats, values: Floats) -> dict[str,
     }
 
 
-def _between(grounds: Sequence[Ground], values: Floats) -> list[dict[str, Any]]:
+def _between(grounds: Sequence[StabilityGround], values: Floats) -> list[dict[str, Any]]:
     """For two people who share pairs, the orders under the second's grades beside the first's."""
     places = {ground.people[0]: place for place, ground in enumerate(grounds) if ground.kind == PERSON}
     return [

@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from apps.reports.core.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 
 MOST_OPEN_ROWS = 24
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -32,7 +32,7 @@ def as_html(document: Document) -> str:
     )
 
 
-def _part(part: Part, number: int) -> str:
+def _part(part: ReportSection, number: int) -> str:
     note = f'<span class="note">{escape(part.note)}</span>' if part.note else ""
     blocks = "\n".join(_block(block) for block in part.blocks)
     head = f'<h2 id="part-{number}">{escape(part.title)}</h2>{note}'
@@ -40,7 +40,7 @@ def _part(part: Part, number: int) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Words):
+    if isinstance(block, Paragraph):
         css = ' class="quiet"' if block.quiet else ""
         return f"<p{css}>{escape(block.text)}</p>"
     if isinstance(block, Facts):
@@ -81,7 +81,7 @@ def _css(table: Table, column: int) -> str:
     return "" if table.holds_words(column) else ' class="num"'
 
 
-def _chart(chart: Chart) -> str:
+def _chart(chart: ReportChart) -> str:
     """The drawings, and their figures below: open when they are few, and in print always."""
     drawn = "".join(f'<div class="drawing">{drawing}</div>' for drawing in chart.drawings)
     drawn += "".join(f'<div class="drawing narrow">{drawing}</div>' for drawing in chart.narrow)

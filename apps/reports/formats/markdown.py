@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from apps.reports.core.document import Block, Chart, Document, Facts, Part, Table, Words
+from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 LIST_OR_HEADING = re.compile(r"\A(\d*)([#+-]|[.)](?=\s))")
@@ -20,7 +20,7 @@ def as_markdown(document: Document) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: ReportSection) -> Iterator[str]:
     yield f"## {_text(part.title)}"
     if part.note:
         yield f"_{_text(part.note)}_"
@@ -28,12 +28,12 @@ def _part(part: Part) -> Iterator[str]:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if isinstance(block, Words):
+    if isinstance(block, Paragraph):
         yield _paragraph(block.text)
     elif isinstance(block, Facts):
         write = _code if block.code else _text
         yield "\n".join(f"- {_text(term)}: {write(text)}" for term, text in block.rows)
-    elif isinstance(block, Chart):
+    elif isinstance(block, ReportChart):
         yield f"**{_text(block.figures.name)}**"
         yield _table(block.figures)
     else:

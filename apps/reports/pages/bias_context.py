@@ -13,7 +13,7 @@ from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, 
 from apps.evaluation.edges.sheets import Named, block_names, conventions_of
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.reports.core import bias
-from apps.reports.core.bias import LeftOut, Move, Standing
+from apps.reports.core.bias import LeftOutSystem, RankMove, SystemMeans
 from apps.reports.models import BiasReport
 
 FIRST_SHOWN = 10
@@ -63,15 +63,15 @@ class BiasSheet:
         return {out.system: out.name for out in self.left_out}
 
     @cached_property
-    def standings(self) -> list[Standing]:
-        return [Standing(run["tag"], run["system"], run["means"]) for run in self.report.result["runs"]]
+    def standings(self) -> list[SystemMeans]:
+        return [SystemMeans(run["tag"], run["system"], run["means"]) for run in self.report.result["runs"]]
 
     @cached_property
-    def left_out(self) -> list[LeftOut]:
-        return [LeftOut(**row) for row in self.report.result["left_out"]]
+    def left_out(self) -> list[LeftOutSystem]:
+        return [LeftOutSystem(**row) for row in self.report.result["left_out"]]
 
     @cached_property
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[RankMove]:
         """Every run with its own system left out, in the order of the measure."""
         place = self.report.measures.index(self.measure)
         return sorted(bias.moves(self.standings, self.left_out, place), key=lambda move: (move.rank_before, move.tag))
@@ -89,7 +89,7 @@ class BiasSheet:
         return head_cell(self.bounds)
 
     @property
-    def drawn(self) -> list[tuple[Move, SafeString]]:
+    def drawn(self) -> list[tuple[RankMove, SafeString]]:
         return [(move, move_cell(move, self.bounds.place)) for move in self.moves]
 
     @property
@@ -150,7 +150,7 @@ class BiasSheet:
         return conventions_of(self.report.measures)
 
 
-def move_cell(move: Move, place: Scale) -> SafeString:
+def move_cell(move: RankMove, place: Scale) -> SafeString:
     """A hollow dot with all judgements, a filled one without those of the run's own system, and the way between."""
     y = CELL_HEIGHT / 2
     before, after = place(move.before or 0.0), place(move.after or 0.0)

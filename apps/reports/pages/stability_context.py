@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.common.drawing.charts import Estimate, Scale, figures, svg, tag, title, whisker
+from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, title, whisker
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
@@ -39,7 +39,7 @@ class GroundRow(NamedTuple):
     swaps: list[SwapRow]
 
 
-class RunRow(NamedTuple):
+class StabilityRun(NamedTuple):
     """A run with its mean and rank under the released grades and under each person's."""
 
     tag: str
@@ -138,7 +138,7 @@ class StabilitySheet:
         return head_cell(self.bounds)
 
     @property
-    def runs(self) -> list[RunRow]:
+    def runs(self) -> list[StabilityRun]:
         """The runs in the order of the released grades."""
         orders = [row.order for row in self.people]
         ranks = [ranks_of(order) for order in orders]
@@ -148,7 +148,7 @@ class StabilitySheet:
             mean, spread = self.released.means[place]
             others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, ranks, strict=True)]
             drawing = run_cell(run["tag"], self.released, place, self.people, self.bounds.place)
-            found.append(RunRow(run["tag"], run["name"], mean, released[place], spread, drawing, others))
+            found.append(StabilityRun(run["tag"], run["name"], mean, released[place], spread, drawing, others))
         return sorted(found, key=lambda row: (-row.mean, row.tag))
 
     @property
@@ -174,7 +174,7 @@ def tau_cell(words: str, order: Order) -> SafeString:
     if order.tau is None:
         return svg(CELL_WIDTH, CELL_HEIGHT, f"{words}: τ is not defined", [zero])
     low, high = order.interval or (None, None)
-    row = Estimate(words, order.tau, low, high, order.n, "τ-b")
+    row = DrawnEstimate(words, order.tau, low, high, order.n, "τ-b")
     return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [zero, whisker(row, TAU_BOUNDS.place, CELL_HEIGHT / 2)])
 
 
@@ -183,7 +183,7 @@ def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], 
     middle = CELL_HEIGHT / 2
     mean, spread = released.means[run]
     low, high = spread or (None, None)
-    row = Estimate(name, mean, low, high, released.n)
+    row = DrawnEstimate(name, mean, low, high, released.n)
     dots = []
     for person in people:
         value = person.order.means[run][0]

@@ -12,7 +12,7 @@ from apps.retrieval.core import ranking
 from apps.retrieval.core.sampling import EASY, RANDOM
 from apps.retrieval.models import PoolEntry, PoolRun, Ranking, Run
 
-# How a pair came into a pool when chance brought it: see `PoolEntry.drawn`.
+# How a pair came into a pool when chance brought it: see `PoolEntry.sampled`.
 CHANCE = frozenset({EASY, RANDOM})
 
 
@@ -43,14 +43,14 @@ def finds_by_rank(runs: Sequence[Run], tops: Sequence[Top], depth: int) -> Finds
 
 
 def finds_of_pools(version: Version, numbers: dict[int, int]) -> Finds:
-    """The runs named by the pools of the version's rounds; what was drawn at random was found by chance as well."""
+    """The runs named by the pools of the version's rounds; what was sampled at random was found by chance as well."""
     found = list(_recorded(version, numbers))
     table = np.array(found, dtype=np.int64).reshape(-1, 3)
     return Finds(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
 
 
 def has_finders(version: Version) -> bool:
-    """Whether the pools of the version's rounds were drawn from runs, so that they can name who found what."""
+    """Whether the pools of the version's rounds were sampled from runs, so that they can name who found what."""
     return PoolRun.objects.filter(pool__in=version.rounds.values("pool")).exists()
 
 
@@ -59,12 +59,12 @@ def _recorded(version: Version, numbers: dict[int, int]) -> Iterator[tuple[int, 
     systems = dict(Run.objects.filter(project=version.gold_set.project).values_list("pk", "system_id"))
     pools = version.rounds.values("pool")
     rows = PoolEntry.objects.filter(pool__in=pools, query__in=version.queries.values("query"))
-    columns = rows.values_list("query_id", "version__block_id", "found_by", "drawn")
-    for query, block, found_by, drawn in columns.iterator(chunk_size=AT_ONCE):
+    columns = rows.values_list("query_id", "version__block_id", "found_by", "sampled")
+    for query, block, found_by, sampled in columns.iterator(chunk_size=AT_ONCE):
         number, position = numbers.get(query), positions.get(block)
         if number is None or position is None:
             continue
         for run, _ in found_by:
             yield number, position, systems[run]
-        if drawn and drawn.get("how") in CHANCE:
+        if sampled and sampled.get("how") in CHANCE:
             yield number, position, BY_CHANCE

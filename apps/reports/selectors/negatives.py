@@ -19,7 +19,16 @@ from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.content import VersionContent, bytewise
 from apps.goldsets.selectors.versions import revoked_sources
 from apps.metrics.columns import Ints
-from apps.reports.core.negatives import HARD, JUDGED, Choice, Drawn, Negative, alike_by, draw, settle
+from apps.reports.core.negatives import (
+    HARD,
+    JUDGED,
+    Negative,
+    NegativesChoice,
+    SampledNegatives,
+    alike_by,
+    draw,
+    settle,
+)
 from apps.retrieval.core import ranking
 from apps.retrieval.execution.indexes import built_signatures
 from apps.retrieval.models import Ranking, Run
@@ -53,13 +62,13 @@ class Proposed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Proposal:
+class NegativesProposal:
     """What was asked for: a baseline, how many, for which sides. Queries of revoked sources are left out."""
 
     version: Version
     run: Run
     splits: Collection[str]
-    choice: Choice
+    choice: NegativesChoice
     at: datetime
 
     def queries(self) -> QuerySet[VersionQuery]:
@@ -134,7 +143,7 @@ class Proposal:
             tops[query][run] = ranking.unpack(bytes(packed))[0][: self.choice.depth].astype(np.int64)
         return tops
 
-    def _named(self, drawn: Collection[Drawn]) -> dict[int, Named]:
+    def _named(self, drawn: Collection[SampledNegatives]) -> dict[int, Named]:
         empty = np.empty(0, dtype=np.int64)
         columns = [column for one in drawn for column in (one.relevant, one.hard, one.easy)]
         wanted = np.unique(np.concatenate([empty, *columns])).tolist()
@@ -146,7 +155,7 @@ class Proposal:
         return found
 
 
-def lines(proposal: Proposal, form: str) -> Iterator[str]:
+def lines(proposal: NegativesProposal, form: str) -> Iterator[str]:
     """The file, line by line; `form` is jsonl or csv."""
     return _csv_lines(proposal) if form == "csv" else map(_json_line, proposal.every())
 
@@ -178,7 +187,7 @@ class _Line:
         return line
 
 
-def _csv_lines(proposal: Proposal) -> Iterator[str]:
+def _csv_lines(proposal: NegativesProposal) -> Iterator[str]:
     writer = csv.writer(_Line(), lineterminator="\n")
     yield writer.writerow(CSV_HEAD)
     for one in proposal.every():
@@ -190,7 +199,7 @@ def _csv_lines(proposal: Proposal) -> Iterator[str]:
             yield writer.writerow([*query, safe_cell(block), kind, basis, rank, grade_or_none])
 
 
-def file_name(proposal: Proposal, form: str) -> str:
+def file_name(proposal: NegativesProposal, form: str) -> str:
     """Made of slugs and numbers only, so that it is safe in a header and on every file system."""
     version = proposal.version
     side = "-".join(sorted(proposal.splits))

@@ -8,16 +8,16 @@ from apps.reports.models import BiasReport
 from apps.retrieval.models import PoolEntry
 
 
-class Pair(NamedTuple):
+class UnjudgedPair(NamedTuple):
     """A pair to be judged, by its keys."""
 
     query_id: int
     version_id: int
 
 
-def asked_already(version: Version, pairs: Sequence[Pair]) -> set[Pair]:
+def asked_already(version: Version, pairs: Sequence[UnjudgedPair]) -> set[UnjudgedPair]:
     """Those of the pairs that some round asks for, or has asked for, on this snapshot or on another with that text."""
-    found: set[Pair] = set()
+    found: set[UnjudgedPair] = set()
     for start in range(0, len(pairs), AT_ONCE):
         part = pairs[start : start + AT_ONCE]
         texts = texts_of(pair.version_id for pair in part)
@@ -33,9 +33,9 @@ def asked_already(version: Version, pairs: Sequence[Pair]) -> set[Pair]:
     return found
 
 
-def pairs_first(report: BiasReport) -> list[Pair]:
+def pairs_first(report: BiasReport) -> list[UnjudgedPair]:
     """What a report says to judge first, in its order, as pairs of the version's snapshot."""
     listed = report.result["first"]["pairs"]
     queries = dict(report.version.queries.values_list("outside_id", "query_id"))
     versions = versions_at(report.version, [position for _, position, _ in listed])
-    return [Pair(queries[query], versions[position]) for query, position, _ in listed]
+    return [UnjudgedPair(queries[query], versions[position]) for query, position, _ in listed]

@@ -59,8 +59,8 @@ def choose_pairs(
         completed_at=at,
     )
     PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in queries], batch_size=ROWS_AT_ONCE)
-    drawn = {"how": "chosen"}
-    entries = [PoolEntry(pool=pool, query_id=query, version_id=version, drawn=drawn) for query, version in chosen]
+    sampled = {"how": "chosen"}
+    entries = [PoolEntry(pool=pool, query_id=query, version_id=version, sampled=sampled) for query, version in chosen]
     PoolEntry.objects.bulk_create(entries, batch_size=ROWS_AT_ONCE)
     lock_queries(queries, at=at)
     after = {"name": pool.name, "snapshot": snapshot.digest, "pairs": len(chosen), "origin": pool.origin}

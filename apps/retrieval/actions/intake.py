@@ -12,7 +12,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.corpus.models import Snapshot
 from apps.jobs.actions.jobs import enqueue
-from apps.jobs.actions.uploads import Written, discard_upload, keep_upload, written
+from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, written
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.retrieval import selectors
@@ -91,7 +91,7 @@ def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
 
 
 def _keep(
-    project: Project, snapshot: Snapshot, file: Written, options: dict[str, Any], actor: User, at: datetime
+    project: Project, snapshot: Snapshot, file: StoredUpload, options: dict[str, Any], actor: User, at: datetime
 ) -> Upload:
     options = {**options, "snapshot": snapshot.pk}
     return keep_upload(project=project, kind="run", purpose=PURPOSE, file=file, options=options, actor=actor, at=at)

@@ -13,7 +13,7 @@ from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.run_reading import draft_of_rows, draft_of_text, is_body_read_at_once
-from apps.retrieval.formats import Draft
+from apps.retrieval.formats import RunDraft
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PoolSerializer,
@@ -90,7 +90,7 @@ class RunList(ProjectAPIView):
             at=timezone.now(),
         )
 
-    def _draft(self, values: dict[str, Any], snapshot: Snapshot) -> Draft:
+    def _draft(self, values: dict[str, Any], snapshot: Snapshot) -> RunDraft:
         if values.get("trec"):
             return draft_of_text(values["trec"], project=self.project, snapshot=snapshot, name="trec")
         rows = ((row["query_id"], row["block_id"], row["score"]) for row in values["rows"])

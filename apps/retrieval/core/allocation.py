@@ -24,31 +24,31 @@ SERVED_AT_ONCE = 0.1
 MOST_TURNS = 500
 
 
-class Standing(IntEnum):
-    """How a candidate stands to the pool: not in it; drawn into it at random; brought in by its runs."""
+class PoolStanding(IntEnum):
+    """How a candidate stands to the pool: not in it; sampled into it at random; brought in by its runs."""
 
     OPEN = 0
     DRAWN = 1
     TAKEN = 2
 
 
-class Outcome(IntEnum):
+class CandidateOutcome(IntEnum):
     UNKNOWN = -1
     NOT_RELEVANT = 0
     RELEVANT = 1
 
 
-class Known(NamedTuple):
-    """What is known of each candidate, beside the pairs of a `Union`: its `Standing` and its `Outcome`."""
+class KnownCandidates(NamedTuple):
+    """What is known of each candidate, beside the pairs of a `Union`: its `PoolStanding` and its `CandidateOutcome`."""
 
     standing: Ints
     outcome: Ints
 
 
-def allocate(method: str, candidates: Union, known: Known, room: Room, seed: int) -> Ints:
+def allocate(method: str, candidates: Union, known: KnownCandidates, room: Room, seed: int) -> Ints:
     """The candidates to judge next, as places in `candidates`, in the order in which they were chosen.
 
-    `room` is how many pairs may be added: a number in all, or one for each query. A pair that was drawn at random
+    `room` is how many pairs may be added: a number in all, or one for each query. A pair that was sampled at random
     may be chosen too and takes no room: it is in the pool already, and from now on the runs account for it. `method`
     is `rrf`, `move_to_front` or `bandit`; another raises KeyError.
     """
@@ -63,12 +63,12 @@ def fused_scores(candidates: Union, constant: float = FUSION_CONSTANT) -> Floats
     return np.add.reduceat(1.0 / (constant + candidates.rank), candidates.offsets[:-1])
 
 
-def _by_fused_rank(candidates: Union, known: Known, room: Room, rng: np.random.Generator) -> Ints:
+def _by_fused_rank(candidates: Union, known: KnownCandidates, room: Room, rng: np.random.Generator) -> Ints:
     """The best by reciprocal-rank fusion; ties fall as the seed has it."""
     ties = rng.permutation(len(candidates.query))
     order = np.lexsort((ties, -fused_scores(candidates)))
-    order = order[known.standing[order] != Standing.TAKEN]
-    cost = (known.standing[order] == Standing.OPEN).astype(np.int64)
+    order = order[known.standing[order] != PoolStanding.TAKEN]
+    cost = (known.standing[order] == PoolStanding.OPEN).astype(np.int64)
     if isinstance(room, int):
         return order[np.cumsum(cost) - cost < room]
     by_query = np.argsort(candidates.query[order], kind="stable")
@@ -79,7 +79,7 @@ def _by_fused_rank(candidates: Union, known: Known, room: Room, rng: np.random.G
     return order[spent - np.repeat(spent[starts], sizes) < np.repeat(rooms, sizes)]
 
 
-def _move_to_front(candidates: Union, known: Known, room: Room, rng: np.random.Generator) -> Ints:
+def _move_to_front(candidates: Union, known: KnownCandidates, room: Room, rng: np.random.Generator) -> Ints:
     """Move-to-front pooling (Cormack, Palmer and Clarke 1998, "Efficient construction of large test collections").
 
     Every run of a query keeps its turn while it brings relevant blocks; at each block that is not relevant it steps
@@ -103,7 +103,7 @@ def _walk(
     turns: list[tuple[int, int]],
     arms: Mapping[tuple[int, int], list[int]],
     fused: Floats,
-    known: Known,
+    known: KnownCandidates,
     room: int,
     rng: np.random.Generator,
 ) -> list[int]:
@@ -123,10 +123,10 @@ def _walk(
             if pair in seen:
                 continue
             seen.add(pair)
-            if known.standing[pair] != Standing.TAKEN:
+            if known.standing[pair] != PoolStanding.TAKEN:
                 chosen.append(pair)
-                spent += int(known.standing[pair] == Standing.OPEN)
-            if known.outcome[pair] != Outcome.RELEVANT:
+                spent += int(known.standing[pair] == PoolStanding.OPEN)
+            if known.outcome[pair] != CandidateOutcome.RELEVANT:
                 misses += 1
                 break
         if down < len(found):
@@ -146,7 +146,7 @@ def _arms(candidates: Union) -> dict[tuple[int, int], list[int]]:
     return arms
 
 
-def _bandit(candidates: Union, known: Known, room: Room, rng: np.random.Generator) -> Ints:
+def _bandit(candidates: Union, known: KnownCandidates, room: Room, rng: np.random.Generator) -> Ints:
     """Thompson sampling over the runs of each query (Losada, Parapar and Barreiro 2016, "Feeling lucky? Multi-armed
     bandits for ordering judgements in pooling-based evaluation").
 
@@ -166,7 +166,7 @@ def _bandit(candidates: Union, known: Known, room: Room, rng: np.random.Generato
     at_once = len(queries)
     if isinstance(room, int):
         at_once = min(at_once, max(1, round(at_once * SERVED_AT_ONCE), room // MOST_TURNS))
-    is_free = known.standing != Standing.TAKEN
+    is_free = known.standing != PoolStanding.TAKEN
     chosen: list[int] = []
     while in_all > 0:
         worth = rng.beta(good, bad)[place] / (BANDIT_CONSTANT + candidates.rank)
@@ -182,20 +182,20 @@ def _bandit(candidates: Union, known: Known, room: Room, rng: np.random.Generato
             picked = int(best[at])
             chosen.append(picked)
             is_free[picked] = False
-            cost = int(known.standing[picked] == Standing.OPEN)
+            cost = int(known.standing[picked] == PoolStanding.OPEN)
             lefts[at] -= cost
             in_all -= cost
     return np.array(chosen, dtype=np.int64)
 
 
 def _believed(
-    candidates: Union, known: Known, place: tuple[Ints, Ints], pair: Ints, shape: tuple[int, int]
+    candidates: Union, known: KnownCandidates, place: tuple[Ints, Ints], pair: Ints, shape: tuple[int, int]
 ) -> tuple[Floats, Floats]:
     """The two parameters of each run's Beta distribution, by query and run."""
     relevant, judged = np.zeros(shape), np.zeros(shape)
     outcome = known.outcome[pair]
-    np.add.at(relevant, place, outcome == Outcome.RELEVANT)
-    np.add.at(judged, place, outcome != Outcome.UNKNOWN)
+    np.add.at(relevant, place, outcome == CandidateOutcome.RELEVANT)
+    np.add.at(judged, place, outcome != CandidateOutcome.UNKNOWN)
     usual = (relevant.sum(axis=0) + 1) / (judged.sum(axis=0) + 2)
     return PRIOR_STRENGTH * usual + relevant, PRIOR_STRENGTH * (1 - usual) + judged - relevant
 

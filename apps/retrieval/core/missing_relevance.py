@@ -13,7 +13,7 @@ PHANTOM = 0.5
 
 
 class Sampled(NamedTuple):
-    """Strata as columns: blocks outside the pool, how many of them were drawn at random and judged, how many of
+    """Strata as columns: blocks outside the pool, how many of them were sampled at random and judged, how many of
     those are relevant. A stratum of which nothing was judged says nothing and must be left out.
     """
 
@@ -22,7 +22,7 @@ class Sampled(NamedTuple):
     relevant: Ints
 
 
-class Estimate(NamedTuple):
+class BoundedFigure(NamedTuple):
     """A number with its interval."""
 
     value: float
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def missing(sampled: Sampled, confidence: float = 0.95) -> Estimate:
+def missing(sampled: Sampled, confidence: float = 0.95) -> BoundedFigure:
     """How many relevant blocks are outside the pool, over all strata together, the judged ones included.
 
     Raises ValueError for no stratum, for one of which nothing was judged, and for counts that cannot be.
@@ -41,7 +41,7 @@ def missing(sampled: Sampled, confidence: float = 0.95) -> Estimate:
     if (relevant > judged).any():
         raise ValueError("no stratum has more relevant blocks than judged ones")
     value, low, high = totals(size, judged, relevant[None, :], confidence)
-    return Estimate(float(value[0]), float(low[0]), float(high[0]))
+    return BoundedFigure(float(value[0]), float(low[0]), float(high[0]))
 
 
 def totals(size: Ints, judged: Ints, relevant: Ints, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
@@ -73,7 +73,7 @@ def totals(size: Ints, judged: Ints, relevant: Ints, confidence: float = 0.95) -
     return seen + unseen, low, high
 
 
-def found_share(found: int, missed: Estimate) -> Estimate:
+def found_share(found: int, missed: BoundedFigure) -> BoundedFigure:
     """Which share of all relevant blocks the pool holds, when it holds `found` and misses `missed` of them.
 
     Raises ValueError when there may be no relevant block at all.
@@ -81,4 +81,4 @@ def found_share(found: int, missed: Estimate) -> Estimate:
     if found + missed.low <= 0:
         raise ValueError("a share of nothing is not defined")
     low, high = found / (found + missed.high), found / (found + missed.low)
-    return Estimate(found / (found + missed.value), low, high)
+    return BoundedFigure(found / (found + missed.value), low, high)

@@ -1,11 +1,11 @@
 """Drawing blocks from outside a pool: how many, from where, and with which probability.
 
-`PoolEntry.drawn` says of a pair how it came in when no run's top brought it:
+`PoolEntry.sampled` says of a pair how it came in when no run's top brought it:
 
 - `{"how": "chosen"}`: somebody named it;
-- `{"how": "random", "stratum": "all", "p": 0.002}`: drawn evenly from the blocks outside the pool, each of which had
+- `{"how": "random", "stratum": "all", "p": 0.002}`: sampled evenly from the blocks outside the pool, each of which had
   the probability `p`. Of two strata, `edge` holds the blocks that a run found below the pool, `rest` all others;
-- `{"how": "easy"}`: drawn evenly from the blocks that no run found. It counts as not relevant until it is judged;
+- `{"how": "easy"}`: sampled evenly from the blocks that no run found. It counts as not relevant until it is judged;
 - `{"how": "same", "as": 17, "exact": true}`: a run found it, and the block version `as`, which is judged for the query,
   says the same. The pair is not judged itself; see `sameness`.
 """
@@ -53,12 +53,12 @@ class PoolPlan:
 
     @property
     def has_marks(self) -> bool:
-        """Whether some pairs say in `drawn` what they are."""
+        """Whether some pairs say in `sampled` what they are."""
         return self.has_draws or self.same_once
 
     @property
     def strata(self) -> dict[str, int]:
-        """How many blocks a query are drawn at random from each stratum."""
+        """How many blocks a query are sampled at random from each stratum."""
         wanted = {EDGE: self.edge, REST: self.random} if self.edge else {ALL: self.random}
         return {stratum: count for stratum, count in wanted.items() if count}
 
@@ -80,32 +80,32 @@ def plan_of(stored: Mapping[str, Any] | None) -> PoolPlan:
     return PoolPlan(**{**stored, "edge_runs": tuple(stored["edge_runs"])})
 
 
-class Drawn(NamedTuple):
-    """Blocks drawn, by position, ascending, and the probability that each had."""
+class SampledBlocks(NamedTuple):
+    """Blocks sampled, by position, ascending, and the probability that each had."""
 
     positions: Ints
     probability: float
 
 
-def draw(frame: Ints, count: int, rng: np.random.Generator) -> Drawn:
+def draw(frame: Ints, count: int, rng: np.random.Generator) -> SampledBlocks:
     """`count` positions of `frame` (ascending), all equally likely; all of it when it has no more."""
     if count >= len(frame):
-        return Drawn(frame, 1.0)
+        return SampledBlocks(frame, 1.0)
     places = rng.choice(len(frame), count, replace=False)
-    return Drawn(np.sort(frame[places]), count / len(frame))
+    return SampledBlocks(np.sort(frame[places]), count / len(frame))
 
 
-def draw_outside(without: Ints, blocks: int, count: int, rng: np.random.Generator) -> Drawn:
+def draw_outside(without: Ints, blocks: int, count: int, rng: np.random.Generator) -> SampledBlocks:
     """`count` of the positions 0 to `blocks` − 1 that are not in `without` (ascending, each once).
 
     The positions left are never written out, so a large corpus costs no more than a small one.
     """
     left = blocks - len(without)
     if count >= left:
-        return Drawn(np.setdiff1d(np.arange(blocks), without, assume_unique=True), 1.0)
+        return SampledBlocks(np.setdiff1d(np.arange(blocks), without, assume_unique=True), 1.0)
     places = np.sort(rng.choice(left, count, replace=False))
     shifted = without - np.arange(len(without))
-    return Drawn(places + np.searchsorted(shifted, places, side="right"), count / left)
+    return SampledBlocks(places + np.searchsorted(shifted, places, side="right"), count / left)
 
 
 def generator(seed: int, query: int, stratum: str, had: int) -> np.random.Generator:

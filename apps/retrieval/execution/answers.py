@@ -16,7 +16,7 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.models import Job
 from apps.retrieval import selectors, workflow
 from apps.retrieval.core import ranking
-from apps.retrieval.core.engines import Found
+from apps.retrieval.core.engines import Hits
 from apps.retrieval.core.engines.base import one_by_one
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
@@ -27,7 +27,7 @@ QUERIES_AT_ONCE = 100
 ENOUGH_TO_SHARE = 5
 MOST_HELPERS = 15
 
-Answer = Callable[[Sequence[int]], Found]
+Answer = Callable[[Sequence[int]], Hits]
 """From queries, by id, to what the run's system found for each."""
 
 
@@ -175,7 +175,7 @@ def fusing(run: Run) -> Answer:
     components = selectors.components_of(run)
     column = {component.pk: number for number, component in enumerate(components)}
 
-    def answer(query_ids: Sequence[int]) -> Found:
+    def answer(query_ids: Sequence[int]) -> Hits:
         rows = Ranking.objects.filter(run__in=components, query__in=query_ids)
         tops = {pk: [np.zeros(0, dtype=np.int32)] * len(components) for pk in query_ids}
         seconds = dict.fromkeys(query_ids, 0.0)
@@ -188,7 +188,7 @@ def fusing(run: Run) -> Answer:
     return answer
 
 
-def write_rankings(run: Run, query_ids: Sequence[int], found: Found, ranked: Collection[int] = ()) -> None:
+def write_rankings(run: Run, query_ids: Sequence[int], found: Hits, ranked: Collection[int] = ()) -> None:
     """One row a query, an empty one where nothing was found; queries that are `ranked` already are left out."""
     rows = []
     for number, query_id in enumerate(query_ids):

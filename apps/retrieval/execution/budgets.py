@@ -8,7 +8,7 @@ import numpy as np
 from apps.jobs.execution.context import JobContext
 from apps.retrieval import selectors
 from apps.retrieval.core import pooling, ranking
-from apps.retrieval.core.allocation import Known, Outcome, Room, Standing, allocate
+from apps.retrieval.core.allocation import CandidateOutcome, KnownCandidates, PoolStanding, Room, allocate
 from apps.retrieval.core.pooling import Ints
 from apps.retrieval.core.sampling import SAME, PoolPlan
 from apps.retrieval.enums import ADAPTIVE
@@ -20,7 +20,7 @@ QUERIES_AT_ONCE = 200
 
 
 class Stored(NamedTuple):
-    """The pairs a pool has, as columns: query, position, whether runs brought it, whether it was drawn at random."""
+    """The pairs a pool has, as columns: query, position, whether runs brought it, whether it was sampled at random."""
 
     query: Ints
     position: Ints
@@ -42,7 +42,7 @@ def spend_budget(
     grades = known_grades.grades_of(pool) if plan.method in ADAPTIVE else {}
     known = known_of(candidates, stored, grades, versions)
     chosen = allocate(plan.method, candidates, known, room, plan.seed + int(stored.is_found.sum()))
-    kept = np.union1d(chosen, np.flatnonzero(known.standing == Standing.TAKEN))
+    kept = np.union1d(chosen, np.flatnonzero(known.standing == PoolStanding.TAKEN))
     ctx.check()
     with ctx.chunk("pool:budget") as fresh:
         if fresh:
@@ -62,13 +62,15 @@ def candidates_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> 
 
 def stored_pairs(pool: Pool, versions: Ints) -> Stored:
     """The pairs of the pool, in no particular order. What says the same as another was paid for like any other."""
-    rows = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by", "drawn")
+    rows = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by", "sampled")
     kept = [
-        (query, version, bool(found), drawn is not None and drawn["how"] != SAME)
-        for query, version, found, drawn in rows.iterator()
+        (query, version, bool(found), sampled is not None and sampled["how"] != SAME)
+        for query, version, found, sampled in rows.iterator()
     ]
-    query, version, found, drawn = (np.array(column) for column in zip(*kept, strict=True)) if kept else [_NOTHING] * 4
-    return Stored(query, positions_of(version, versions), found.astype(bool), drawn.astype(bool))
+    query, version, found, sampled = (
+        (np.array(column) for column in zip(*kept, strict=True)) if kept else [_NOTHING] * 4
+    )
+    return Stored(query, positions_of(version, versions), found.astype(bool), sampled.astype(bool))
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)
@@ -90,13 +92,15 @@ def room_left(stored: Stored, query_ids: Sequence[int], plan: PoolPlan) -> Room:
     return {query: max(0, plan.pairs - had.get(query, 0)) for query in query_ids}
 
 
-def known_of(candidates: pooling.Union, stored: Stored, grades: Mapping[tuple[int, int], int], versions: Ints) -> Known:
+def known_of(
+    candidates: pooling.Union, stored: Stored, grades: Mapping[tuple[int, int], int], versions: Ints
+) -> KnownCandidates:
     """How each candidate stands to the pool, and what its grade says."""
     size, width = len(candidates.query), len(versions)
-    standing = np.full(size, Standing.OPEN, dtype=np.int64)
-    outcome = np.full(size, Outcome.UNKNOWN, dtype=np.int64)
+    standing = np.full(size, PoolStanding.OPEN, dtype=np.int64)
+    outcome = np.full(size, CandidateOutcome.UNKNOWN, dtype=np.int64)
     keys = candidates.query * width + candidates.position
-    for is_found, as_what in ((True, Standing.TAKEN), (False, Standing.DRAWN)):
+    for is_found, as_what in ((True, PoolStanding.TAKEN), (False, PoolStanding.DRAWN)):
         chosen = stored.is_found == is_found
         standing[np.isin(keys, stored.query[chosen] * width + stored.position[chosen])] = as_what
     if grades:
@@ -106,4 +110,4 @@ def known_of(candidates: pooling.Union, stored: Stored, grades: Mapping[tuple[in
         at = order[np.searchsorted(graded, keys, sorter=order) % len(graded)]
         is_relevant = np.array(list(grades.values()))[at] >= known_grades.RELEVANT_FROM
         outcome = np.where(graded[at] == keys, is_relevant.astype(np.int64), outcome)
-    return Known(standing, outcome)
+    return KnownCandidates(standing, outcome)

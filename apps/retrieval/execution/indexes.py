@@ -88,7 +88,7 @@ def digest_of_signatures(snapshot: Snapshot) -> str:
     return digest_of(["near-duplicates", SIGNATURES_REVISION, snapshot.digest])
 
 
-class Known(NamedTuple):
+class IndexSubject(NamedTuple):
     """What an index is an index of; `reader` is the system's name, or what else reads it."""
 
     project: str
@@ -96,7 +96,7 @@ class Known(NamedTuple):
     reader: str
 
 
-def known_indexes() -> dict[str, Known]:
+def known_indexes() -> dict[str, IndexSubject]:
     """Every index that there could be, by digest."""
     systems: dict[int, list[System]] = {}
     for system in System.objects.filter(kind__in=INDEXED).order_by("pk"):
@@ -104,9 +104,9 @@ def known_indexes() -> dict[str, Known]:
     found = {}
     for snapshot in Snapshot.objects.select_related("corpus__project").order_by("pk"):
         project = snapshot.corpus.project
-        found[digest_of_signatures(snapshot)] = Known(project.name, snapshot.name, "near-duplicates")
+        found[digest_of_signatures(snapshot)] = IndexSubject(project.name, snapshot.name, "near-duplicates")
         for system in systems.get(project.pk, []):
-            found[digest_of_index(system, snapshot)] = Known(project.name, snapshot.name, system.name)
+            found[digest_of_index(system, snapshot)] = IndexSubject(project.name, snapshot.name, system.name)
     return found
 
 

@@ -23,13 +23,13 @@ from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.answers import complete_run, rankings_digest
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.execution.registration import add_run, add_system
-from apps.retrieval.formats import Draft, facts_of
+from apps.retrieval.formats import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedRun:
     """What an import came to. `is_new` is False when this very run was there already and nothing was written."""
 
     run: Run
@@ -41,7 +41,7 @@ def import_run(
     *,
     project: Project,
     snapshot: Snapshot,
-    draft: Draft,
+    draft: RunDraft,
     system: str = "",
     tag: str = "",
     origin: str = "",
@@ -50,7 +50,7 @@ def import_run(
     skip_unknown: bool = False,
     actor: User,
     at: datetime,
-) -> Imported:
+) -> ImportedRun:
     """Take in somebody else's run, whole or not at all. Sent again, the same run changes nothing.
 
     The same is: rankings, system and tag, and commit and note where some are given. Equal rankings under another tag
@@ -69,18 +69,18 @@ def import_run(
     if same := twins.filter(tag=tag).first():
         if reason := rules.other_line_refusal(same, note=note.strip(), commit=commit.strip()):
             raise RunRefused(reason, code="tag_taken")
-        return Imported(same, is_new=False)
+        return ImportedRun(same, is_new=False)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
     run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
     _store_rankings(run, draft)
     after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
     lock_queries([found.query for found in draft.rankings], at=at)
-    return Imported(complete_run(run, actor=actor, at=at), is_new=True)
+    return ImportedRun(complete_run(run, actor=actor, at=at), is_new=True)
 
 
 @transaction.atomic
-def import_upload(*, upload: Upload, draft: Draft, skip_unknown: bool, actor: User, at: datetime) -> Imported:
+def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor: User, at: datetime) -> ImportedRun:
     """Take in the run of an uploaded file, with the system, tag and note given along with it."""
     options = {key: upload.options[key] for key in ("system", "tag", "note", "commit")}
     imported = import_run(
@@ -97,7 +97,7 @@ def import_upload(*, upload: Upload, draft: Draft, skip_unknown: bool, actor: Us
     return imported
 
 
-def same_rankings(*, project: Project, snapshot: Snapshot, draft: Draft, system: str) -> QuerySet[Run]:
+def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, system: str) -> QuerySet[Run]:
     """The runs of the system called `system` that have exactly the draft's rankings, oldest first."""
     digest = _draft_digest(snapshot, draft)
     runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
@@ -115,7 +115,7 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
     return known
 
 
-def _draft_digest(snapshot: Snapshot, draft: Draft) -> str:
+def _draft_digest(snapshot: Snapshot, draft: RunDraft) -> str:
     outside_ids: dict[int, str] = {}
     for part in selectors.in_parts([found.query for found in draft.rankings]):
         outside_ids.update(Query.objects.filter(pk__in=part).values_list("pk", "outside_id"))
@@ -125,7 +125,7 @@ def _draft_digest(snapshot: Snapshot, draft: Draft) -> str:
     return rankings_digest(snapshot.digest, lines)
 
 
-def _store_rankings(run: Run, draft: Draft) -> None:
+def _store_rankings(run: Run, draft: RunDraft) -> None:
     rows = (
         Ranking(
             run=run,
@@ -138,7 +138,7 @@ def _store_rankings(run: Run, draft: Draft) -> None:
     Ranking.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
 
 
-def facts_of_upload(upload: Upload, draft: Draft) -> dict[str, Any]:
+def facts_of_upload(upload: Upload, draft: RunDraft) -> dict[str, Any]:
     """What the file would come to: the draft's figures, and the runs of the system that have exactly its rankings.
 
     `same_run` is the one of the same tag, which taking in would not change; `equal_run` is one of another tag.

@@ -10,7 +10,7 @@ from apps.common.errors import InputErrors
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.jobs.execution.periodic import chore
+from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.retrieval import selectors, workflow
@@ -108,7 +108,7 @@ def tell_missing(ctx: JobContext) -> dict[str, Any]:
             pool.summary = {**pool.summary, "missing": told}
             pool.save(update_fields=["summary"])
         record(project=pool.project, actor=ctx.actor, action="pool.estimated", obj=pool, after=told, at=ctx.at)
-        result.update(pool_id=pool.pk, judged=told["judged"], drawn=told["drawn"])
+        result.update(pool_id=pool.pk, judged=told["judged"], sampled=told["sampled"])
     return ctx.result
 
 
@@ -163,6 +163,6 @@ def _tell_rows(ctx: JobContext, rows: int) -> None:
     ctx.progress(rows, text=f"{rows:,} rows read")
 
 
-@chore("retrieval.indexes", every=timedelta(hours=1))
+@periodic_task("retrieval.indexes", every=timedelta(hours=1))
 def tidy_up(at: datetime) -> None:
     tidy_indexes(at)

@@ -1,4 +1,4 @@
-"""What a pool misses, from the grades of the blocks drawn beside it."""
+"""What a pool misses, from the grades of the blocks sampled beside it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,13 +18,13 @@ from apps.retrieval.selectors import known_grades
 QUERIES_AT_ONCE = 200
 
 
-class Line(NamedTuple):
-    """One query and stratum: blocks outside the pool, how many were drawn, judged, relevant."""
+class MissingRelevanceLine(NamedTuple):
+    """One query and stratum: blocks outside the pool, how many were sampled, judged, relevant."""
 
     query: int
     stratum: str
     size: int
-    drawn: int
+    sampled: int
     judged: int
     relevant: int
 
@@ -32,19 +32,19 @@ class Line(NamedTuple):
 def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
     """What `Pool.summary["missing"]` keeps: the estimate with its interval, the pool's recall, and what both rest on.
 
-    A block drawn at random that a run brought in later belongs to the pool and leaves its sample; what is left is
-    still evenly drawn from what is still outside. Queries without a judged block are left out and counted.
+    A block sampled at random that a run brought in later belongs to the pool and leaves its sample; what is left is
+    still evenly sampled from what is still outside. Queries without a judged block are left out and counted.
     """
     plan, query_ids = plan_of(pool.plan), selectors.pool_query_ids(pool)
     grades = known_grades.grades_of(pool)
     versions = selectors.version_ids(pool.snapshot)
-    lines: list[Line] = []
+    lines: list[MissingRelevanceLine] = []
     found: dict[int, int] = {}
     for done, part in enumerate(selectors.in_parts(query_ids, QUERIES_AT_ONCE)):
-        ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting what was drawn and judged")
+        ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting what was sampled and judged")
         lines += lines_of(pool, part, plan, grades, versions, found)
-    drawn, judged = sum(line.drawn for line in lines), sum(line.judged for line in lines)
-    counts: dict[str, Any] = {"drawn": drawn, "judged": judged, "queries": len(query_ids)}
+    sampled, judged = sum(line.sampled for line in lines), sum(line.judged for line in lines)
+    counts: dict[str, Any] = {"sampled": sampled, "judged": judged, "queries": len(query_ids)}
     counts["relevant_from"] = known_grades.RELEVANT_FROM
     silent = {line.query for line in lines if line.size and not line.judged}
     told = [line for line in lines if line.query not in silent]
@@ -66,14 +66,14 @@ def lines_of(
     grades: Mapping[tuple[int, int], int],
     versions: Ints,
     found: dict[int, int],
-) -> list[Line]:
+) -> list[MissingRelevanceLine]:
     """The strata of some queries. `found` learns how many relevant blocks of the pool itself each query has."""
     inside: dict[int, list[int]] = {}
     sampled: dict[tuple[int, str], list[int]] = {}
     rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids)
-    for query, version, found_by, drawn in rows.values_list("query_id", "version_id", "found_by", "drawn").iterator():
-        if drawn and drawn["how"] == RANDOM and not found_by:
-            sampled.setdefault((query, drawn["stratum"]), []).append(version)
+    for query, version, found_by, how in rows.values_list("query_id", "version_id", "found_by", "sampled").iterator():
+        if how and how["how"] == RANDOM and not found_by:
+            sampled.setdefault((query, how["stratum"]), []).append(version)
             continue
         inside.setdefault(query, []).append(version)
         if grades.get((query, version), -1) >= known_grades.RELEVANT_FROM:
@@ -87,7 +87,7 @@ def lines_of(
             drawn_here = sampled.get((query, stratum), [])
             known = [grades[query, version] for version in drawn_here if (query, version) in grades]
             relevant = sum(grade >= known_grades.RELEVANT_FROM for grade in known)
-            lines.append(Line(query, stratum, size, len(drawn_here), len(known), relevant))
+            lines.append(MissingRelevanceLine(query, stratum, size, len(drawn_here), len(known), relevant))
     return lines
 
 

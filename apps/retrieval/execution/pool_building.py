@@ -33,7 +33,7 @@ def collect_pairs(
     write = partial(write_entries, same=SameTexts(pool.snapshot) if plan.same_once else None)
     if plan.has_budget:
         spend_budget(ctx, pool, runs, query_ids, plan, write)
-    parts, drawn = [], Counter[str]()
+    parts, sampled = [], Counter[str]()
     for part in selectors.in_parts(query_ids, POOLED_AT_ONCE):
         found = None if plan.has_budget else union_of(runs, part, pool.depth)
         with ctx.chunk(f"pool:{part[0]}") as fresh:
@@ -43,11 +43,11 @@ def collect_pairs(
                 draw_beside(pool, part, plan, runs, versions)
         if found is None or plan.has_marks:
             found = stored_union(pool, part)
-            drawn += drawn_counts(pool, part)
+            sampled += sampled_counts(pool, part)
         parts.append((pooling.pairs_per_query(found, np.array(part)), pooling.overlap(found, _ids(runs))))
         took(len(part))
     summary = summary_of(parts, runs)
-    return {**summary, "drawn": dict(drawn)} if plan.has_marks else summary
+    return {**summary, "sampled": dict(sampled)} if plan.has_marks else summary
 
 
 def union_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
@@ -76,10 +76,10 @@ def stored_union(pool: Pool, query_ids: Sequence[int]) -> pooling.Union:
     )
 
 
-def drawn_counts(pool: Pool, query_ids: Sequence[int]) -> Counter[str]:
+def sampled_counts(pool: Pool, query_ids: Sequence[int]) -> Counter[str]:
     """How many of the pool's pairs for the queries say how they came in, by how."""
-    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids, drawn__isnull=False)
-    return Counter(rows.values_list("drawn__how", flat=True).iterator())
+    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids, sampled__isnull=False)
+    return Counter(rows.values_list("sampled__how", flat=True).iterator())
 
 
 def write_entries(

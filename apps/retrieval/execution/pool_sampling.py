@@ -1,4 +1,4 @@
-"""Blocks drawn beside a pool: at random, to learn what it misses, and easy ones that hardly can be relevant."""
+"""Blocks sampled beside a pool: at random, to learn what it misses, and easy ones that hardly can be relevant."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,18 @@ import numpy as np
 from apps.retrieval import selectors
 from apps.retrieval.core import ranking
 from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.sampling import ALL, EASY, EDGE, RANDOM, REST, Drawn, PoolPlan, draw, draw_outside, generator
+from apps.retrieval.core.sampling import (
+    ALL,
+    EASY,
+    EDGE,
+    RANDOM,
+    REST,
+    PoolPlan,
+    SampledBlocks,
+    draw,
+    draw_outside,
+    generator,
+)
 from apps.retrieval.execution.budgets import positions_of
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 
@@ -17,7 +28,7 @@ FAR_DOWN = 100
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
-class Beside(NamedTuple):
+class SamplingFrame(NamedTuple):
     """One query's blocks, as ascending positions: in the pool, found by a run of the edge, and ranked high by any."""
 
     pooled: Ints
@@ -26,27 +37,27 @@ class Beside(NamedTuple):
 
 
 def draw_beside(pool: Pool, query_ids: Sequence[int], plan: PoolPlan, runs: Sequence[Run], versions: Ints) -> None:
-    """Give each of the queries the drawn blocks it still lacks. Those it has stay."""
+    """Give each of the queries the sampled blocks it still lacks. Those it has stay."""
     had, pooled = _had(pool, query_ids, versions)
     found = found_anywhere(runs, query_ids, far_down(pool.depth)) if plan.easy else {}
     edge = edge_of(plan, query_ids)
     added: list[PoolEntry] = []
     for query in query_ids:
-        beside = Beside(pooled.get(query, NOTHING), edge.get(query, NOTHING), found.get(query, NOTHING))
+        beside = SamplingFrame(pooled.get(query, NOTHING), edge.get(query, NOTHING), found.get(query, NOTHING))
         for stratum, wanted in {**plan.strata, EASY: plan.easy}.items():
             count = had.get((query, stratum), 0)
             if wanted <= count:
                 continue
             rng = generator(plan.seed, query, stratum, count)
-            drawn = _draw(stratum, beside, len(versions), wanted - count, rng)
-            how = {"how": EASY} if stratum == EASY else {"how": RANDOM, "stratum": stratum, "p": drawn.probability}
-            chosen = versions[drawn.positions].tolist()
-            added += [PoolEntry(pool=pool, query_id=query, version_id=version, drawn=how) for version in chosen]
-            beside = beside._replace(pooled=np.union1d(beside.pooled, drawn.positions))
+            sampled = _draw(stratum, beside, len(versions), wanted - count, rng)
+            how = {"how": EASY} if stratum == EASY else {"how": RANDOM, "stratum": stratum, "p": sampled.probability}
+            chosen = versions[sampled.positions].tolist()
+            added += [PoolEntry(pool=pool, query_id=query, version_id=version, sampled=how) for version in chosen]
+            beside = beside._replace(pooled=np.union1d(beside.pooled, sampled.positions))
     PoolEntry.objects.bulk_create(added, batch_size=ROWS_AT_ONCE)
 
 
-def _draw(stratum: str, beside: Beside, blocks: int, count: int, rng: np.random.Generator) -> Drawn:
+def _draw(stratum: str, beside: SamplingFrame, blocks: int, count: int, rng: np.random.Generator) -> SampledBlocks:
     if stratum == EDGE:
         return draw(np.setdiff1d(beside.edge, beside.pooled, assume_unique=True), count, rng)
     without = {ALL: NOTHING, REST: beside.edge, EASY: beside.high}[stratum]
@@ -77,14 +88,14 @@ def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | N
 
 
 def _had(pool: Pool, query_ids: Sequence[int], versions: Ints) -> tuple[dict[tuple[int, str], int], dict[int, Ints]]:
-    """How many drawn blocks each query has by stratum, and the positions of all its pairs."""
-    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids).values_list("query_id", "version_id", "drawn")
+    """How many sampled blocks each query has by stratum, and the positions of all its pairs."""
+    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids).values_list("query_id", "version_id", "sampled")
     had: dict[tuple[int, str], int] = {}
     pooled: dict[int, list[int]] = {}
-    for query, version, drawn in rows.iterator():
+    for query, version, sampled in rows.iterator():
         pooled.setdefault(query, []).append(version)
-        if drawn:
-            key = (query, drawn.get("stratum", drawn["how"]))
+        if sampled:
+            key = (query, sampled.get("stratum", sampled["how"]))
             had[key] = had.get(key, 0) + 1
     places = {query: np.sort(positions_of(np.array(kept), versions)) for query, kept in pooled.items()}
     return had, places

@@ -16,11 +16,11 @@ from apps.retrieval import selectors
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import (
     Answers,
-    Asked,
-    Line,
     Pace,
     RemoteEngine,
     RemoteError,
+    RemoteLine,
+    RemoteQuery,
     Reply,
     Request,
     ask_all,
@@ -40,7 +40,7 @@ PATIENCE = Limits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
 @contextmanager
 def line_to(
     engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: Limits | None = None
-) -> Iterator[Line]:
+) -> Iterator[RemoteLine]:
     """An open line that signs in with the engine's secret. Raises NoSecret and BadAddress."""
     limits = limits or Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
     target = parse_url(engine.address)
@@ -56,7 +56,7 @@ def line_to(
             raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
 
     try:
-        yield Line(send, lambda ids: selectors.positions_of(snapshot, ids), pace)
+        yield RemoteLine(send, lambda ids: selectors.positions_of(snapshot, ids), pace)
     finally:
         client.close()
 
@@ -84,12 +84,12 @@ def ask_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Step
 
 
 def _ask_missing(
-    ctx: JobContext, run: Run, missing: Sequence[int], engine: RemoteEngine, line: Line, steps: Steps
+    ctx: JobContext, run: Run, missing: Sequence[int], engine: RemoteEngine, line: RemoteLine, steps: Steps
 ) -> None:
     failed, kept = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * line.pace.at_once)
     for part in selectors.in_parts(missing, size):
-        asked = [Asked(*row) for row in selectors.queries_as_asked(part)]
+        asked = [RemoteQuery(*row) for row in selectors.queries_as_asked(part)]
         answers = ask_all(engine, line, asked, run.depth, lambda: steps.take(1, f"{run.system.name} is asked"))
         kept += len(answers.answered)
         _write(ctx, run, [part[number] for number in answers.answered], answers)
@@ -119,7 +119,7 @@ def _write(ctx: JobContext, run: Run, query_ids: Sequence[int], answers: Answers
             row.save(update_fields=["report"])
 
 
-class Shown(NamedTuple):
+class TrialResult(NamedTuple):
     """One result of a trial; `title` is None for an id that is no block of the snapshot."""
 
     id: str
@@ -130,7 +130,7 @@ class Shown(NamedTuple):
 class Trial(NamedTuple):
     """What one query came to. `failure` is a sentence, "" when there is an answer."""
 
-    shown: list[Shown]
+    shown: list[TrialResult]
     returned: int
     unknown: int
     milliseconds: float
@@ -143,7 +143,7 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
     engine = make_remote(kind, parameters)
     try:
         with line_to(engine, project, snapshot, Pace(), PATIENCE) as line:
-            reply = line.send(engine.request(Asked("trial", text), TRIED_DEPTH))
+            reply = line.send(engine.request(RemoteQuery("trial", text), TRIED_DEPTH))
         reading = engine.read(reply)
     except RemoteError as error:
         return Trial([], 0, 0, 0.0, "", error.sentence)
@@ -151,7 +151,9 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
         return Trial([], 0, 0, 0.0, "", str(wrong))
     positions = selectors.positions_of(snapshot, {hit.id for hit in reading.hits})
     titles = _titles(snapshot, [positions[hit.id] for hit in reading.hits[:TRIED_DEPTH] if hit.id in positions])
-    shown = [Shown(hit.id, hit.score, titles.get(positions.get(hit.id, -1))) for hit in reading.hits[:TRIED_DEPTH]]
+    shown = [
+        TrialResult(hit.id, hit.score, titles.get(positions.get(hit.id, -1))) for hit in reading.hits[:TRIED_DEPTH]
+    ]
     unknown = sum(hit.id not in positions for hit in reading.hits)
     return Trial(shown, len(reading.hits), unknown, reply.seconds * 1000, reading.incomplete, "")
 

@@ -39,7 +39,7 @@ def has_few_blocks(snapshot: Snapshot) -> bool:
     return snapshot.block_count <= AT_ONCE_BLOCKS
 
 
-def draft_of_upload(upload: Upload, tell: Tell = lambda rows: None) -> formats.Draft:
+def draft_of_upload(upload: Upload, tell: Tell = lambda rows: None) -> formats.RunDraft:
     """The run in a file that was handed in or pushed; `tell` hears now and then how many rows have been read."""
     snapshot = snapshot_in(upload.project, upload.options["snapshot"])
     if upload.options.get("form") == "rows":
@@ -51,14 +51,14 @@ def draft_of_upload(upload: Upload, tell: Tell = lambda rows: None) -> formats.D
 
 def draft_of_file(
     path: Path, *, project: Project, snapshot: Snapshot, name: str = "", tell: Tell = lambda rows: None
-) -> formats.Draft:
+) -> formats.RunDraft:
     """The run in a file, plain or gzip, as a draft. `name` is what errors call the file. Raises OSError."""
     with path.open("rb") as stream:
         called = name or name_of(path)
         return formats.read_run(_told(lines_in(stream, called), tell), called, **known_ids(project, snapshot))
 
 
-def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> formats.Draft:
+def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> formats.RunDraft:
     """The run in a text of TREC's six columns; errors call it `name` and count its lines from 1."""
     lines = text.removeprefix("\ufeff").encode().split(b"\n")
     return formats.read_run(lines, name, **known_ids(project, snapshot))
@@ -66,7 +66,7 @@ def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str)
 
 def draft_of_rows(
     rows: Iterable[tuple[str, str, float]], *, tag: str, project: Project, snapshot: Snapshot, name: str
-) -> formats.Draft:
+) -> formats.RunDraft:
     """A draft from (query, block, score) rows; errors count them from 1."""
     return formats.read_rows(rows, tag, name, **known_ids(project, snapshot))
 

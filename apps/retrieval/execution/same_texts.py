@@ -53,7 +53,7 @@ def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: Sam
     judged: dict[int, list[int]] = {}
     new: dict[int, list[PoolEntry]] = {}
     for entry in sorted(stored, key=lambda entry: entry.pk):
-        if entry.drawn is None or entry.drawn["how"] in JUDGED:
+        if entry.sampled is None or entry.sampled["how"] in JUDGED:
             judged.setdefault(entry.query_id, []).append(entry.version_id)
     for entry in added:
         new.setdefault(entry.query_id, []).append(entry)
@@ -63,4 +63,4 @@ def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: Sam
         found = same.stand_ins(judged.get(query, []), [entry.version_id for entry in entries])
         for entry in entries:
             if (stand := found.get(entry.version_id)) is not None:
-                entry.drawn = {"how": SAME, "as": stand.text, "exact": stand.is_exact}
+                entry.sampled = {"how": SAME, "as": stand.text, "exact": stand.is_exact}

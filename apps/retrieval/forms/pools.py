@@ -17,7 +17,7 @@ from apps.retrieval.models import Pool, Run, System
 
 
 class DrawnForm(KaratForm):
-    """How many blocks are drawn beside what runs found."""
+    """How many blocks are sampled besides what runs found."""
 
     random = count_field("Random blocks", "For each query, from outside the pool: they tell what it misses.")
     edge = count_field("Random at the edge", "For each query, from what runs found below the pool.")
@@ -106,10 +106,10 @@ class GrowForm(DrawnForm):
 
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        drawn = selectors.pool_runs(pool)
+        runs = selectors.pool_runs(pool)
         fields: dict[str, Any] = self.fields
-        fields["systems"].queryset = selectors.engines_in(pool.project).exclude(pk__in=[run.system_id for run in drawn])
-        fields["runs"].queryset = selectors.complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in drawn])
+        fields["systems"].queryset = selectors.engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
+        fields["runs"].queryset = selectors.complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
         fields["depth"].initial = pool.depth
         plan = plan_of(pool.plan)
         if not plan.has_budget:

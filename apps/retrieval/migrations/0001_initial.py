@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("found_by", models.JSONField(default=list)),
                 (
-                    "drawn",
+                    "sampled",
                     models.JSONField(
                         help_text="How a pair came in that no run's top put here; see `sampling`.", null=True
                     ),

@@ -56,6 +56,6 @@ def sizes_chart(sizes: Sequence[int]) -> SafeString:
         parts.append(charts.text(middle, BASE + 17, bar.words, anchor="middle"))
     parts.append(charts.text((LEFT + RIGHT) / 2, BASE + 36, "pairs a query", anchor="middle", class_="word"))
     parts.append(charts.text(0, TOP - 4, "queries", class_="word"))
-    drawn = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
+    sampled = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
     rows = [(bar.words, f"{bar.queries:,}") for bar in bars]
-    return mark_safe(drawn + charts.figures(("Pairs a query", "Queries"), rows))
+    return mark_safe(sampled + charts.figures(("Pairs a query", "Queries"), rows))

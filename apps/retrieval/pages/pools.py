@@ -17,7 +17,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.queries.models import Query
 from apps.retrieval import actions, rules, selectors
 from apps.retrieval.actions.systems import create_usual_systems
-from apps.retrieval.core.missing_relevance import Estimate
+from apps.retrieval.core.missing_relevance import BoundedFigure
 from apps.retrieval.core.sampling import plan_of
 from apps.retrieval.enums import ADAPTIVE, PoolKind
 from apps.retrieval.forms import GrowForm, PoolForm
@@ -174,24 +174,24 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
     return render(request, "retrieval/provenance.html", context)
 
 
-class Found(NamedTuple):
+class PoolPair(NamedTuple):
     """One pair, and its rank in each run of the pool; None where the run did not find it this far up.
 
-    `drawn` says how it came in when it was not, or not only, by a run: `random`, `easy`.
+    `sampled` says how it came in when it was not, or not only, by a run: `random`, `easy`.
     """
 
     block: Any
     version: Any
     ranks: list[int | None]
-    drawn: str
+    sampled: str
 
 
-def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[Found]:
+def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[PoolPair]:
     rows = []
     for entry in selectors.entries_of(pool, query.pk):
         ranks = dict(entry.found_by)
-        drawn = (entry.drawn or {}).get("how", "")
-        rows.append(Found(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs], drawn))
+        sampled = (entry.sampled or {}).get("how", "")
+        rows.append(PoolPair(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs], sampled))
     return sorted(
         rows, key=lambda row: min((rank for rank in row.ranks if rank is not None), default=rules.DEEPEST + 1)
     )
@@ -214,8 +214,8 @@ class Missed(NamedTuple):
     """What the pool misses, as its page tells it: the estimate, and the share of the relevant blocks it holds."""
 
     counts: dict[str, Any]
-    blocks: Estimate | None
-    share: Estimate | None
+    blocks: BoundedFigure | None
+    share: BoundedFigure | None
     at: datetime
 
 
@@ -224,12 +224,12 @@ def _missed(pool: Pool) -> Missed | None:
     told = pool.summary.get("missing")
     if not told:
         return None
-    blocks = Estimate(*told["missing"]) if told.get("missing") else None
-    share = Estimate(*(part * 100 for part in told["share"])) if told.get("share") else None
+    blocks = BoundedFigure(*told["missing"]) if told.get("missing") else None
+    share = BoundedFigure(*(part * 100 for part in told["share"])) if told.get("share") else None
     return Missed(told, blocks, share, datetime.fromisoformat(told["at"]))
 
 
-class Share(NamedTuple):
+class RunShare(NamedTuple):
     """One run's part of a pool: pairs it found, pairs only it found, and what it shares with each run."""
 
     run: Run
@@ -238,11 +238,11 @@ class Share(NamedTuple):
     shared: list[int]
 
 
-def _shares(pool: Pool) -> list[Share]:
+def _shares(pool: Pool) -> list[RunShare]:
     summary = pool.summary
     runs = {run.pk: run for run in selectors.pool_runs(pool)}
     return [
-        Share(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
+        RunShare(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
         for at, pk in enumerate(summary.get("runs", []))
         if summary["shared"]
     ]

@@ -20,7 +20,7 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import draft_of_upload
-from apps.retrieval.formats import Draft
+from apps.retrieval.formats import RunDraft
 from apps.retrieval.forms import LedgerForm, UploadForm
 
 SECTION = {"section": "Runs"}
@@ -153,7 +153,7 @@ def _facts(project: Project, kept: Upload, job: Job | None) -> dict[str, Any]:
     return facts_of_upload(kept, _draft(project, kept))
 
 
-def _draft(project: Project, kept: Upload) -> Draft:
+def _draft(project: Project, kept: Upload) -> RunDraft:
     if kept.purpose != actions.PURPOSE or kept.state == UploadState.DISCARDED:
         raise Refusal("This file is not a run that waits to be taken in.", code="upload_closed")
     return draft_of_upload(kept)

@@ -1,6 +1,6 @@
 """Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
 
-from apps.retrieval.selectors.estimates import Estimate, estimate_pool
+from apps.retrieval.selectors.estimates import PoolForecast, estimate_pool
 from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.pools import (
     entries_of,
@@ -43,7 +43,7 @@ from apps.retrieval.selectors.systems import engines_in, fused_by, indexed_in, i
 
 __all__ = [
     "ALL_QUERIES",
-    "Estimate",
+    "PoolForecast",
     "QueryChoice",
     "block_texts",
     "complete_runs_on",

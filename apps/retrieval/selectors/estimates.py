@@ -12,9 +12,9 @@ from apps.retrieval.models import Run, System
 from apps.retrieval.selectors.runs import result_counts, run_that_serves
 
 
-class Estimate(NamedTuple):
+class PoolForecast(NamedTuple):
     """What a pool would come to, before it is asked for. `shallow` are runs that keep fewer results than the
-    pool is deep; `partial` are runs that lack some of the queries. `drawn` of the pairs come in at random.
+    pool is deep; `partial` are runs that lack some of the queries. `sampled` of the pairs come in at random.
     """
 
     queries: int
@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
     reused: list[Run]
     shallow: list[Run]
     partial: list[Run]
-    drawn: int = 0
+    sampled: int = 0
 
 
 def estimate_pool(
@@ -33,7 +33,7 @@ def estimate_pool(
     depth: int,
     query_ids: Sequence[int],
     plan: PoolPlan = PLAIN,
-) -> Estimate:
+) -> PoolForecast:
     """How many pairs such a pool can have at most. Rankings that exist are counted, others taken as full."""
     served = {system.pk: run_that_serves(system, snapshot, depth, query_ids) for system in systems}
     reused = [run for run in served.values() if run is not None]
@@ -52,6 +52,6 @@ def estimate_pool(
         each = np.minimum(each, plan.pairs)
     found = min(int(each.sum()), plan.pairs) if plan.has_budget and not plan.each else int(each.sum())
     wanted = plan.random + plan.edge + plan.easy
-    drawn = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
+    sampled = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
     shallow = [run for run in runs if run.depth < depth]
-    return Estimate(len(query_ids), found + drawn, to_run, reused, shallow, partial, drawn)
+    return PoolForecast(len(query_ids), found + sampled, to_run, reused, shallow, partial, sampled)

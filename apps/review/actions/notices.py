@@ -15,7 +15,7 @@ from apps.accounts.selectors import roles_of
 from apps.common.text.wording import age
 from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
-from apps.review.enums import Choice, Outcome
+from apps.review.enums import Outcome, VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat
 from apps.review.selectors.participation import live_verdicts, standing_of
 from apps.triples.enums import State
@@ -138,7 +138,7 @@ def round_closed(triple: Triple, outcome: Outcome, at: datetime) -> None:
 def _dispute_opened(triple: Triple, at: datetime) -> None:
     """Nobody knew of it before, whoever answered last included."""
     by_choice = {verdict.choice: verdict.reviewer for verdict in live_verdicts(triple.revision)}
-    confirmer, flagger = by_choice[Choice.CONFIRM], by_choice[Choice.FLAG]
+    confirmer, flagger = by_choice[VerdictChoice.CONFIRM], by_choice[VerdictChoice.FLAG]
     label, kind, key = triple.label, "review.disputed", f"round:{triple.round}:closed"
     ask = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
     _tell(_writers(triple), triple, kind, ask, key, at)
@@ -155,7 +155,7 @@ def message_posted(message: DisputeMessage) -> None:
     """Authors and flagger hear from each other; the other reviewer may read and is left in peace."""
     triple, at = message.triple, message.posted_at
     _dealt_with(triple, message.author, at)
-    flaggers = {verdict.reviewer for verdict in live_verdicts(triple.revision) if verdict.choice == Choice.FLAG}
+    flaggers = {verdict.reviewer for verdict in live_verdicts(triple.revision) if verdict.choice == VerdictChoice.FLAG}
     people = (_writers(triple) | flaggers) - {message.author}
     sentence = f"{message.author} wrote to you about {triple.label}."
     _tell(people, triple, "review.message", sentence, f"message:{message.pk}", at)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from apps.accounts.models import Project
-from apps.jobs.execution.periodic import chore
+from apps.jobs.execution.periodic import periodic_task
 from apps.review.actions import free_abandoned_seats
 from apps.review.actions.reminding import escalate
 from apps.review.selectors.queues import escalates_at
@@ -12,7 +12,7 @@ from apps.review.selectors.seats import abandoned_rounds
 AT_A_TIME = 200
 
 
-@chore("review.escalate", every=timedelta(hours=1))
+@periodic_task("review.escalate", every=timedelta(hours=1))
 def escalate_what_waits(at: datetime) -> None:
     """Tell the leads of what waits too long, and seat anew what nobody can answer any more."""
     for project in Project.objects.order_by("pk"):

@@ -9,7 +9,7 @@ from apps.review.actions import notices
 from apps.review.actions.seats import open_seats
 from apps.review.enums import ResolutionKind
 from apps.review.models import Resolution
-from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Standing, standing_of
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation, standing_of
 from apps.review.selectors.seats import able_for, is_pulled, kept_for, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
@@ -21,7 +21,7 @@ class SubmitRefused(Refusal):
     """The revision cannot go to review."""
 
 
-def locked_with_standing(project: Project, triple_id: int, person: User) -> tuple[Triple, Standing]:
+def locked_with_standing(project: Project, triple_id: int, person: User) -> tuple[Triple, Participation]:
     """The locked row, and what the person is to it, read after the lock."""
     triple = locked_triple(project, triple_id)
     return triple, standing_of(triple, person, locked_roles(person, project))

@@ -12,7 +12,7 @@ from apps.review.actions.rounds import locked_with_standing, resolve
 from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.participation import Standing, live_verdicts
+from apps.review.selectors.participation import Participation, live_verdicts
 from apps.review.selectors.seats import live_seats
 from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Triple
@@ -74,7 +74,7 @@ def _same_or_refused(sent: Verdict, revision_id: int, choice: str, reasons: list
     return sent
 
 
-def _seat_for(triple: Triple, standing: Standing, revision_id: int) -> ReviewSeat:
+def _seat_for(triple: Triple, standing: Participation, revision_id: int) -> ReviewSeat:
     """The seat from which the person answers this revision. Raises VerdictRefused where they may not."""
     if triple.current_id != revision_id:
         raise VerdictRefused("This revision is no longer under review.", code="other_revision")

@@ -15,7 +15,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])[\s”’\"')]*\s(?=\s*[\[(“‘\"']?
 _SEAM = re.compile(r"(?<=[.!?])\s+(?=[A-Z“])|\s*;\s+|,\s+and\s+(?:also\s+)?")
 
 
-class Proposal(NamedTuple):
+class ClaimProposal(NamedTuple):
     question: str
     answer: str
 
@@ -50,7 +50,7 @@ def _as_sentence(part: str, end: str) -> str:
     return f"{bare[:1].upper()}{bare[1:]}{end}" if bare else ""
 
 
-def propose(question: str, answer: str) -> list[Proposal]:
+def propose(question: str, answer: str) -> list[ClaimProposal]:
     """Two to six claims: the answer's parts, each with its part of the question, or with the whole of it."""
     answers = [_as_sentence(part, ".") for part in _parts(answer)]
     if len(answers) > MOST:
@@ -59,7 +59,7 @@ def propose(question: str, answer: str) -> list[Proposal]:
     if len(answers) < FEWEST:
         answers += [""] * (FEWEST - len(answers))
     questions = asked if len(asked) == len(answers) else [question.strip()] * len(answers)
-    return [Proposal(one, other) for one, other in zip(questions, answers, strict=True)]
+    return [ClaimProposal(one, other) for one, other in zip(questions, answers, strict=True)]
 
 
 def likeliest(claim: str, passages: Sequence[str]) -> int | None:

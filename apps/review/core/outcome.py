@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from apps.review.enums import Choice, Outcome
+from apps.review.enums import Outcome, VerdictChoice
 from apps.triples.enums import Step
 
 VERDICTS_PER_ROUND = 2
@@ -23,7 +23,7 @@ def outcome_of(choices: Sequence[str]) -> Outcome:
         raise ValueError(f"A round has two verdicts, not {len(choices)}.")
     if len(choices) < VERDICTS_PER_ROUND:
         return Outcome.PENDING
-    flags = sum(Choice(choice) is Choice.FLAG for choice in choices)
+    flags = sum(VerdictChoice(choice) is VerdictChoice.FLAG for choice in choices)
     return (Outcome.CONSENSUS, Outcome.DISPUTE, Outcome.DROP)[flags]
 
 

@@ -1,6 +1,6 @@
 """What a person may see of a triple, decided once: pages, endpoints, counts and lists all ask here.
 
-Plain values only. `Phase` and `Part` are worked out by the selectors; this module knows no database.
+Plain values only. `RoundPhase` and `Involvement` are worked out by the selectors; this module knows no database.
 
 The rule that matters: until both verdicts of a round are in, nobody sees what another said. That somebody answered
 at all, never what or when, is shown to leads without a part in the triple, who have to know which seat is stuck. While
@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Phase(Enum):
+class RoundPhase(Enum):
     """Where one round of a triple stands."""
 
     WRITING = "writing"  # not submitted: there are no verdicts
@@ -19,7 +19,7 @@ class Phase(Enum):
     CLOSED = "closed"  # both verdicts are in
 
 
-class Part(Enum):
+class Involvement(Enum):
     """What a person did to the triple, or else may do in the project. The first that applies counts."""
 
     AUTHOR = "author"
@@ -45,29 +45,29 @@ NOTHING = Sight(
 )
 
 
-def sight(part: Part, phase: Phase, *, veiled: bool = False) -> Sight:
+def sight(part: Involvement, phase: RoundPhase, *, veiled: bool = False) -> Sight:
     """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always.
 
     `veiled`: the person is reviewing the triple blindly once more, and has not answered yet.
     """
-    if part is Part.VIEWER:
+    if part is Involvement.VIEWER:
         return NOTHING
-    if phase is Phase.WRITING:
-        return NOTHING._replace(wording=part in (Part.AUTHOR, Part.LEAD))
+    if phase is RoundPhase.WRITING:
+        return NOTHING._replace(wording=part in (Involvement.AUTHOR, Involvement.LEAD))
     if veiled:
         return NOTHING._replace(wording=True)
-    closed = phase is Phase.CLOSED
+    closed = phase is RoundPhase.CLOSED
     return Sight(
         wording=True,
-        own_verdict=part is Part.REVIEWER,
+        own_verdict=part is Involvement.REVIEWER,
         other_verdicts=closed,
-        reviewer_names=closed or part is Part.LEAD,
-        who_answered=closed or part is Part.LEAD,
-        thread=closed and part is not Part.BYSTANDER,
+        reviewer_names=closed or part is Involvement.LEAD,
+        who_answered=closed or part is Involvement.LEAD,
+        thread=closed and part is not Involvement.BYSTANDER,
     )
 
 
-def sees_answers_to_warnings(part: Part, phase: Phase, *, veiled: bool = False) -> bool:
+def sees_answers_to_warnings(part: Involvement, phase: RoundPhase, *, veiled: bool = False) -> bool:
     """Whether `part` may see what the checks warned of, and why the author finds it all right.
 
     Reviewers judge the wording, not the author's defence of it: to them, leads or not, it is shown when the round has
@@ -75,7 +75,7 @@ def sees_answers_to_warnings(part: Part, phase: Phase, *, veiled: bool = False) 
     """
     if veiled or not sight(part, phase).wording:
         return False
-    return phase is Phase.CLOSED or part in (Part.AUTHOR, Part.LEAD)
+    return phase is RoundPhase.CLOSED or part in (Involvement.AUTHOR, Involvement.LEAD)
 
 
 def may_write_in_thread(*, is_author: bool, is_flagger: bool) -> bool:

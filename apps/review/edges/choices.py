@@ -7,7 +7,7 @@ from apps.review.core.policies import POLICIES
 from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Reason
 
 
-class Shown(NamedTuple):
+class ShownChoice(NamedTuple):
     value: str
     label: str
     help: str
@@ -15,18 +15,18 @@ class Shown(NamedTuple):
     checked: bool
 
 
-def reasons_shown(chosen: Iterable[str]) -> list[Shown]:
+def reasons_shown(chosen: Iterable[str]) -> list[ShownChoice]:
     """The six reasons in the order of their keys, those of `chosen` ticked."""
     ticked = set(chosen)
     return [
-        Shown(reason.value, reason.label, REASON_HELP[reason], REASON_KEYS[reason], reason.value in ticked)
+        ShownChoice(reason.value, reason.label, REASON_HELP[reason], REASON_KEYS[reason], reason.value in ticked)
         for reason in Reason
     ]
 
 
-def categories_shown(chosen: str) -> list[Shown]:
+def categories_shown(chosen: str) -> list[ShownChoice]:
     """The kinds of entailment in the order of their keys, each with its policy."""
     return [
-        Shown(kind.value, kind.label, POLICIES[kind].short, CATEGORY_KEYS[kind], kind.value == chosen)
+        ShownChoice(kind.value, kind.label, POLICIES[kind].short, CATEGORY_KEYS[kind], kind.value == chosen)
         for kind in Category
     ]

@@ -17,7 +17,7 @@ from apps.review.actions import DisputeRefused, split_triple
 from apps.review.core.claim_proposals import FEWEST, MOST
 from apps.review.core.policies import POLICIES
 from apps.review.enums import Category
-from apps.review.pages.claims_context import ClaimForm, Sheet, count_in
+from apps.review.pages.claims_context import ClaimForm, ClaimsSheet, count_in
 from apps.review.selectors.participation import standing_for
 from apps.triples.selectors.triples import triple_for
 
@@ -46,7 +46,7 @@ def _rearranged(posted: QueryDict, do: str) -> tuple[QueryDict, int]:
     return data, at
 
 
-def _views(sheet: Sheet) -> Iterator[dict[str, Any]]:
+def _views(sheet: ClaimsSheet) -> Iterator[dict[str, Any]]:
     for form in sheet.forms:
         yield {
             "form": form,
@@ -60,7 +60,9 @@ def _views(sheet: Sheet) -> Iterator[dict[str, Any]]:
         }
 
 
-def _page(request: HttpRequest, sheet: Sheet, *, go_on: int = 0, fault: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, sheet: ClaimsSheet, *, go_on: int = 0, fault: str = "", status: int = 200
+) -> HttpResponse:
     standing = standing_for(sheet.triple, member_of(request))
     claims = list(_views(sheet))
     return render(
@@ -94,15 +96,15 @@ def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             return redirect("review:triple", slug=project.slug, pk=triple.pk)
         raise DisputeRefused(reason, code="not_splittable")
     if request.method == "GET":
-        return _page(request, Sheet(triple), go_on=1)
+        return _page(request, ClaimsSheet(triple), go_on=1)
     do = request.POST.get("do", "split")
     if do != "split":
         data, go_on = _rearranged(request.POST, do)
-        return _page(request, Sheet(triple, data), go_on=go_on)
-    return _split(request, project, Sheet(triple, request.POST))
+        return _page(request, ClaimsSheet(triple, data), go_on=go_on)
+    return _split(request, project, ClaimsSheet(triple, request.POST))
 
 
-def _split(request: HttpRequest, project: Project, sheet: Sheet) -> HttpResponse:
+def _split(request: HttpRequest, project: Project, sheet: ClaimsSheet) -> HttpResponse:
     if first := sheet.first_fault():
         return _page(request, sheet, go_on=first[0], fault=first[1], status=400)
     try:

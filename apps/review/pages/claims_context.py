@@ -56,7 +56,7 @@ class ClaimForm(forms.Form):
         return self.cleaned_data.get(name)
 
 
-class Tick(NamedTuple):
+class EvidenceTick(NamedTuple):
     """A passage that can be chosen as evidence."""
 
     value: str
@@ -69,8 +69,8 @@ class Origin:
     """A block that evidence can come from: what was marked in it first, its other sentences behind a fold."""
 
     version: BlockVersion
-    first: list[Tick]
-    others: list[Tick]
+    first: list[EvidenceTick]
+    others: list[EvidenceTick]
     is_found: bool
     is_cut: bool
 
@@ -80,7 +80,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Hit:
+class ClaimHit:
     entry: SnapshotBlock
     title: str
     pieces: list[Piece]
@@ -92,7 +92,7 @@ def count_in(posted: QueryDict) -> int:
     return min(max(int(said), 1), MOST) if said.isdecimal() and len(said) < 3 else FEWEST
 
 
-class Sheet:
+class ClaimsSheet:
     """The page's claims, proposed or posted, over the blocks of one disputed triple."""
 
     def __init__(self, triple: Triple, posted: QueryDict | None = None) -> None:
@@ -150,20 +150,20 @@ class Sheet:
         own, others = (ticks[1], []) if is_found else ticks
         return Origin(version, own, others, is_found, len(rest) > len(shown))
 
-    def _tick(self, version: BlockVersion, span: Span, ticked: set[str]) -> Tick:
+    def _tick(self, version: BlockVersion, span: Span, ticked: set[str]) -> EvidenceTick:
         value = self._value(version.pk, span)
-        return Tick(value, version.text[span[0] : span[1]], value in ticked)
+        return EvidenceTick(value, version.text[span[0] : span[1]], value in ticked)
 
     @staticmethod
     def _value(version_id: int, span: Span) -> str:
         return f"{version_id}:{span[0]}:{span[1]}"
 
-    def hits(self, form: ClaimForm) -> list[Hit]:
+    def hits(self, form: ClaimForm) -> list[ClaimHit]:
         sought = form.held("sought") or ""
         if not sought or self.found(form):
             return []
         return [
-            Hit(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
+            ClaimHit(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
             for entry in search_blocks(self.snapshot, sought, limit=MOST_FOUND)
         ]
 

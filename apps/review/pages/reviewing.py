@@ -16,13 +16,13 @@ from apps.accounts.selectors import policy
 from apps.review import rules
 from apps.review.actions import VerdictRefused, give_back_seat, give_verdict, pull_seat
 from apps.review.edges.choices import categories_shown, reasons_shown
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import Verdict
 from apps.review.pages.guideline import guideline_html
 from apps.review.pages.work import SECTIONS, sections_of
 from apps.review.selectors.diffs import last_difference
-from apps.review.selectors.participation import Standing, standing_for
+from apps.review.selectors.participation import Participation, standing_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
 from apps.review.selectors.seats import is_pulled
 from apps.triples.models import ImportedEntry, Triple
@@ -107,7 +107,7 @@ def _just_said(request: HttpRequest, project: Project) -> dict[str, Any]:
 def _screen(
     request: HttpRequest,
     triple: Triple,
-    standing: Standing,
+    standing: Participation,
     given: dict[str, Any],
     *,
     fault: str = "",
@@ -181,7 +181,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return _again(request, triple, refusal.sentence)
     pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
     request.session[LAST_REVIEWED] = triple.pk
-    word = "confirmed" if given.choice == Choice.CONFIRM else "flagged"
+    word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
     request.session[LAST_SAID] = f"{triple.label} {word}."
     return redirect("review:next", slug=project.slug)
 

@@ -15,15 +15,15 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.review import rules
 from apps.review.actions import SubmitRefused, re_pin
-from apps.review.selectors.keyset import Place, behind, page
+from apps.review.selectors.keyset import KeysetPlace, behind, page
 from apps.review.selectors.offers import Offer
-from apps.review.selectors.participation import Standing, standing_for
+from apps.review.selectors.participation import Participation, standing_for
 from apps.triples import rules as writing
 from apps.triples.actions.triples import RetireRefused, retire_triple
 from apps.triples.enums import RetireReason
 from apps.triples.forms.bench import RetireForm
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.staleness import Compared, compared
+from apps.triples.selectors.staleness import ComparedBlock, compared
 from apps.triples.selectors.triples import newest_snapshot, triple_for, visible_triples
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
@@ -45,11 +45,11 @@ def next_stale(member: Member, after: Triple | None = None) -> Triple | None:
     found = stale_for(member)
     if after is None:
         return behind(found, "changed_at", None).first()
-    later = behind(found, "changed_at", Place(after.changed_at, after.pk)).first()
+    later = behind(found, "changed_at", KeysetPlace(after.changed_at, after.pk)).first()
     return later or behind(found.exclude(pk=after.pk), "changed_at", None).first()
 
 
-def stale_offers(triple: Triple, standing: Standing, blocks: list[Compared]) -> list[Offer]:
+def stale_offers(triple: Triple, standing: Participation, blocks: list[ComparedBlock]) -> list[Offer]:
     """The three ways on, in the order of their keys, refused ones with their reason."""
     pin = rules.repin_refusal(triple, standing)
     return [

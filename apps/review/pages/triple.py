@@ -19,9 +19,9 @@ from apps.review.actions import DisputeRefused, SubmitRefused
 from apps.review.core.policies import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
-from apps.review.selectors.diffs import Difference, difference, last_difference
+from apps.review.selectors.diffs import RevisionDifference, difference, last_difference
 from apps.review.selectors.offers import offers_for
-from apps.review.selectors.participation import Standing, standing_for
+from apps.review.selectors.participation import Participation, standing_for
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.edges.bench import render_bench
 from apps.triples.edges.saving import save_bench
@@ -50,7 +50,7 @@ def _block_views(revision: Revision) -> list[BlockView]:
     return [BlockView(expected.version, expected.spans) for expected in expected_blocks(revision)]
 
 
-def _as(standing: Standing) -> str:
+def _as(standing: Participation) -> str:
     if standing.wrote_any:
         return "as the author"
     if standing.is_flagger:
@@ -60,16 +60,16 @@ def _as(standing: Standing) -> str:
     return "as a lead" if standing.is_lead else "as a member"
 
 
-def _policy(triple: Triple, standing: Standing) -> Policy | None:
+def _policy(triple: Triple, standing: Participation) -> Policy | None:
     """The policy of the flag that is disputed, for everybody who may see that flag."""
     if triple.state != State.DISPUTED or standing.veiled or standing.flag is None or not standing.flag.category:
         return None
     return POLICIES[Category(standing.flag.category)]
 
 
-def _history(rounds: list[RoundView]) -> list[tuple[RoundView, Difference | None]]:
+def _history(rounds: list[RoundView]) -> list[tuple[RoundView, RevisionDifference | None]]:
     """Each round with what its revision changed; the difference of the last one stands on the page by itself."""
-    changed: list[Difference | None] = [None]
+    changed: list[RevisionDifference | None] = [None]
     changed += [difference(one.revision, other.revision) for one, other in pairwise(rounds[:-1])]
     return list(zip(rounds, [*changed, None][: len(rounds)], strict=True))
 

@@ -16,7 +16,7 @@ SHOWN = 10
 SHOWN_ALONE = 50
 
 
-class Row(NamedTuple):
+class WaitingTriple(NamedTuple):
     """One triple that waits. `url_name` is the page that deals with it."""
 
     triple: Triple
@@ -27,19 +27,19 @@ class Row(NamedTuple):
     is_escalated: bool
 
 
-class Section(NamedTuple):
+class WorkSection(NamedTuple):
     """`more` is where its next page begins, "" when all of it is shown."""
 
     name: str
     title: str
     note: str
     since: str
-    rows: list[Row]
+    rows: list[WaitingTriple]
     more: str
     has_authors: bool
 
 
-class Kind(NamedTuple):
+class SectionKind(NamedTuple):
     """A section of the page: what is in it, and by which time it is ordered."""
 
     name: str
@@ -56,7 +56,7 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind(
+    SectionKind(
         "review",
         "To review",
         "your verdict is blind until both are in",
@@ -67,7 +67,7 @@ KINDS = (
         frozenset({Role.REVIEWER}),
         of_seats=True,
     ),
-    Kind(
+    SectionKind(
         "answer",
         "To answer",
         "disputes in which the next move is yours",
@@ -77,7 +77,7 @@ KINDS = (
         "review:triple",
         has_authors=True,
     ),
-    Kind(
+    SectionKind(
         "drafts",
         "Drafts to finish",
         "only you see them until you submit",
@@ -86,7 +86,7 @@ KINDS = (
         "changed_at",
         "triples:edit",
     ),
-    Kind(
+    SectionKind(
         "revisions",
         "Revisions you began",
         "the next round opens when you submit",
@@ -95,7 +95,7 @@ KINDS = (
         "begun_at",
         "triples:edit",
     ),
-    Kind(
+    SectionKind(
         "adjudicate",
         "Disputes you can adjudicate",
         "you have no part in them",
@@ -106,7 +106,7 @@ KINDS = (
         frozenset({Role.LEAD}),
         has_authors=True,
     ),
-    Kind(
+    SectionKind(
         "waiting",
         "Disputes with the others",
         "you wrote, flagged or confirmed it, and the next move is somebody else’s",
@@ -116,7 +116,7 @@ KINDS = (
         "review:triple",
         has_authors=True,
     ),
-    Kind(
+    SectionKind(
         "answered",
         "Answered, round still open",
         "you can change your mind until it closes",
@@ -128,7 +128,7 @@ KINDS = (
         of_seats=True,
         escalates=False,
     ),
-    Kind(
+    SectionKind(
         "dropped",
         "Dropped, yours to reopen",
         "each can start again as a new draft",
@@ -143,7 +143,7 @@ KINDS = (
 SECTIONS = frozenset(kind.name for kind in KINDS)
 
 
-def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[Section]:
+def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[WorkSection]:
     """The sections that hold something. `alone` names one to be read on from the place `after`."""
     late = queues.escalates_at(member.project, at)
     kinds = [kind for kind in KINDS if not kind.roles or kind.roles & member.roles]
@@ -153,17 +153,17 @@ def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "
     return [section for section in found if section.rows]
 
 
-def _section(kind: Kind, member: Member, late: datetime, after: str, limit: int) -> Section:
+def _section(kind: SectionKind, member: Member, late: datetime, after: str, limit: int) -> WorkSection:
     read = page(kind.rows(member), kind.column, after, limit)
     rows = [_row(kind, found, late) for found in read.rows]
-    return Section(kind.name, kind.title, kind.note, kind.since, rows, read.next, kind.has_authors)
+    return WorkSection(kind.name, kind.title, kind.note, kind.since, rows, read.next, kind.has_authors)
 
 
-def _row(kind: Kind, found: Any, late: datetime) -> Row:
+def _row(kind: SectionKind, found: Any, late: datetime) -> WaitingTriple:
     triple = found.revision.triple if kind.of_seats else found
     revision = found.revision if kind.of_seats else triple.revision
     since = getattr(found, kind.column)
-    return Row(
+    return WaitingTriple(
         triple=triple,
         question=revision.question,
         round=triple.round,

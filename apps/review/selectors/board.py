@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
-from apps.review.core.visibility import Part, Phase, sight
+from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
-from apps.review.selectors.keyset import Page, Place, behind, place
+from apps.review.selectors.keyset import KeysetPage, KeysetPlace, behind, place
 from apps.review.selectors.queues import CANDIDATE, escalates_at, with_last_word
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
@@ -40,7 +40,7 @@ KIND_LABELS = {
 AGES = (1, 3, 7, 14, 30)
 
 
-class Asked(NamedTuple):
+class BoardFilters(NamedTuple):
     """What the board is narrowed to. Nothing else from outside reaches a query."""
 
     state: str = ""
@@ -71,7 +71,7 @@ class SeatView(NamedTuple):
         return "lease ran out" if self.is_lapsed else "has not answered"
 
 
-class Row(NamedTuple):
+class BoardTriple(NamedTuple):
     """One triple on the board. `seats` is None where this lead may not know who holds them."""
 
     triple: Triple
@@ -97,7 +97,7 @@ def _parted(lead: User) -> Q:
     return Q(author=lead) | Q(adopted_by=lead) | Q(Exists(wrote)) | Q(Exists(seated))
 
 
-def _narrowed(project: Project, lead: User, asked: Asked, at: datetime) -> QuerySet[Triple]:
+def _narrowed(project: Project, lead: User, asked: BoardFilters, at: datetime) -> QuerySet[Triple]:
     rows = Triple.objects.filter(project=project)
     if asked.days is not None:
         rows = rows.filter(changed_at__lte=at - timedelta(days=asked.days))
@@ -120,7 +120,7 @@ def _narrowed(project: Project, lead: User, asked: Asked, at: datetime) -> Query
     return rows
 
 
-def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: Place | None, limit: int) -> list[Triple]:
+def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: KeysetPlace | None, limit: int) -> list[Triple]:
     """The oldest of several kinds. Each kind is read in the order of its index, and what is read is merged."""
     rows = with_last_word(rows.select_related("project", "author", "adopted_by", "current", "source"))
     found = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
@@ -128,19 +128,19 @@ def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: Place | None, li
 
 
 def board_page(
-    project: Project, lead: User, asked: Asked, at: datetime, *, after: str = "", limit: int = PER_PAGE
-) -> Page:
+    project: Project, lead: User, asked: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
+) -> KeysetPage:
     """One page of Rows, what has waited longest first."""
     kinds = [asked.state] if asked.state in KINDS else list(KINDS)
     if asked.show == "stuck":
         kinds = [kind for kind in kinds if kind == "in_review"]
     triples = _first(_narrowed(project, lead, asked, at), kinds, place(after), limit + 1)
     shown = triples[:limit]
-    more = str(Place(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
-    return Page(_rows(project, lead, shown, at), more)
+    more = str(KeysetPlace(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
+    return KeysetPage(_rows(project, lead, shown, at), more)
 
 
-def rows_for(project: Project, lead: User, triple_ids: Iterable[int], at: datetime) -> list[Row]:
+def rows_for(project: Project, lead: User, triple_ids: Iterable[int], at: datetime) -> list[BoardTriple]:
     """Rows of triples that are named, in the board's order."""
     rows = with_last_word(Triple.objects.filter(project=project, pk__in=list(triple_ids)))
     found = rows.select_related("project", "author", "adopted_by", "current", "source").order_by("changed_at", "pk")
@@ -150,16 +150,19 @@ def rows_for(project: Project, lead: User, triple_ids: Iterable[int], at: dateti
 # From triples to rows ----------------------------------------------------------------------------------------------
 
 
-def _parts(lead: User, triples: list[Triple]) -> dict[int, Part]:
+def _parts(lead: User, triples: list[Triple]) -> dict[int, Involvement]:
     ids = [triple.pk for triple in triples]
     wrote = set(Revision.objects.filter(triple__in=ids, author=lead).values_list("triple", flat=True))
     wrote |= {triple.pk for triple in triples if lead.pk in (triple.author_id, triple.adopted_by_id)}
     seats = ReviewSeat.objects.filter(revision__triple__in=ids, reviewer=lead).order_by()
     seated = set(seats.values_list("revision__triple", flat=True))
-    return {pk: Part.AUTHOR if pk in wrote else Part.REVIEWER if pk in seated else Part.LEAD for pk in ids}
+    return {
+        pk: Involvement.AUTHOR if pk in wrote else Involvement.REVIEWER if pk in seated else Involvement.LEAD
+        for pk in ids
+    }
 
 
-def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> list[Row]:
+def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> list[BoardTriple]:
     parts = _parts(lead, triples)
     open_rounds = [triple.revision.pk for triple in triples if triple.state == State.IN_REVIEW]
     seats: dict[int, list[ReviewSeat]] = defaultdict(list)
@@ -173,17 +176,17 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
     for triple in triples:
         kind = _kind(triple)
         part = parts[triple.pk]
-        seen = sight(part, Phase.OPEN)
+        seen = sight(part, RoundPhase.OPEN)
         shown = None
         if kind == "in_review" and seen.reviewer_names and seen.who_answered:
             shown = [_seat(number, seats[triple.revision.pk], able, at, pulled) for number in NUMBERS]
         rows.append(
-            Row(
+            BoardTriple(
                 triple=triple,
                 kind=kind,
                 move=_move(triple, kind, part, lead),
                 seats=shown,
-                has_part=part is not Part.LEAD,
+                has_part=part is not Involvement.LEAD,
                 is_escalated=triple.changed_at <= late and kind != "candidate",
             )
         )
@@ -213,7 +216,7 @@ def _seat(number: int, live: list[ReviewSeat], able: frozenset[int], at: datetim
     )
 
 
-def _move(triple: Any, kind: str, part: Part, lead: User) -> str:
+def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
     """Whose move it is, in words that are the same whatever a reviewer of an open round did."""
     if kind == "draft":
         return f"{triple.author} writes"
@@ -226,7 +229,7 @@ def _move(triple: Any, kind: str, part: Part, lead: User) -> str:
             return f"{triple.author} revises"
         has_answered = triple.last_word == triple.author_id
         return "the flagger answers" if has_answered else f"{triple.author} answers the flag"
-    if part is Part.REVIEWER:
+    if part is Involvement.REVIEWER:
         return "you and another reviewer"
     return "its two reviewers"
 

@@ -10,7 +10,7 @@ from apps.triples.selectors.staleness import MAX_COMPARED
 from apps.triples.selectors.triples import expected_blocks
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """One part of what is reviewed: its label, the old and the new text, and their word difference."""
 
     label: str
@@ -32,30 +32,30 @@ class Change(NamedTuple):
         return [piece for piece in self.pieces if piece.kind != "del"]
 
 
-class Difference(NamedTuple):
+class RevisionDifference(NamedTuple):
     """Question and answer stand first, changed or not; `others` are what else changed."""
 
     before: Revision
     after: Revision
-    changes: list[Change]
+    changes: list[TextChange]
 
     @property
     def is_any(self) -> bool:
         return any(change.is_changed for change in self.changes)
 
     @property
-    def others(self) -> list[Change]:
+    def others(self) -> list[TextChange]:
         return [change for change in self.changes[2:] if change.is_changed]
 
     @property
-    def shown(self) -> list[Change]:
+    def shown(self) -> list[TextChange]:
         return [*self.changes[:2], *self.others]
 
 
-def _change(label: str, old: str, new: str) -> Change:
+def _change(label: str, old: str, new: str) -> TextChange:
     if old != new and len(old) + len(new) > MAX_COMPARED:
-        return Change(label, old, new, [Piece("del", old), Piece("ins", new)])
-    return Change(label, old, new, word_diff(old, new))
+        return TextChange(label, old, new, [Piece("del", old), Piece("ins", new)])
+    return TextChange(label, old, new, word_diff(old, new))
 
 
 def _evidence(blocks: list[ExpectedBlock]) -> str:
@@ -75,7 +75,7 @@ def _needed(revision: Revision, blocks: list[ExpectedBlock]) -> str:
     return "All of the blocks are needed" if revision.needs_all_blocks else "Any one of the blocks suffices"
 
 
-def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Iterator[Change]:
+def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Iterator[TextChange]:
     """The blocks that both revisions expect and a newer snapshot words anew."""
     old = {block.version.block_id: block.version for block in before}
     for block in after:
@@ -85,7 +85,7 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
             yield _change(label, was.text, block.version.text)._replace(is_block=True)
 
 
-def difference(before: Revision, after: Revision) -> Difference:
+def difference(before: Revision, after: Revision) -> RevisionDifference:
     """Every part of two revisions beside each other; blocks that a newer snapshot words anew come last."""
     old, new = expected_blocks(before), expected_blocks(after)
     changes = [
@@ -97,10 +97,10 @@ def difference(before: Revision, after: Revision) -> Difference:
         _change("Note", before.note, after.note),
         *_new_texts(old, new),
     ]
-    return Difference(before, after, changes)
+    return RevisionDifference(before, after, changes)
 
 
-def last_difference(revision: Revision) -> Difference | None:
+def last_difference(revision: Revision) -> RevisionDifference | None:
     """The difference to the submitted revision before, or None for a first one."""
     before = (
         Revision.objects.filter(triple=revision.triple_id, number__lt=revision.number)

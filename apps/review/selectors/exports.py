@@ -44,7 +44,7 @@ class WrongExport(Refusal):
     status = 400
 
 
-class Held(NamedTuple):
+class TripleCount(NamedTuple):
     """How many triples a file holds, counted up to MOST_COUNTED."""
 
     count: int  # type: ignore[assignment]
@@ -101,9 +101,9 @@ class Selection:
             yield from self._entries_of(page)
             last = page[-1].number
 
-    def held(self) -> Held:
+    def held(self) -> TripleCount:
         """How many triples the file holds."""
-        return Held(len(self._in_file().order_by("number").values_list("pk")[:MOST_COUNTED]))
+        return TripleCount(len(self._in_file().order_by("number").values_list("pk")[:MOST_COUNTED]))
 
     def _in_file(self) -> QuerySet[Triple]:
         return self.visible().exclude(self._without_permission()).filter(_is_whole())

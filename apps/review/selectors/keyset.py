@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 MAX_KEY = 2**63 - 1
 
 
-class Place(NamedTuple):
+class KeysetPlace(NamedTuple):
     """Where a row stands in such a list."""
 
     time: datetime
@@ -18,7 +18,7 @@ class Place(NamedTuple):
         return f"{self.time.isoformat()}~{self.pk}"
 
 
-class Page(NamedTuple):
+class KeysetPage(NamedTuple):
     """Some rows, and where the next page begins. "" on the last one."""
 
     rows: list[Any]
@@ -31,7 +31,7 @@ class Page(NamedTuple):
         return bool(self.rows)
 
 
-def place(text: str) -> Place | None:
+def place(text: str) -> KeysetPlace | None:
     """The place that a link named, or None for anything else."""
     time, _, pk = text.partition("~")
     try:
@@ -40,10 +40,10 @@ def place(text: str) -> Place | None:
         return None
     if when.tzinfo is None or not (pk.isascii() and pk.isdecimal() and len(pk) < 20 and int(pk) <= MAX_KEY):
         return None
-    return Place(when, int(pk))
+    return KeysetPlace(when, int(pk))
 
 
-def behind(rows: QuerySet, column: str, after: Place | None, *, newest_first: bool = False) -> QuerySet:
+def behind(rows: QuerySet, column: str, after: KeysetPlace | None, *, newest_first: bool = False) -> QuerySet:
     """`rows` by `column` and key, from behind `after` on."""
     sign, compare = ("-", "lt") if newest_first else ("", "gt")
     if after is not None:
@@ -53,10 +53,10 @@ def behind(rows: QuerySet, column: str, after: Place | None, *, newest_first: bo
     return rows.order_by(f"{sign}{column}", f"{sign}pk")
 
 
-def page(rows: QuerySet, column: str, after: str, limit: int, *, newest_first: bool = False) -> Page:
+def page(rows: QuerySet, column: str, after: str, limit: int, *, newest_first: bool = False) -> KeysetPage:
     """At most `limit` rows from behind the place `after` ("": from the start)."""
     found = list(behind(rows, column, place(after), newest_first=newest_first)[: limit + 1])
     if len(found) <= limit:
-        return Page(found, "")
+        return KeysetPage(found, "")
     last = found[limit - 1]
-    return Page(found[:limit], str(Place(getattr(last, column), last.pk)))
+    return KeysetPage(found[:limit], str(KeysetPlace(getattr(last, column), last.pk)))

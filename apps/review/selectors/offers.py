@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from apps.review import rules
-from apps.review.selectors.participation import Standing
+from apps.review.selectors.participation import Participation
 from apps.triples import rules as writing
 from apps.triples.enums import State
 from apps.triples.models import Triple
@@ -23,7 +23,7 @@ class Offer(NamedTuple):
         return self.refusal or self.meaning
 
 
-def _disputed(triple: Triple, standing: Standing) -> list[Offer]:
+def _disputed(triple: Triple, standing: Participation) -> list[Offer]:
     flagged_by = f"{standing.flagger} flagged it." if standing.flagger else ""
     return [
         Offer(
@@ -58,7 +58,7 @@ def _disputed(triple: Triple, standing: Standing) -> list[Offer]:
     ]
 
 
-def _accepted(triple: Triple, standing: Standing) -> list[Offer]:
+def _accepted(triple: Triple, standing: Participation) -> list[Offer]:
     offers = [
         Offer(
             "retire",
@@ -80,7 +80,7 @@ def _accepted(triple: Triple, standing: Standing) -> list[Offer]:
     return offers
 
 
-def offers_for(triple: Triple, standing: Standing) -> list[Offer]:
+def offers_for(triple: Triple, standing: Participation) -> list[Offer]:
     """Every way on from this state, allowed ones first; none when the triple has ended for good."""
     if triple.state == State.DISPUTED:
         offers = _disputed(triple, standing)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.review.core.visibility import Part, Phase
-from apps.review.enums import Choice
+from apps.review.core.visibility import Involvement, RoundPhase
+from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.blinding import is_veiled
 from apps.triples.models import Revision, Triple
@@ -24,15 +24,15 @@ def live_verdicts(revision: Revision) -> list[Verdict]:
     )
 
 
-def phase_of(revision: Revision, verdicts: int) -> Phase:
+def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
     """How far the round of a revision is, with so many verdicts that stand."""
     if revision.submitted_at is None:
-        return Phase.WRITING
-    return Phase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else Phase.OPEN
+        return RoundPhase.WRITING
+    return RoundPhase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else RoundPhase.OPEN
 
 
 @dataclass(frozen=True)
-class Standing:
+class Participation:
     """`flagger` is who flagged the closed current round of a disputed triple; `own` is the person's live verdict."""
 
     person: User
@@ -43,7 +43,7 @@ class Standing:
     seat: ReviewSeat | None
     own: Verdict | None
     flag: Verdict | None
-    phase: Phase
+    phase: RoundPhase
     veiled: bool = False
 
     @property
@@ -63,28 +63,28 @@ class Standing:
         return self.wrote_any or self.reviewed_any
 
     @property
-    def part(self) -> Part:
+    def part(self) -> Involvement:
         if self.wrote_any:
-            return Part.AUTHOR
+            return Involvement.AUTHOR
         if self.reviewed_any:
-            return Part.REVIEWER
+            return Involvement.REVIEWER
         if self.is_lead:
-            return Part.LEAD
+            return Involvement.LEAD
         if self.roles & {Role.ANNOTATOR, Role.REVIEWER}:
-            return Part.BYSTANDER
-        return Part.VIEWER
+            return Involvement.BYSTANDER
+        return Involvement.VIEWER
 
 
-def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing:
+def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Participation:
     """What somebody with these roles is to the triple. A part once had stays, whatever the roles are now."""
     revision = triple.revision
     verdicts = live_verdicts(revision)
     phase = phase_of(revision, len(verdicts))
-    flags = [verdict for verdict in verdicts if verdict.choice == Choice.FLAG]
+    flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
     wrote = authors_of(triple)
     seats = list(ReviewSeat.objects.filter(revision__triple=triple, reviewer=person))
     seat = next((s for s in seats if s.revision_id == revision.pk and s.released_at is None), None)
-    return Standing(
+    return Participation(
         person=person,
         roles=roles,
         is_author=person.pk == triple.author_id,
@@ -92,11 +92,11 @@ def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Standing
         reviewed_any=bool(seats),
         seat=seat,
         own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
-        flag=flags[0] if phase is Phase.CLOSED and len(flags) == 1 else None,
+        flag=flags[0] if phase is RoundPhase.CLOSED and len(flags) == 1 else None,
         phase=phase,
         veiled=is_veiled(triple, person),
     )
 
 
-def standing_for(triple: Triple, member: Member) -> Standing:
+def standing_for(triple: Triple, member: Member) -> Participation:
     return standing_of(triple, member.user, member.roles)

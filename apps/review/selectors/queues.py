@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
 from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers_in
 from apps.triples.enums import State
@@ -102,7 +102,7 @@ def offers_to(person: User, project: Project, at: datetime, *, again: bool = Tru
     return []
 
 
-class Tally(NamedTuple):
+class QueueCount(NamedTuple):
     """How many wait, counted up to MOST_COUNTED, and since when the oldest does."""
 
     count: int  # type: ignore[assignment]
@@ -113,15 +113,15 @@ class Tally(NamedTuple):
         return f"{MOST_COUNTED:,} or more" if self.count >= MOST_COUNTED else f"{self.count:,}"
 
 
-def tally(rows: QuerySet, column: str) -> Tally:
+def tally(rows: QuerySet, column: str) -> QueueCount:
     """`rows` must be ordered, oldest first."""
     times = list(rows.values_list(column, flat=True)[:MOST_COUNTED])
-    return Tally(len(times), times[0] if times else None)
+    return QueueCount(len(times), times[0] if times else None)
 
 
-def offered_tally(person: User, project: Project, at: datetime) -> Tally:
+def offered_tally(person: User, project: Project, at: datetime) -> QueueCount:
     """How much this person could pull now."""
-    return tally(_offered(person, project, at), "changed_at") if is_pulled(project) else Tally(0, None)
+    return tally(_offered(person, project, at), "changed_at") if is_pulled(project) else QueueCount(0, None)
 
 
 # To answer ---------------------------------------------------------------------------------------------------------
@@ -129,7 +129,9 @@ def offered_tally(person: User, project: Project, at: datetime) -> Tally:
 
 def _flagged(person: User) -> Exists:
     return Exists(
-        Verdict.objects.filter(revision=OuterRef("current"), reviewer=person, choice=Choice.FLAG, superseded_by=None)
+        Verdict.objects.filter(
+            revision=OuterRef("current"), reviewer=person, choice=VerdictChoice.FLAG, superseded_by=None
+        )
     )
 
 
@@ -217,7 +219,7 @@ def stale_in(project: Project) -> QuerySet[Triple]:
 # Counted for the home page -----------------------------------------------------------------------------------------
 
 
-class Waiting(NamedTuple):
+class QueuedWork(NamedTuple):
     """What waits for one person: how many, counted up to MOST_COUNTED, and when the oldest began to wait."""
 
     word: str
@@ -226,14 +228,14 @@ class Waiting(NamedTuple):
     url_name: str
 
 
-def _both(one: Tally, other: Tally) -> Tally:
+def _both(one: QueueCount, other: QueueCount) -> QueueCount:
     times = [tally.since for tally in (one, other) if tally.since is not None]
-    return Tally(min(one.count + other.count, MOST_COUNTED), min(times, default=None))
+    return QueueCount(min(one.count + other.count, MOST_COUNTED), min(times, default=None))
 
 
-def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[Waiting]:
+def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[QueuedWork]:
     """Reviews, disputes and drafts that wait for this person; for a lead also what to adjudicate and what is stale."""
-    found: list[tuple[str, Tally, str]] = []
+    found: list[tuple[str, QueueCount, str]] = []
     if Role.REVIEWER in roles:
         mine = tally(review_queue(person, project), "opened_at")
         found.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
@@ -244,4 +246,4 @@ def waiting_for(person: User, project: Project, roles: frozenset[str], at: datet
         others = tally(to_adjudicate(person, project), "changed_at")
         found.append(("disputes to adjudicate", others, "review:queue"))
         found.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
-    return [Waiting(word, rows.count, rows.since, url) for word, rows, url in found if rows.count]
+    return [QueuedWork(word, rows.count, rows.since, url) for word, rows, url in found if rows.count]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from django.db.models import Count, QuerySet
 
 from apps.accounts.models import Project, User
-from apps.review.core.visibility import Phase, Sight, sees_answers_to_warnings, sight
-from apps.review.enums import Category, Choice, Reason, Side
+from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
+from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
-from apps.review.selectors.participation import Standing, phase_of
+from apps.review.selectors.participation import Participation, phase_of
 from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
@@ -34,7 +34,7 @@ class VerdictView(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        return self.choice == Choice.FLAG
+        return self.choice == VerdictChoice.FLAG
 
     @property
     def words(self) -> str:
@@ -47,7 +47,7 @@ class RoundView(NamedTuple):
     """One round as one person may see it; what they may not see is not in it."""
 
     revision: Revision
-    phase: Phase
+    phase: RoundPhase
     sight: Sight
     verdicts: list[VerdictView]
     reviewers: list[User]
@@ -76,7 +76,7 @@ def _view(verdict: Verdict, person: User) -> VerdictView:
     )
 
 
-def rounds_of(triple: Triple, standing: Standing) -> list[RoundView]:
+def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
     """The rounds of a triple, oldest first, each cut to what `standing` may see of it."""
     revisions = list(triple.revisions.exclude(submitted_at=None).select_related("author").order_by("number"))
     verdicts: dict[int, list[Verdict]] = defaultdict(list)
@@ -114,7 +114,7 @@ def rounds_of(triple: Triple, standing: Standing) -> list[RoundView]:
     return views
 
 
-def _sees_warnings(standing: Standing, phase: Phase) -> bool:
+def _sees_warnings(standing: Participation, phase: RoundPhase) -> bool:
     return sees_answers_to_warnings(standing.part, phase, veiled=standing.veiled)
 
 
@@ -130,7 +130,7 @@ class FlagCount(NamedTuple):
     revisions: int
 
 
-def _flag_counts(project: Project, side: Side) -> list[FlagCount]:
+def _flag_counts(project: Project, side: RateSide) -> list[FlagCount]:
     found = counted(project).filter(revision__round=FIRST_ROUND)
     rows = (
         found.values_list(PERSON[side])
@@ -145,12 +145,12 @@ def _flag_counts(project: Project, side: Side) -> list[FlagCount]:
 
 def flag_counts_by_author(project: Project) -> list[FlagCount]:
     """Flags that each author's first revisions received, by name."""
-    return _flag_counts(project, Side.AUTHOR)
+    return _flag_counts(project, RateSide.AUTHOR)
 
 
 def flag_counts_by_reviewer(project: Project) -> list[FlagCount]:
     """Flags that each reviewer gave in first rounds, by name."""
-    return _flag_counts(project, Side.REVIEWER)
+    return _flag_counts(project, RateSide.REVIEWER)
 
 
 def resolutions_of(project: Project) -> dict[str, int]:

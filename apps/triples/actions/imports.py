@@ -9,33 +9,33 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
-from apps.corpus.core.import_plans import Plan
+from apps.common.files.tabular import TableFile as File
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.models import Corpus
 from apps.triples.execution.ingest import take_entries
-from apps.triples.formats import Row
-from apps.triples.selectors.entry_comparison import Comparison
+from apps.triples.formats import EntryRecord
+from apps.triples.selectors.entry_comparison import EntryComparison
 
 
 @transaction.atomic
 def import_triples(
     *,
     project: Project,
-    rows: Iterable[Row],
+    rows: Iterable[EntryRecord],
     file: File,
     errors: ErrorList,
     corpus: Corpus | None = None,
     machine: str = "",
     actor: User,
     at: datetime,
-) -> Plan:
+) -> ImportPlan:
     """Take a file's entries in as drafts of `actor`, those that a machine wrote as candidates.
 
     Raises InputErrors, and then nothing is changed. An entry that is there already is left as it is; a file of
     which every entry is leaves no trace.
     """
     Project.objects.select_for_update().get(pk=project.pk)
-    comparison = Comparison(project=project, file=file, errors=errors, corpus=corpus, machine=machine)
+    comparison = EntryComparison(project=project, file=file, errors=errors, corpus=corpus, machine=machine)
     plan = take_entries(comparison, rows, actor=actor, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)

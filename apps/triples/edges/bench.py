@@ -20,25 +20,25 @@ from apps.triples.forms.bench import ALL, BenchForm, Expected, initial_of
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Work, marked, run_checks
 from apps.triples.selectors.retriever_hits import Hits, panel, top_hits
-from apps.triples.selectors.triples import Neighbours, entry_of_block, expected_blocks, neighbours
+from apps.triples.selectors.triples import TripleNeighbours, entry_of_block, expected_blocks, neighbours
 
 MOST_RESULTS = 20
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundBlock:
     entry: SnapshotBlock
     title: str
     pieces: list[Piece]
 
 
 @dataclass(frozen=True)
-class Reading:
+class BlockReading:
     """The block on the page, with its marks when it is an expected one."""
 
     entry: SnapshotBlock
     spans: list[Span]
-    near: Neighbours
+    near: TripleNeighbours
     is_expected: bool = False
 
     @property
@@ -64,13 +64,13 @@ class Bench:
     sought: str = ""
     wanted_block: int | None = None
     notice: str = ""
-    results: list[Found] = field(default_factory=list)
+    results: list[FoundBlock] = field(default_factory=list)
 
     @property
     def expected(self) -> list[Expected]:
         return self.form.expected
 
-    def reading(self) -> Reading | None:
+    def reading(self) -> BlockReading | None:
         """The block that was asked for, or else the first expected one."""
         chosen = {block.row.block: block for block in self.expected if block.entry}
         wanted = self.wanted_block or next(iter(chosen), None)
@@ -78,7 +78,7 @@ class Bench:
         entry = block.entry if block else entry_of_block(self.snapshot, wanted) if wanted else None
         if entry is None:
             return None
-        return Reading(entry, block.spans if block else [], neighbours(entry), is_expected=block is not None)
+        return BlockReading(entry, block.spans if block else [], neighbours(entry), is_expected=block is not None)
 
     def checks(self) -> list[Check]:
         """The checks on what the form holds now, saved or not."""
@@ -111,10 +111,10 @@ class Bench:
         return top_hits(self.project, self.snapshot, self.form["question"].value() or "", self.query)
 
 
-def search(snapshot: Snapshot, sought: str) -> list[Found]:
+def search(snapshot: Snapshot, sought: str) -> list[FoundBlock]:
     """Blocks of the snapshot that hold the words sought, best first, at most `MOST_RESULTS`."""
     return [
-        Found(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
+        FoundBlock(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
         for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)
     ]
 

@@ -9,17 +9,17 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.forms import ImportForm
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import corpora_in, corpus_in
-from apps.corpus.selectors.import_kinds import Example, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.triples.actions.imports import import_triples
 from apps.triples.execution.ingest import plan_entries
-from apps.triples.formats import FORMATS, Row, read_entries
-from apps.triples.selectors.entry_comparison import Comparison
+from apps.triples.formats import FORMATS, EntryRecord, read_entries
+from apps.triples.selectors.entry_comparison import EntryComparison
 
 LONGEST_MACHINE = 200
 
@@ -56,7 +56,7 @@ class TripleImport(ImportKind):
     many = "triples"
     section = "Bench"
     examples = (
-        Example(
+        FormatExample(
             "JSONL",
             "question, expected_answer and the block_id of expected_block are needed. Every entry becomes a draft of"
             " yours; who added or reviewed it elsewhere is kept as the file's word.",
@@ -66,7 +66,7 @@ class TripleImport(ImportKind):
             ' "metadata": {"domain": "security", "difficulty": "easy",\n  "added_by": "Mara Quill",'
             ' "added_at": "2026-11-20",\n  "reviewed_by": ["Jun Hallam", "Sef Arden"],\n  "resolution": "consensus"}}',
         ),
-        Example(
+        FormatExample(
             "YAML",
             "A list of the same. expected_blocks holds several, each with its evidence; match says whether any of them"
             " is enough or all are needed.",
@@ -74,7 +74,7 @@ class TripleImport(ImportKind):
             "      evidence:\n        - rotated at least every twelve months\n    - block_id: sec-9.1\n"
             "  match: any\n  expected_answer: Every twelve months.",
         ),
-        Example(
+        FormatExample(
             "Machine-written",
             "An entry that says so becomes a candidate.",
             '{"question": "…", "expected_block": {"block_id": "…"},\n "expected_answer": "…",\n'
@@ -83,9 +83,9 @@ class TripleImport(ImportKind):
     )
     form_class = TripleImportForm
 
-    def preview(self, project: Project, source: Source, options: dict[str, Any], progress: Progress) -> Plan:
+    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
-        comparison = Comparison(
+        comparison = EntryComparison(
             project=project,
             file=source,
             errors=errors,
@@ -94,7 +94,9 @@ class TripleImport(ImportKind):
         )
         return plan_entries(comparison, _rows(source, errors, options), progress)
 
-    def apply(self, project: Project, source: Source, options: dict[str, Any], *, actor: User, at: datetime) -> Plan:
+    def apply(
+        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> ImportPlan:
         errors = ErrorList()
         return import_triples(
             project=project,
@@ -118,5 +120,5 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     return corpus_in(project, options["corpus"]) if options.get("corpus") else None
 
 
-def _rows(source: Source, errors: ErrorList, options: dict[str, Any]) -> Iterator[Row]:
+def _rows(source: TableFile, errors: ErrorList, options: dict[str, Any]) -> Iterator[EntryRecord]:
     return read_entries(source, errors, format=options["format"])

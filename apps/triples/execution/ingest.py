@@ -9,20 +9,22 @@ from django.db.models import Max
 from apps.accounts.models import User
 from apps.audit.actions import record_all
 from apps.common.database.bulk import reserve_ids
-from apps.corpus.core.import_plans import Plan
+from apps.corpus.core.import_plans import ImportPlan
 from apps.triples.enums import State
-from apps.triples.formats import Row
+from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import ALL, Entry
 from apps.triples.models import ExpectedBlock, ImportedEntry, Revision, Triple
-from apps.triples.selectors.entry_comparison import CANDIDATE, NEW, OWN_ID, UNCHANGED, Change, Comparison
+from apps.triples.selectors.entry_comparison import CANDIDATE, NEW, OWN_ID, UNCHANGED, EntryChange, EntryComparison
 
 WORDS = [NEW, CANDIDATE, UNCHANGED]
 Progress = Callable[[int], None]
 
 
-def plan_entries(comparison: Comparison, rows: Iterable[Row], progress: Progress = lambda done: None) -> Plan:
+def plan_entries(
+    comparison: EntryComparison, rows: Iterable[EntryRecord], progress: Progress = lambda done: None
+) -> ImportPlan:
     """What importing these entries would do; nothing is written."""
-    plan = Plan(WORDS)
+    plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)
         progress(plan.rows)
@@ -31,12 +33,12 @@ def plan_entries(comparison: Comparison, rows: Iterable[Row], progress: Progress
     return plan
 
 
-def take_entries(comparison: Comparison, rows: Iterable[Row], *, actor: User, at: datetime) -> Plan:
+def take_entries(comparison: EntryComparison, rows: Iterable[EntryRecord], *, actor: User, at: datetime) -> ImportPlan:
     """Write the drafts, in the caller's transaction, which has locked the project.
 
     Mistakes are only counted: the caller rolls back.
     """
-    plan = Plan(WORDS)
+    plan = ImportPlan(WORDS)
     writer = _Writer(comparison, actor, at)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)
@@ -47,7 +49,7 @@ def take_entries(comparison: Comparison, rows: Iterable[Row], *, actor: User, at
     return plan
 
 
-def _count(plan: Plan, changes: list[Change]) -> None:
+def _count(plan: ImportPlan, changes: list[EntryChange]) -> None:
     for change in changes:
         entry = change.row.entry
         plan.add(change.word, entry.id or f"line {change.row.record.line}", entry.question, entry.expected_answer)
@@ -56,7 +58,7 @@ def _count(plan: Plan, changes: list[Change]) -> None:
 class _Writer:
     """Writes drafts with their origin, a few hundred in a handful of statements."""
 
-    def __init__(self, comparison: Comparison, actor: User, at: datetime) -> None:
+    def __init__(self, comparison: EntryComparison, actor: User, at: datetime) -> None:
         self.comparison = comparison
         self.actor = actor
         self.at = at
@@ -64,7 +66,7 @@ class _Writer:
         self.keeps_numbers = last is None
         self.last = last or 0
 
-    def write(self, changes: list[Change]) -> None:
+    def write(self, changes: list[EntryChange]) -> None:
         if not changes:
             return
         keys = zip(reserve_ids(Triple, len(changes)), reserve_ids(Revision, len(changes)), changes, strict=True)
@@ -100,7 +102,7 @@ class _Writer:
             self.last += 1
         return self.last
 
-    def _triple(self, triple_id: int, revision_id: int, change: Change) -> Triple:
+    def _triple(self, triple_id: int, revision_id: int, change: EntryChange) -> Triple:
         entry = change.row.entry
         return Triple(
             pk=triple_id,
@@ -119,7 +121,7 @@ class _Writer:
             changed_at=self.at,
         )
 
-    def _revision(self, triple_id: int, revision_id: int, change: Change) -> Revision:
+    def _revision(self, triple_id: int, revision_id: int, change: EntryChange) -> Revision:
         entry = change.row.entry
         return Revision(
             pk=revision_id,
@@ -135,7 +137,7 @@ class _Writer:
             saved_at=self.at,
         )
 
-    def _origin(self, triple_id: int, change: Change) -> ImportedEntry:
+    def _origin(self, triple_id: int, change: EntryChange) -> ImportedEntry:
         entry = change.row.entry
         return ImportedEntry(
             triple_id=triple_id,

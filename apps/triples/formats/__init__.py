@@ -7,25 +7,25 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.triples.formats import jsonl, yaml
-from apps.triples.formats.entry import Entry, Record
+from apps.triples.formats.entry import Entry, TripleRecord
 from apps.triples.formats.reading import entry_of
 from apps.triples.formats.values import as_values
 
 FORMATS = {"jsonl": "JSONL, one entry a line", "yaml": "YAML, a list of entries"}
-_READERS: dict[str, Callable[[Source, ErrorList], Iterator[Record]]] = {"jsonl": jsonl.read, "yaml": yaml.read}
+_READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {"jsonl": jsonl.read, "yaml": yaml.read}
 _WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
 
 
-class Row(NamedTuple):
+class EntryRecord(NamedTuple):
     """An entry and the record it was read from, which knows the lines."""
 
-    record: Record
+    record: TripleRecord
     entry: Entry
 
 
-def read_entries(source: Source, errors: ErrorList, *, format: str) -> Iterator[Row]:
+def read_entries(source: TableFile, errors: ErrorList, *, format: str) -> Iterator[EntryRecord]:
     """The entries of a file in its order, streamed; one that is wrong goes to the list, and reading goes on."""
     for record in _READERS[format](source, errors):
         try:
@@ -33,7 +33,7 @@ def read_entries(source: Source, errors: ErrorList, *, format: str) -> Iterator[
         except InputError as error:
             errors.add(error)
             continue
-        yield Row(record, entry)
+        yield EntryRecord(record, entry)
 
 
 def write_entries(entries: Iterable[Entry], *, format: str) -> Iterator[bytes]:

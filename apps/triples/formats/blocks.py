@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from apps.triples.formats.entry import EntryBlock, Evidence
-from apps.triples.formats.part import Part
+from apps.triples.formats.part import EntryFields
 
 MOST_BLOCKS = 20
 MOST_EVIDENCE = 40
@@ -15,7 +15,7 @@ EVIDENCE = frozenset({"text", "start", "end"})
 _PAGES = re.compile(r"\s*([0-9]{1,9})\s*(?:[-–]\s*([0-9]{1,9})\s*)?\Z")
 
 
-def blocks_of(part: Part) -> tuple[EntryBlock, ...]:
+def blocks_of(part: EntryFields) -> tuple[EntryBlock, ...]:
     """All expected blocks; `expected_block` alone, or the first of `expected_blocks` and said twice."""
     alone = None if part.values.get("expected_block") is None else _block(part.inside("expected_block"))
     listed = part.several("expected_blocks", MOST_BLOCKS)
@@ -36,7 +36,7 @@ def blocks_of(part: Part) -> tuple[EntryBlock, ...]:
     return (_both(part, alone, blocks[0]), *blocks[1:])
 
 
-def _both(part: Part, alone: EntryBlock, first: EntryBlock) -> EntryBlock:
+def _both(part: EntryFields, alone: EntryBlock, first: EntryBlock) -> EntryBlock:
     """The block that is said twice; neither place may contradict the other."""
     for name in ("document_id", "pages", "evidence"):
         one, other = getattr(alone, name), getattr(first, name)
@@ -46,7 +46,7 @@ def _both(part: Part, alone: EntryBlock, first: EntryBlock) -> EntryBlock:
     return first
 
 
-def _block(part: Part) -> EntryBlock:
+def _block(part: EntryFields) -> EntryBlock:
     part.only(BLOCK)
     return EntryBlock(
         block_id=part.outside_id("block_id"),
@@ -56,7 +56,7 @@ def _block(part: Part) -> EntryBlock:
     )
 
 
-def _pages(part: Part) -> tuple[int, int] | None:
+def _pages(part: EntryFields) -> tuple[int, int] | None:
     value = part.values.get("page_range")
     if value is None or value == [None, None]:
         return None
@@ -72,7 +72,7 @@ def _pages(part: Part) -> tuple[int, int] | None:
     return first, last
 
 
-def _page(part: Part, value: object) -> int:
+def _page(part: EntryFields, value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
         return int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**9:
@@ -80,7 +80,7 @@ def _page(part: Part, value: object) -> int:
     return value
 
 
-def _evidence(part: Part) -> tuple[Evidence, ...]:
+def _evidence(part: EntryFields) -> tuple[Evidence, ...]:
     """Passages: a text, texts, or objects that also say where in the block's text they lie."""
     if isinstance(part.values.get("evidence"), str):
         return (_quote(part, part.values["evidence"]),)
@@ -90,7 +90,7 @@ def _evidence(part: Part) -> tuple[Evidence, ...]:
     )
 
 
-def _quote(part: Part, text: str) -> Evidence:
+def _quote(part: EntryFields, text: str) -> Evidence:
     if not text.strip():
         raise part.wrong("evidence", "a passage is empty")
     if len(text) > LONGEST_EVIDENCE:
@@ -98,7 +98,7 @@ def _quote(part: Part, text: str) -> Evidence:
     return Evidence(text)
 
 
-def _place(part: Part) -> Evidence:
+def _place(part: EntryFields) -> Evidence:
     part.only(EVIDENCE)
     text = part.text("text", required=True, limit=LONGEST_EVIDENCE)
     start, end = part.whole("start"), part.whole("end")

@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     snapshot: str = ""
 
 
-class Record(NamedTuple):
+class TripleRecord(NamedTuple):
     """An entry's values as a file gives them, with the lines of its fields by path where the form can tell."""
 
     line: int

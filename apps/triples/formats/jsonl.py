@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source, read_jsonl
-from apps.triples.formats.entry import Record
+from apps.common.files.tabular import TableFile, read_jsonl
+from apps.triples.formats.entry import TripleRecord
 
 
-def read(source: Source, errors: ErrorList) -> Iterator[Record]:
+def read(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
     """The entries of a file in its order; a line that is no object goes to the list, and reading goes on."""
     for line, values in read_jsonl(source, errors):
-        yield Record(line, values)
+        yield TripleRecord(line, values)
 
 
 def line(values: dict[str, Any]) -> bytes:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import Source
-from apps.triples.formats.entry import Record
+from apps.common.files.tabular import TableFile
+from apps.triples.formats.entry import TripleRecord
 
 
-class Part(Fields):
+class EntryFields(Fields):
     """The fields of an entry, or of an object inside of it. Faults name the whole path and the field's own line."""
 
-    def __init__(self, source: Source, record: Record, values: dict[str, Any], prefix: str = "") -> None:
+    def __init__(self, source: TableFile, record: TripleRecord, values: dict[str, Any], prefix: str = "") -> None:
         super().__init__(source, record.line, values)
         self.record = record
         self.prefix = prefix
@@ -32,16 +32,16 @@ class Part(Fields):
             if field not in known:
                 raise self.wrong(field, f"unknown field; known are {', '.join(sorted(known))}")
 
-    def inside(self, field: str, value: object = None, place: str = "") -> Part:
+    def inside(self, field: str, value: object = None, place: str = "") -> EntryFields:
         """The object in `field`, or one of the list in it."""
         value = self.values.get(field) if value is None else value
         if not isinstance(value, dict):
             raise self.wrong(field, "must be an object with fields of its own")
-        return Part(self.source, self.record, value, f"{self.prefix}{field}{place}.")
+        return EntryFields(self.source, self.record, value, f"{self.prefix}{field}{place}.")
 
-    def inside_or_empty(self, field: str) -> Part:
+    def inside_or_empty(self, field: str) -> EntryFields:
         """The object in `field`, or one without fields where nothing stands."""
-        return Part(self.source, self.record, {}) if self.values.get(field) is None else self.inside(field)
+        return EntryFields(self.source, self.record, {}) if self.values.get(field) is None else self.inside(field)
 
     def several(self, field: str, most: int) -> list[Any]:
         """The list in `field`, of at most `most`; nothing there is an empty one."""

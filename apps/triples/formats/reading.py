@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.triples.formats.blocks import blocks_of
-from apps.triples.formats.entry import ALL, ANY, Entry, Record
-from apps.triples.formats.part import Part
+from apps.triples.formats.entry import ALL, ANY, Entry, TripleRecord
+from apps.triples.formats.part import EntryFields
 
 LONGEST_QUESTION = 2_000
 LONGEST_ANSWER = 8_000
@@ -43,9 +43,9 @@ MACHINE = frozenset({"by", "adopted_by"})
 SNAPSHOT = frozenset({"corpus", "digest"})
 
 
-def entry_of(source: Source, record: Record) -> Entry:
+def entry_of(source: TableFile, record: TripleRecord) -> Entry:
     """The entry of a record. Raises InputError for the first field that is not as it should be."""
-    part = Part(source, record, record.values)
+    part = EntryFields(source, record, record.values)
     part.only(ENTRY)
     metadata = part.inside_or_empty("metadata")
     metadata.only(METADATA)
@@ -76,19 +76,19 @@ def entry_of(source: Source, record: Record) -> Entry:
     )
 
 
-def _match(part: Part) -> str:
+def _match(part: EntryFields) -> str:
     word = part.word("match") or ANY
     if word not in (ANY, ALL):
         raise part.wrong("match", "is any, when each block alone answers, or all, when every one is needed")
     return word
 
 
-def _machine(metadata: Part) -> Part | None:
+def _machine(metadata: EntryFields) -> EntryFields | None:
     value = metadata.values.get("machine_written")
     if value is None or value is False:
         return None
     if value is True:
-        return Part(metadata.source, metadata.record, {})
+        return EntryFields(metadata.source, metadata.record, {})
     if not isinstance(value, dict):
         raise metadata.wrong("machine_written", "is true, false, or an object with by: what wrote it")
     inside = metadata.inside("machine_written")
@@ -96,7 +96,7 @@ def _machine(metadata: Part) -> Part | None:
     return inside
 
 
-def _reviewers(metadata: Part) -> tuple[str, ...]:
+def _reviewers(metadata: EntryFields) -> tuple[str, ...]:
     names = metadata.words("reviewed_by")
     if len(names) > MOST_REVIEWERS or any(len(name) > LONGEST_WORD for name in names):
         raise metadata.wrong("reviewed_by", f"holds at most {MOST_REVIEWERS} names of {LONGEST_WORD} characters")

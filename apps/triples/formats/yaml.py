@@ -16,8 +16,8 @@ from yaml import events as made
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source, read_lines
-from apps.triples.formats.entry import Record
+from apps.common.files.tabular import TableFile, read_lines
+from apps.triples.formats.entry import TripleRecord
 
 MOST_NODES = 5_000
 TEXT_TAG = "tag:yaml.org,2002:str"
@@ -32,7 +32,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Feed:
     """A file as the parser takes it: line by line, each checked by our own reader."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TableFile) -> None:
         self._lines = read_lines(source)
 
     def read(self, size: int = -1) -> bytes:
@@ -41,7 +41,7 @@ class _Feed:
         return b""
 
 
-def read(source: Source, errors: ErrorList) -> Iterator[Record]:
+def read(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
     """The entries of a file. A file that is no YAML from some line on is raised there: nothing after it can be read."""
     parsed = _Events(source)
     found = False
@@ -60,7 +60,7 @@ def read(source: Source, errors: ErrorList) -> Iterator[Record]:
 class _Events:
     """The parser's events, its own faults told as ours."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TableFile) -> None:
         self.source = source
         self._events = yaml.parse(_Feed(source), Loader=_Loader)
 
@@ -78,7 +78,7 @@ class _Events:
             raise self.source.error(None, "", "", said) from error
 
 
-def _entry(events: _Events, event: Any, errors: ErrorList) -> Iterator[Record]:
+def _entry(events: _Events, event: Any, errors: ErrorList) -> Iterator[TripleRecord]:
     """The record that begins with `event`; a fault in it goes to the list once it is read to its end."""
     building = _Building(events)
     line = event.start_mark.line + 1
@@ -88,7 +88,7 @@ def _entry(events: _Events, event: Any, errors: ErrorList) -> Iterator[Record]:
     elif not isinstance(value, dict):
         errors.add(events.source.error(line, "", value, "an entry is a list item with fields of its own"))
     else:
-        yield Record(line, value, building.lines)
+        yield TripleRecord(line, value, building.lines)
 
 
 def _line(event: Any) -> int:

@@ -17,7 +17,7 @@ from apps.queries.models import Source
 from apps.triples.core.evidence import Span, moved, quoted, spans_of
 from apps.triples.core.warning_answers import answers_in
 from apps.triples.enums import RetireReason
-from apps.triples.forms.block_fieldset import BIGGEST, Row, RowsWidget
+from apps.triples.forms.block_fieldset import BIGGEST, RowsWidget, SentBlock
 from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from apps.triples.selectors.listing import Narrowing, states
@@ -35,7 +35,7 @@ WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
 class Expected:
     """An expected block as the form holds it now, right or wrong: what to draw, and what is to be said against it."""
 
-    row: Row
+    row: SentBlock
     entry: SnapshotBlock | None
     spans: list[Span] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ class BenchForm(KaratForm):
     @cached_property
     def expected(self) -> list[Expected]:
         """The expected blocks in their order, whatever is wrong with them."""
-        rows: list[Row] = (self["blocks"].value() or [])[: MOST_BLOCKS + 1]
+        rows: list[SentBlock] = (self["blocks"].value() or [])[: MOST_BLOCKS + 1]
         entries = entries_of_blocks(self.snapshot, [row.block for row in rows])
         pinned = BlockVersion.objects.in_bulk(
             [row.pinned for row in rows if row.pinned and row.block in entries and not _is_current(row, entries)]
@@ -149,11 +149,11 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _is_current(row: Row, entries: dict[int, SnapshotBlock]) -> bool:
+def _is_current(row: SentBlock, entries: dict[int, SnapshotBlock]) -> bool:
     return entries[row.block].version_id == row.pinned
 
 
-def _expected(row: Row, entry: SnapshotBlock | None, pinned: BlockVersion | None) -> Expected:
+def _expected(row: SentBlock, entry: SnapshotBlock | None, pinned: BlockVersion | None) -> Expected:
     """Read one row: pasted passages found in the text, marks on an older text moved to the text of the snapshot."""
     if entry is None:
         fault = "An expected block is not in the newest snapshot. Take it away or choose another."
@@ -178,7 +178,7 @@ def _read_spans(text: str) -> list[Span] | str:
     return spans if len(spans) <= MOST_SPANS else f"No more than {MOST_SPANS} passages of a block can be marked."
 
 
-def _pasted(row: Row, entry: SnapshotBlock) -> Expected:
+def _pasted(row: SentBlock, entry: SnapshotBlock) -> Expected:
     lines = [line.strip() for line in row.evidence[:MOST_EVIDENCE].splitlines() if line.strip()]
     if len(lines) > MOST_SPANS:
         return Expected(row, entry, faults=[f"No more than {MOST_SPANS} passages of a block can be marked."])
@@ -201,7 +201,7 @@ def initial_of(revision: Revision, blocks: list[ExpectedBlock]) -> dict[str, Any
         "seen_version": triple.edit_version,
         "corpus": triple.snapshot.corpus_id,
         "blocks": [
-            Row(block.version.block_id, block.version_id, json.dumps([list(span) for span in block.spans]))
+            SentBlock(block.version.block_id, block.version_id, json.dumps([list(span) for span in block.spans]))
             for block in blocks
         ],
     }

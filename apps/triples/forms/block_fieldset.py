@@ -12,7 +12,7 @@ from django.http import QueryDict
 BIGGEST = 2**63 - 1
 
 
-class Row(NamedTuple):
+class SentBlock(NamedTuple):
     """One expected block as it was sent, nothing of it checked.
 
     `spans` is JSON. `evidence` holds the same passages as text, one a line, for whoever pastes them: it counts when
@@ -36,11 +36,11 @@ def whole(text: str) -> int | None:
     return int(text) if is_number and int(text) <= BIGGEST else None
 
 
-def rows_of(data: QueryDict) -> list[Row]:
+def rows_of(data: QueryDict) -> list[SentBlock]:
     """The rows that were sent, each block once. A block that is no number is left out."""
     ids = dict.fromkeys(block for text in data.getlist("block") if (block := whole(text)) is not None)
     return [
-        Row(
+        SentBlock(
             block,
             whole(data.get(f"pinned-{block}", "")),
             data.get(f"spans-{block}", "") or "[]",
@@ -54,7 +54,7 @@ def rows_of(data: QueryDict) -> list[Row]:
 class RowsWidget(forms.Widget):
     """Reads the rows; the page draws them with triples/_chosen.html."""
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[Row]:
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SentBlock]:
         return rows_of(data)
 
 

@@ -14,7 +14,7 @@ from apps.triples import rules
 from apps.triples.edges.bench import Bench, bench_of, render_bench
 from apps.triples.edges.writing import query_of, snapshot_for
 from apps.triples.forms.bench import BenchForm
-from apps.triples.forms.block_fieldset import Row, whole
+from apps.triples.forms.block_fieldset import SentBlock, whole
 from apps.triples.pages.audience import READERS, WRITERS, words_sought
 from apps.triples.selectors.triples import (
     entry_of_block,
@@ -46,7 +46,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
         "seen_version": 0,
         "corpus": snapshot.corpus_id,
         "key": uuid4().hex,
-        "blocks": [Row(expected)] if expected else [],
+        "blocks": [SentBlock(expected)] if expected else [],
     }
     form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else {}))
     page = Bench(project, member_of(request).user, snapshot, form, query=query, wanted_block=wanted)

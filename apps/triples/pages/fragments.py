@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
-from apps.queries.selectors import Filters, live_queries, narrowed
-from apps.triples.edges.bench import Bench, Reading, context_of, search
+from apps.queries.selectors import QueryFilters, live_queries, narrowed
+from apps.triples.edges.bench import Bench, BlockReading, context_of, search
 from apps.triples.edges.writing import query_of, snapshot_or_404, started_draft
 from apps.triples.forms.bench import BenchForm
 from apps.triples.forms.block_fieldset import changed
@@ -40,7 +40,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
 def queries(request: HttpRequest, project: Project) -> HttpResponse:
     """Imported queries with the typed words, to start a triple from."""
     sought = words_sought(request)
-    found = narrowed(live_queries(project), Filters(text=sought))[:MOST_QUERIES] if sought else []
+    found = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
     return render(request, "triples/_queries.html", {"queries": found, "sought": sought, "project": project})
 
 
@@ -57,7 +57,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
         spans = [(int(start), int(end)) for start, end in json.loads(marks or "[]")]
     except (ValueError, TypeError, OverflowError):
         spans = []
-    reading = Reading(entry, spans, neighbours(entry), is_expected=marks is not None)
+    reading = BlockReading(entry, spans, neighbours(entry), is_expected=marks is not None)
     return render(request, "triples/_block.html", {"reading": reading, "swapped": True, "project": project})
 
 

@@ -31,7 +31,7 @@ def candidate_in(project: Project, pk: int) -> Triple:
     return triple
 
 
-class Page(NamedTuple):
+class CandidatePage(NamedTuple):
     """One page of candidates. `after` and `before` are the numbers to ask the next and the former page with."""
 
     rows: list[Triple]
@@ -39,16 +39,16 @@ class Page(NamedTuple):
     before: int | None
 
 
-def page_of(project: Project, *, after: int = 0, before: int = 0) -> Page:
+def page_of(project: Project, *, after: int = 0, before: int = 0) -> CandidatePage:
     """The page behind number `after`, or the one in front of number `before`."""
     found = candidates_of(project)
     if before:
         rows = list(found.filter(number__lt=before).order_by("-number")[: PER_PAGE + 1])
         more, rows = len(rows) > PER_PAGE, rows[:PER_PAGE][::-1]
-        return Page(rows, rows[-1].number if rows else None, rows[0].number if more else None)
+        return CandidatePage(rows, rows[-1].number if rows else None, rows[0].number if more else None)
     rows = list(found.filter(number__gt=after)[: PER_PAGE + 1])
     more, rows = len(rows) > PER_PAGE, rows[:PER_PAGE]
-    return Page(rows, rows[-1].number if more else None, rows[0].number if rows and after else None)
+    return CandidatePage(rows, rows[-1].number if more else None, rows[0].number if rows and after else None)
 
 
 def next_candidate(project: Project, number: int) -> Triple | None:

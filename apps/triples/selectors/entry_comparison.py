@@ -10,14 +10,14 @@ from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
+from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.triples.core.evidence import spans_of
 from apps.triples.enums import ENDED
-from apps.triples.formats import Row
+from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import EntryBlock, Evidence
 from apps.triples.models import ImportedEntry, Triple
 from apps.triples.selectors.draft_checks import BlockChoice
@@ -38,11 +38,11 @@ class Pinned(NamedTuple):
     text: str
 
 
-class Change(NamedTuple):
+class EntryChange(NamedTuple):
     """One entry against what is there. What follows `word` is what its draft has to be made of."""
 
     word: str
-    row: Row
+    row: EntryRecord
     snapshot: Snapshot
     blocks: tuple[BlockChoice, ...]
     digest: str
@@ -50,7 +50,7 @@ class Change(NamedTuple):
     query_id: int | None = None
 
 
-class Comparison:
+class EntryComparison:
     """The entries of one file against one project.
 
     `corpus` is that of entries which name no snapshot the project has. `machine` names what wrote every entry of the
@@ -72,7 +72,7 @@ class Comparison:
         self.first_lines: dict[str, int] = {}
         self._snapshot_named = lru_cache(maxsize=64)(self._find_snapshot)
 
-    def changes(self, rows: Iterable[Row]) -> Iterator[list[Change]]:
+    def changes(self, rows: Iterable[EntryRecord]) -> Iterator[list[EntryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
             found = _Chunk(self, chunk)
             compared = []
@@ -83,7 +83,7 @@ class Comparison:
                     self.errors.add(error)
             yield found.told_apart(compared)
 
-    def snapshot_of(self, row: Row) -> Snapshot:
+    def snapshot_of(self, row: EntryRecord) -> Snapshot:
         """The snapshot that the entry names, or else the newest one of its corpus."""
         entry = row.entry
         snapshot = self._snapshot_named(entry.snapshot, "" if self.corpus else entry.corpus) or self.newest
@@ -99,14 +99,14 @@ class Comparison:
             return snapshot
         return known.filter(corpus__slug=corpus).order_by("-frozen_at", "-pk").first() if corpus else None
 
-    def wrong(self, row: Row, field: str, value: object, message: str) -> InputError:
+    def wrong(self, row: EntryRecord, field: str, value: object, message: str) -> InputError:
         line = row.record.lines.get(field, row.record.line)
         return self.file.error(line, field, value, message)
 
-    def warn(self, row: Row, field: str, value: object, message: str) -> None:
+    def warn(self, row: EntryRecord, field: str, value: object, message: str) -> None:
         self.errors.warn(self.wrong(row, field, value, message))
 
-    def refuse_twice(self, row: Row, key: str, field: str, what: str) -> None:
+    def refuse_twice(self, row: EntryRecord, key: str, field: str, what: str) -> None:
         first = self.first_lines.setdefault(key, row.record.line)
         if first != row.record.line:
             raise self.wrong(row, field, row.entry.id, f"{what} stands twice in the file, first in line {first}")
@@ -134,7 +134,7 @@ def _foreign_ids(project: Project) -> dict[str, int]:
 class _Chunk:
     """A few hundred rows with everything that is needed to compare them, read at once."""
 
-    def __init__(self, whole: Comparison, rows: list[Row]) -> None:
+    def __init__(self, whole: EntryComparison, rows: list[EntryRecord]) -> None:
         self.whole = whole
         self.project = whole.project
         self.pinned = self._pinned(rows)
@@ -142,7 +142,7 @@ class _Chunk:
         queries = Query.objects.filter(project=self.project, outside_id__in=ids) if ids else Query.objects.none()
         self.queries = dict(queries.values_list("outside_id", "pk"))
 
-    def _pinned(self, rows: list[Row]) -> dict[tuple[int, str], Pinned]:
+    def _pinned(self, rows: list[EntryRecord]) -> dict[tuple[int, str], Pinned]:
         """The blocks that the rows name, by snapshot and id. A row without a snapshot is refused by `change`."""
         wanted: dict[int, set[str]] = {}
         for row in rows:
@@ -166,7 +166,7 @@ class _Chunk:
                 found[snapshot_id, outside] = Pinned(version, document, pages, text)
         return found
 
-    def change(self, row: Row) -> Change:
+    def change(self, row: EntryRecord) -> EntryChange:
         """The entry as a new draft. Raises InputError for what the project does not know."""
         entry, whole = row.entry, self.whole
         if entry.id:
@@ -192,7 +192,7 @@ class _Chunk:
         )
         whole.refuse_twice(row, digest, "question", "this entry")
         is_machine = bool(whole.machine) or entry.is_machine_written
-        return Change(
+        return EntryChange(
             word=CANDIDATE if is_machine else NEW,
             row=row,
             snapshot=snapshot,
@@ -202,7 +202,7 @@ class _Chunk:
             query_id=self._query(row),
         )
 
-    def _choice(self, row: Row, block: EntryBlock, path: str, snapshot: Snapshot) -> BlockChoice:
+    def _choice(self, row: EntryRecord, block: EntryBlock, path: str, snapshot: Snapshot) -> BlockChoice:
         whole = self.whole
         pinned = self.pinned.get((snapshot.pk, block.block_id))
         if pinned is None:
@@ -221,7 +221,9 @@ class _Chunk:
         )
         return BlockChoice(pinned.version_id, spans)
 
-    def _span(self, row: Row, passage: Evidence, path: str, block: EntryBlock, pinned: Pinned) -> tuple[int, int]:
+    def _span(
+        self, row: EntryRecord, passage: Evidence, path: str, block: EntryBlock, pinned: Pinned
+    ) -> tuple[int, int]:
         if passage.start is not None and pinned.text[passage.start : passage.end] == passage.text:
             return passage.start, passage.start + len(passage.text)
         [span] = spans_of(pinned.text, [passage.text])
@@ -233,7 +235,7 @@ class _Chunk:
             self.whole.warn(row, f"{path}.start", passage.start, said)
         return span
 
-    def _source(self, row: Row) -> int | None:
+    def _source(self, row: EntryRecord) -> int | None:
         entry, known = row.entry, self.whole.sources
         if entry.difficulty and entry.difficulty not in Difficulty.values:
             said = f"unknown difficulty; known are {', '.join(Difficulty.values)}"
@@ -243,13 +245,13 @@ class _Chunk:
             raise self.whole.wrong(row, "metadata.source", entry.source, said)
         return known.get(entry.source)
 
-    def _query(self, row: Row) -> int | None:
+    def _query(self, row: EntryRecord) -> int | None:
         wanted = row.entry.query_id
         if wanted and wanted not in self.queries:
             raise self.whole.wrong(row, "query_id", wanted, "no query of this project has this id")
         return self.queries.get(wanted)
 
-    def told_apart(self, changes: list[Change]) -> list[Change]:
+    def told_apart(self, changes: list[EntryChange]) -> list[EntryChange]:
         """The changes, those marked as unchanged that came in before or that a live triple says word for word."""
         digests = {change.digest for change in changes}
         before = ImportedEntry.objects.filter(triple__project=self.project, digest__in=digests)
@@ -267,7 +269,7 @@ class _Chunk:
             told.append(change)
         return told
 
-    def _worded_alike(self, changes: list[Change]) -> set[str]:
+    def _worded_alike(self, changes: list[EntryChange]) -> set[str]:
         asked = self.whole.asked
         folded = (_folded(change.row.entry.question) for change in changes)
         numbers = {asked[question] for question in folded if question in asked}
@@ -279,7 +281,7 @@ class _Chunk:
             for triple in triples.select_related("current").prefetch_related(WITH_BLOCKS)
         }
 
-    def _notice(self, change: Change) -> None:
+    def _notice(self, change: EntryChange) -> None:
         """Say what is worth knowing of a new entry, and refuse an id that names other words here."""
         row, entry, whole = change.row, change.row.entry, self.whole
         if entry.id in whole.foreign:

@@ -30,7 +30,7 @@ class Narrowing(NamedTuple):
     words: str = ""
 
 
-class Page(NamedTuple):
+class TriplePage(NamedTuple):
     """`older` is the number behind which the next page begins, None on the last.
 
     `looked_to` is set when nothing or little was found because only a stretch was looked through: the lowest number
@@ -42,7 +42,7 @@ class Page(NamedTuple):
     looked_to: int | None = None
 
 
-def page_of(member: Member, narrowing: Narrowing, *, before: int | None = None) -> Page:
+def page_of(member: Member, narrowing: Narrowing, *, before: int | None = None) -> TriplePage:
     """The page of what `member` may find that begins behind the number `before`, or with the newest."""
     found = _narrowed(member, narrowing)
     start = _start(member, before) if _is_searched(narrowing) else before
@@ -57,8 +57,8 @@ def page_of(member: Member, narrowing: Narrowing, *, before: int | None = None) 
     named = _by_number(member, narrowing) if before is None else []
     shown = named + [triple for triple in rows[:PER_PAGE] if triple not in named]
     if len(rows) > PER_PAGE:
-        return Page(shown, rows[PER_PAGE - 1].number)
-    return Page(shown, lowest, lowest) if lowest > 1 else Page(shown, None)
+        return TriplePage(shown, rows[PER_PAGE - 1].number)
+    return TriplePage(shown, lowest, lowest) if lowest > 1 else TriplePage(shown, None)
 
 
 def _start(member: Member, before: int | None) -> int:

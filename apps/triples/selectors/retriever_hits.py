@@ -39,7 +39,7 @@ class Finder(NamedTuple):
 
 
 @dataclass
-class Hit:
+class RetrieverHit:
     """A block with everybody who found it."""
 
     entry: SnapshotBlock
@@ -59,7 +59,7 @@ class Hit:
 class Hits:
     """The blocks found, best first; who was asked for what; and who has no index of the snapshot yet."""
 
-    rows: list[Hit]
+    rows: list[RetrieverHit]
     asked: list[str]
     silent: list[str]
     text: str
@@ -79,11 +79,11 @@ def top_hits(project: Project, snapshot: Snapshot, text: str, query: Query | Non
     text = text.strip() or (query.text if query else "")
     tops = _tops(project, snapshot, text, query, depth)
     entries = _entries(snapshot, {position for _, top in tops.found for position in top})
-    hits: dict[int, Hit] = {}
+    hits: dict[int, RetrieverHit] = {}
     for name, top in tops.found:
         for rank, position in enumerate(top, start=1):
             if position in entries:
-                hits.setdefault(position, Hit(entries[position])).finders.append(Finder(name, rank))
+                hits.setdefault(position, RetrieverHit(entries[position])).finders.append(Finder(name, rank))
     rows = sorted(hits.values(), key=lambda hit: (-hit.weight, hit.entry.position))
     return Hits(rows, [name for name, _ in tops.found], tops.silent, text)
 

@@ -56,7 +56,7 @@ def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedBlock:
     """An expected block as it is pinned, and as another snapshot has it. `new` is None when it is gone there.
 
     `spans` are the marked passages where the new text says them, None in place of one that it does not say.
@@ -102,7 +102,7 @@ class Compared:
         return changed_spans(self.pieces, "ins")
 
 
-def compared(revision: Revision, snapshot: Snapshot) -> list[Compared]:
+def compared(revision: Revision, snapshot: Snapshot) -> list[ComparedBlock]:
     """Each expected block of `revision` beside its text in `snapshot`. Two queries."""
     old = expected_blocks(revision)
     entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=[block.version.block_id for block in old])
@@ -110,10 +110,10 @@ def compared(revision: Revision, snapshot: Snapshot) -> list[Compared]:
     return [_compare(block, new.get(block.version.block_id)) for block in old]
 
 
-def _compare(block: ExpectedBlock, new: BlockVersion | None) -> Compared:
+def _compare(block: ExpectedBlock, new: BlockVersion | None) -> ComparedBlock:
     spans: list[Span] = [(start, end) for start, end in block.spans]
     if new is None:
-        return Compared(block, None, (None,) * len(spans))
+        return ComparedBlock(block, None, (None,) * len(spans))
     if new.text == block.version.text:
-        return Compared(block, new, tuple(spans))
-    return Compared(block, new, tuple(placed(block.version.text, spans, new.text)))
+        return ComparedBlock(block, new, tuple(spans))
+    return ComparedBlock(block, new, tuple(placed(block.version.text, spans, new.text)))

@@ -131,19 +131,19 @@ def newest_snapshot_of_block(project: Project, block_id: int) -> Snapshot | None
     return newest_snapshot(project, corpus) if corpus is not None else None
 
 
-class Neighbours(NamedTuple):
+class TripleNeighbours(NamedTuple):
     before: int | None
     after: int | None
 
 
-def neighbours(entry: SnapshotBlock) -> Neighbours:
+def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
     """Ids of the blocks before and after in the order of the snapshot."""
     near = dict(
         SnapshotBlock.objects.filter(
             snapshot_id=entry.snapshot_id, position__in=[entry.position - 1, entry.position + 1]
         ).values_list("position", "block_id")
     )
-    return Neighbours(near.get(entry.position - 1), near.get(entry.position + 1))
+    return TripleNeighbours(near.get(entry.position - 1), near.get(entry.position + 1))
 
 
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from apps.goldsets.formats.content import BlockRow, GradeRow, QueryRow
+from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow
 from apps.goldsets.formats.folder import write_folder
 from tests.elsewhere import TEXTS
 from tests.goldsets.content import ListContent, snapshot_facts
@@ -29,8 +29,8 @@ GRADES = [
     ("Q9", "b", 2),
 ]
 CONTENT = ListContent(
-    query_rows=[QueryRow(key, text, domain=domain, split=split) for key, (text, split, domain) in QUESTIONS.items()],
-    block_rows=[BlockRow(key, "house", key.upper(), text) for key, text in TEXTS.items()],
+    query_rows=[FrozenQuery(key, text, domain=domain, split=split) for key, (text, split, domain) in QUESTIONS.items()],
+    block_rows=[FrozenBlock(key, "house", key.upper(), text) for key, text in TEXTS.items()],
     grade_rows=[
         GradeRow(query, block, grade, QUESTIONS[query][1], query_text=QUESTIONS[query][0])
         for query, block, grade in GRADES
@@ -49,9 +49,9 @@ def many_questions(count: int, *, on_walls: int = 0) -> ListContent:
     ids = [f"Q{number:03}" for number in range(count)]
     return ListContent(
         query_rows=[
-            QueryRow(key, key, split="dev", domain="walls" if number < on_walls else "keys")
+            FrozenQuery(key, key, split="dev", domain="walls" if number < on_walls else "keys")
             for number, key in enumerate(ids)
         ],
-        block_rows=[BlockRow("a", "house", "A", "a")],
+        block_rows=[FrozenBlock("a", "house", "A", "a")],
         grade_rows=[GradeRow(key, "a", 1, "dev", query_text=key) for key in ids],
     )

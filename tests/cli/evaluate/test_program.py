@@ -4,15 +4,15 @@ import pytest
 
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import Asked, RemoteError
-from apps.retrieval.core.engines.remote.base import Hit
+from apps.retrieval.core.engines.remote import RemoteError, RemoteQuery
+from apps.retrieval.core.engines.remote.base import RemoteHit
 
 PYTHON = sys.executable
 
 
 def ask(line, text="red key", k=10):
     engine = CommandEngine(line)
-    return engine.read(run_command(engine.request(Asked("Q1", text), k), seconds=10)).hits
+    return engine.read(run_command(engine.request(RemoteQuery("Q1", text), k), seconds=10)).hits
 
 
 def prints(code: str) -> str:
@@ -20,29 +20,29 @@ def prints(code: str) -> str:
 
 
 def test_places_are_filled_in_one_pass_and_no_shell_reads_them():
-    request = CommandEngine("find --id={query_id} -n {k} {query}").request(Asked("Q7", "a; rm {k} 'b'"), 5)
+    request = CommandEngine("find --id={query_id} -n {k} {query}").request(RemoteQuery("Q7", "a; rm {k} 'b'"), 5)
 
     assert request.path.split("\0") == ["find", "--id=Q7", "-n", "5", "a; rm {k} 'b'"]
     assert request.body is None
 
 
 def test_without_a_place_the_words_come_on_standard_input():
-    assert ask(prints("print(input().upper())")) == [Hit("RED KEY", None)]
+    assert ask(prints("print(input().upper())")) == [RemoteHit("RED KEY", None)]
 
 
 def test_one_id_a_line_keeps_its_order():
-    assert ask(prints("print('b\\na')") + " {query}") == [Hit("b", None), Hit("a", None)]
+    assert ask(prints("print('b\\na')") + " {query}") == [RemoteHit("b", None), RemoteHit("a", None)]
 
 
 def test_ids_come_with_scores_behind_a_tab():
-    assert ask(prints("print('b\\t2.5\\na\\t1')")) == [Hit("b", 2.5), Hit("a", 1.0)]
+    assert ask(prints("print('b\\t2.5\\na\\t1')")) == [RemoteHit("b", 2.5), RemoteHit("a", 1.0)]
 
 
 @pytest.mark.parametrize(
     ("printed", "hits"),
     [
-        ("['b', 7]", [Hit("b", None), Hit("7", None)]),
-        ("[{'id': 'b', 'score': 2}, {'id': 'a'}]", [Hit("b", 2.0), Hit("a", None)]),
+        ("['b', 7]", [RemoteHit("b", None), RemoteHit("7", None)]),
+        ("[{'id': 'b', 'score': 2}, {'id': 'a'}]", [RemoteHit("b", 2.0), RemoteHit("a", None)]),
         ("[]", []),
     ],
 )
@@ -56,7 +56,7 @@ def test_a_third_column_is_refused_with_its_line():
 
 
 def test_only_a_line_feed_ends_a_line():
-    assert ask(prints("print('b\\u2028c\\r\\na')")) == [Hit("b\u2028c", None), Hit("a", None)]
+    assert ask(prints("print('b\\u2028c\\r\\na')")) == [RemoteHit("b\u2028c", None), RemoteHit("a", None)]
     with pytest.raises(RemoteError, match="The id of item 1 holds a character that no id can hold"):
         ask(prints("print('b\\ra\\rc')"))
 
@@ -75,7 +75,7 @@ def test_a_program_that_takes_too_long_is_ended():
     engine = CommandEngine(prints("import time; time.sleep(60)"))
 
     with pytest.raises(RemoteError, match=r"had not ended after 0\.2 seconds"):
-        run_command(engine.request(Asked("Q1", "x"), 1), seconds=0.2)
+        run_command(engine.request(RemoteQuery("Q1", "x"), 1), seconds=0.2)
 
 
 def test_a_program_that_is_not_there_ends_the_run():

@@ -5,7 +5,7 @@ import pytest
 
 from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
-from apps.goldsets.formats.content import GradeRow, QueryRow
+from apps.goldsets.formats.content import FrozenQuery, GradeRow
 from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
@@ -64,7 +64,7 @@ def test_grades_become_columns_in_the_order_of_the_queries(release_folder):
 
 def test_a_cell_that_a_spreadsheet_would_run_comes_back_as_it_was(tmp_path):
     content = ListContent(
-        query_rows=[QueryRow("Q1", "=1+1", split="dev")],
+        query_rows=[FrozenQuery("Q1", "=1+1", split="dev")],
         grade_rows=[GradeRow("Q1", "-b", 1, "dev", query_text="=1+1")],
     )
     found = read_release(write_release(tmp_path / "cells", "csv", content=content))
@@ -91,7 +91,7 @@ def test_a_split_that_is_not_there_is_refused_with_those_that_are(release_folder
 
 
 def test_a_release_without_grades_is_refused(tmp_path):
-    folder = write_release(tmp_path / "empty", content=ListContent(query_rows=[QueryRow("Q1", "key")]))
+    folder = write_release(tmp_path / "empty", content=ListContent(query_rows=[FrozenQuery("Q1", "key")]))
 
     with pytest.raises(NotAnExport, match="holds no grades"):
         read_release(folder)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from apps.cli.evaluate.answers import Answer, AnswerFile, OtherRun
+from apps.cli.evaluate.answers import AnswerFile, OtherRun, SystemAnswer
 from apps.cli.evaluate.release import read_release
 from apps.cli.evaluate.retrieval import ask_release
 from apps.common.errors import InputError
@@ -51,7 +51,7 @@ def test_ties_stand_by_id_descending(port, queries, file):
 
 
 def test_a_stopped_run_goes_on_where_it_was(port, queries, file):
-    file.add([Answer("Q1", (("kept", 9.0),), 0.5)])
+    file.add([SystemAnswer("Q1", (("kept", 9.0),), 0.5)])
     told = []
 
     outcome = ask_release(endpoint(port), queries, file, k=10, pace=QUICK, told=lambda *now: told.append(now))
@@ -62,7 +62,7 @@ def test_a_stopped_run_goes_on_where_it_was(port, queries, file):
 
 
 def test_a_line_that_a_kill_cut_short_is_asked_again(port, queries, file):
-    file.add([Answer("Q1", (("kept", 9.0),), 0.5)])
+    file.add([SystemAnswer("Q1", (("kept", 9.0),), 0.5)])
     with file.path.open("a") as stream:
         stream.write('{"query_id": "Q2", "hi')
 
@@ -86,7 +86,7 @@ def test_what_no_other_query_would_pass_stops_the_run(port, queries, file):
 
 
 def test_answers_of_another_run_are_not_mixed_in(file, tmp_path):
-    file.add([Answer("Q1", (), 0.5)])
+    file.add([SystemAnswer("Q1", (), 0.5)])
 
     with pytest.raises(OtherRun, match="another release, system or depth"):
         AnswerFile(file.path, {"release": "doors", "k": 20}).read()

@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.corpus.formats import read_blocks
 from apps.goldsets.formats import beir, jsonl, trec
 from apps.queries.formats import read_queries
@@ -14,7 +14,7 @@ from tests.goldsets.content import SMALL
 def read_back(writer, name: str, reader: Callable[..., Iterator], format: str) -> list:
     chunks = dict(writer.files(SMALL))[name]
     errors = ErrorList()
-    rows = list(reader(Source(name, io.BytesIO(b"".join(chunks))), errors, format=format))
+    rows = list(reader(TableFile(name, io.BytesIO(b"".join(chunks))), errors, format=format))
     assert list(errors) == []
     return rows
 

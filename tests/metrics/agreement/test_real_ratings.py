@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.breakdowns import Overview, overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
-from apps.common.files.tabular import Source
+from apps.common.files.tabular import TableFile
 from apps.judging.actions import import_judgements
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import RATINGS
@@ -39,7 +39,7 @@ def take_in(stream, *, columns: str, queries: dict[str, str], blocks: list[str])
     )
     snapshot = make_snapshot(project, names=blocks)
     draft = read_draft(
-        Source("ratings.csv", stream),
+        TableFile("ratings.csv", stream),
         project=project,
         snapshot=snapshot,
         format=RATINGS,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from apps.common.errors import InputError
 from apps.metrics.files.trec_batches import read_run_parts
-from apps.metrics.files.trec_rows import QrelRow, RunRow, parse_qrels, parse_run, read_qrels, read_run
+from apps.metrics.files.trec_rows import QrelRow, TrecRunRow, parse_qrels, parse_run, read_qrels, read_run
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."
@@ -21,7 +21,7 @@ def qrels(text: str | bytes) -> list[QrelRow]:
     return list(parse_qrels(data.split(b"\n"), "q.txt"))
 
 
-def run(text: str | bytes) -> list[RunRow]:
+def run(text: str | bytes) -> list[TrecRunRow]:
     data = text if isinstance(text, bytes) else text.encode()
     return list(parse_run(data.split(b"\n"), "r.txt"))
 
@@ -41,7 +41,7 @@ def test_a_qrels_line_becomes_a_row():
 
 
 def test_a_run_line_becomes_a_row():
-    assert run("Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n") == [RunRow("Q1", "B7", 1, 35.0, "bm25")]
+    assert run("Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n") == [TrecRunRow("Q1", "B7", 1, 35.0, "bm25")]
 
 
 def test_a_line_of_seven_fields_is_refused_and_not_read_one_field_off():

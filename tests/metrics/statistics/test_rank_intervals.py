@@ -1,13 +1,13 @@
-from apps.metrics.statistics.rank_intervals import Place, places
+from apps.metrics.statistics.rank_intervals import RankRange, places
 
 
 def test_runs_whose_intervals_overlap_share_their_places():
-    assert places([(0.6, 0.8), (0.5, 0.7), (0.1, 0.2)]) == [Place(1, 2), Place(1, 2), Place(3, 3)]
+    assert places([(0.6, 0.8), (0.5, 0.7), (0.1, 0.2)]) == [RankRange(1, 2), RankRange(1, 2), RankRange(3, 3)]
 
 
 def test_overlap_does_not_carry_on_from_one_to_the_next():
     """The first surely leads the last, though both are tied with the one between."""
-    assert places([(0.6, 0.8), (0.5, 0.65), (0.4, 0.55)]) == [Place(1, 2), Place(1, 3), Place(2, 3)]
+    assert places([(0.6, 0.8), (0.5, 0.65), (0.4, 0.55)]) == [RankRange(1, 2), RankRange(1, 3), RankRange(2, 3)]
 
 
 def test_intervals_that_touch_are_a_tie():
@@ -22,7 +22,7 @@ def test_intervals_apart_give_each_run_one_place():
 
 
 def test_a_run_without_an_interval_may_hold_any_place():
-    assert places([(0.6, 0.8), None, (0.1, 0.2)]) == [Place(1, 2), Place(1, 3), Place(2, 3)]
+    assert places([(0.6, 0.8), None, (0.1, 0.2)]) == [RankRange(1, 2), RankRange(1, 3), RankRange(2, 3)]
 
 
 def test_no_runs_hold_no_place():

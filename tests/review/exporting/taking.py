@@ -5,7 +5,7 @@ import json
 
 from apps.accounts.selectors import membership_in
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
+from apps.common.files.tabular import TableFile as File
 from apps.review.actions.exports import export_triples
 from apps.review.selectors.exports import Selection
 from apps.triples.actions.imports import import_triples

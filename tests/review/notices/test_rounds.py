@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.jobs.models import Notification
 from apps.review.actions import submit_triple
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from tests.factories import AT
 from tests.review.factories import answer, make_in_review, reviewers_of
 from tests.review.notices.hearing import told
@@ -25,7 +25,7 @@ def test_two_reviewers_hear_of_their_seats_and_nobody_else(project, ann):
     assert sorted(rows) == sorted((who.pk, f"{triple.label} waits for your review.", screen) for who in (one, two))
 
 
-@pytest.mark.parametrize("choice", list(Choice))
+@pytest.mark.parametrize("choice", list(VerdictChoice))
 def test_the_first_verdict_is_told_to_nobody(project, ann, choice):
     triple = make_in_review(project, author=ann)
 
@@ -37,7 +37,7 @@ def test_a_change_of_mind_is_told_to_nobody(project, ann):
     first, _ = reviewers_of(triple)
     answer(triple, first)
 
-    assert told(triple, lambda: answer(triple, first, Choice.FLAG)) == {}
+    assert told(triple, lambda: answer(triple, first, VerdictChoice.FLAG)) == {}
 
 
 def test_answering_marks_ones_own_seat_as_dealt_with_and_not_the_others(project, ann):
@@ -50,16 +50,16 @@ def test_answering_marks_ones_own_seat_as_dealt_with_and_not_the_others(project,
 
 
 CLOSED = {
-    (Choice.CONFIRM, Choice.CONFIRM): {"author": ["T is accepted: both confirmed it."]},
-    (Choice.FLAG, Choice.FLAG): {
+    (VerdictChoice.CONFIRM, VerdictChoice.CONFIRM): {"author": ["T is accepted: both confirmed it."]},
+    (VerdictChoice.FLAG, VerdictChoice.FLAG): {
         "author": ["T is dropped: both reviewers flagged it. Their reasons stand on its page."]
     },
-    (Choice.CONFIRM, Choice.FLAG): {
+    (VerdictChoice.CONFIRM, VerdictChoice.FLAG): {
         "author": ["[second] flagged T, [first] confirmed it. Answer the flag, revise, split or drop it."],
         "second": ["You flagged T, [first] confirmed it. Settle it with [author]."],
         "first": ["You confirmed T, [second] flagged it. You may read what they write."],
     },
-    (Choice.FLAG, Choice.CONFIRM): {
+    (VerdictChoice.FLAG, VerdictChoice.CONFIRM): {
         "author": ["[first] flagged T, [second] confirmed it. Answer the flag, revise, split or drop it."],
         "first": ["You flagged T, [second] confirmed it. Settle it with [author]."],
         "second": ["You confirmed T, [first] flagged it. You may read what they write."],

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from tests.factories import lead_of, make_member
 from tests.review.factories import answer, make_in_review, reviewers_of
@@ -107,7 +107,7 @@ def test_the_api_board_is_the_board_of_whoever_asks(client, project):
     client.force_login(lead)
     before = api(client, project, "board/?state=in_review").json()
 
-    answer(triple, other, Choice.FLAG)
+    answer(triple, other, VerdictChoice.FLAG)
 
     assert api(client, project, "board/?state=in_review").json() == before
     assert before["rows"][0]["seats"] is None

@@ -2,7 +2,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.review.actions import SeatRefused, SubmitRefused, VerdictRefused, give_back_seat, revise
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import offered_tally
 from apps.triples.enums import State
@@ -112,7 +112,7 @@ class TestPulling:
     def test_in_the_next_round_the_same_two_hold_a_lease_each(self, pulled):
         triple = make_in_review(pulled)
         one, two, three = people(pulled)
-        for person, choice in ((one, Choice.CONFIRM), (two, Choice.FLAG)):
+        for person, choice in ((one, VerdictChoice.CONFIRM), (two, VerdictChoice.FLAG)):
             pull(pulled, person)
             answer(triple, person, choice)
 
@@ -145,5 +145,5 @@ class TestPulling:
         for person in (one, two):
             pull(pulled, person)
 
-        assert answer_both(triple, Choice.CONFIRM, Choice.CONFIRM).state == State.ACCEPTED
+        assert answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM).state == State.ACCEPTED
         assert ReviewSeat.objects.filter(closed_at=AT, answered_at=AT).count() == 2

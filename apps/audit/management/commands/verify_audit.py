@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.audit.actions import sign_heads
-from apps.audit.execution.heads import Head
-from apps.audit.execution.verification import Break, Verdict, is_passed, verify_chain
+from apps.audit.execution.heads import ChainHead
+from apps.audit.execution.verification import Break, ChainCheck, is_passed, verify_chain
 
 BROKEN, USAGE = 1, 2
 
@@ -64,10 +64,10 @@ class Command(BaseCommand):
             self.stderr.write(f"{name}: signed as it is now.")
 
 
-def kept_heads(path: Path) -> dict[str, Head]:
+def kept_heads(path: Path) -> dict[str, ChainHead]:
     """The heads in a file that this command wrote, by the names of the chains."""
     try:
-        return {entry["name"]: Head(entry["links"], entry["digest"]) for entry in json.loads(path.read_bytes())}
+        return {entry["name"]: ChainHead(entry["links"], entry["digest"]) for entry in json.loads(path.read_bytes())}
     except OSError as problem:
         raise CommandError(f"{path} cannot be read: {problem.strerror}.", returncode=USAGE) from None
     except (ValueError, KeyError, TypeError):
@@ -75,13 +75,13 @@ def kept_heads(path: Path) -> dict[str, Head]:
         raise CommandError(said, returncode=USAGE) from None
 
 
-def verdict_on(project: Project | None) -> Verdict:
+def verdict_on(project: Project | None) -> ChainCheck:
     """The verdict on a chain under the name by which people call the project."""
     verdict = verify_chain(project)
     return replace(verdict, name=project.slug) if project else verdict
 
 
-def against(verdict: Verdict, project: Project | None, kept: dict[str, Head]) -> Verdict:
+def against(verdict: ChainCheck, project: Project | None, kept: dict[str, ChainHead]) -> ChainCheck:
     head = kept.get(verdict.name)
     if verdict.broken is not None or head is None or is_passed(project, head):
         return verdict
@@ -89,7 +89,7 @@ def against(verdict: Verdict, project: Project | None, kept: dict[str, Head]) ->
     return replace(verdict, broken=Break(verdict.links, "", 0, reason))
 
 
-def lines(verdict: Verdict) -> Iterator[str]:
+def lines(verdict: ChainCheck) -> Iterator[str]:
     tail = f"{verdict.unsealed:,} not sealed yet, head {verdict.digest}"
     if verdict.broken is None:
         yield f"{verdict.name}: {verdict.links:,} links hold, {tail}"

@@ -31,7 +31,7 @@ GIVE_UP_SECONDS = 3.0
 T = TypeVar("T")
 
 
-class Waiting:
+class WaitingThreads:
     """The threads of this process that wait for the lock, and since when none of them got it.
 
     While one writer keeps the lock for long, all threads of a web server would wait for it and nobody could read. So
@@ -66,7 +66,7 @@ class Waiting:
             return now - self._since < GIVE_UP_SECONDS or threading.get_ident() in [*self._line][:crowd]
 
 
-waiting = Waiting()
+waiting = WaitingThreads()
 
 
 class PatientCursor(base.SQLiteCursorWrapper):

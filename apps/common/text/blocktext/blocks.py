@@ -58,7 +58,7 @@ _PROSE_END = re.compile(r"[.!?…:]['\")\]”’]*$")
 _WORDLIKE = re.compile(r"[\w ,.'’;:()-]")
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line without what stands around it: its indentation in columns, its first sign, its end without blanks."""
 
     start: int
@@ -99,30 +99,30 @@ class _Reader:
 
     # Lines ---------------------------------------------------------------------------------------------------
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[TextLine]:
         at = 0
         for raw in self.text.split("\n"):
             yield self._line(at, at + len(raw.rstrip()))
             at += len(raw) + 1
 
-    def _line(self, start: int, end: int) -> Line:
+    def _line(self, start: int, end: int) -> TextLine:
         columns, at = 0, start
         while at < end and self.text[at] in " \t":
             columns += TAB - columns % TAB if self.text[at] == "\t" else 1
             at += 1
         while at < end and self.text[at].isspace():
             at += 1
-        return Line(start, at, max(start, end), columns)
+        return TextLine(start, at, max(start, end), columns)
 
-    def _without(self, line: Line, columns: int) -> Line:
+    def _without(self, line: TextLine, columns: int) -> TextLine:
         """The line without its first columns of indentation."""
         at, gone = line.start, 0
         while gone < columns and at < line.first and self.text[at] in " \t":
             gone += TAB - gone % TAB if self.text[at] == "\t" else 1
             at += 1
-        return Line(at, line.first, max(at, line.end), max(0, line.indent - gone))
+        return TextLine(at, line.first, max(at, line.end), max(0, line.indent - gone))
 
-    def _said(self, line: Line) -> str:
+    def _said(self, line: TextLine) -> str:
         return self.text[line.first : line.end]
 
     # Leaves --------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class _Reader:
 
     # Blocks --------------------------------------------------------------------------------------------------
 
-    def _blocks(self, lines: Sequence[Line], depth: int) -> list[Node]:
+    def _blocks(self, lines: Sequence[TextLine], depth: int) -> list[Node]:
         nodes: list[Node] = []
         at = 0
         while at < len(lines):
@@ -165,7 +165,7 @@ class _Reader:
                 nodes.append(node)
         return nodes
 
-    def _block(self, lines: Sequence[Line], at: int, depth: int) -> tuple[Node | None, int]:
+    def _block(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node | None, int]:
         line = lines[at]
         said = self._said(line)
         if line.indent >= CODE_INDENT and line.start >= self._prose_until:
@@ -188,7 +188,7 @@ class _Reader:
                 return self._list(lines, at, depth)
         return self._paragraph(lines, at, depth)
 
-    def _starts_block(self, line: Line) -> bool:
+    def _starts_block(self, line: TextLine) -> bool:
         """Whether this line ends a paragraph that stands directly above it."""
         said = self._said(line)
         if line.indent >= CODE_INDENT:
@@ -201,18 +201,18 @@ class _Reader:
 
     # Code ----------------------------------------------------------------------------------------------------
 
-    def _fence(self, line: Line) -> str:
+    def _fence(self, line: TextLine) -> str:
         """The fence that this line opens, or nothing."""
         if line.indent >= CODE_INDENT or line.is_blank or self.text[line.first] not in "`~":
             return ""
         match = _FENCE.match(self.text, line.first, line.end)
         return (match["ticks"] or match["tildes"]) if match else ""
 
-    def _closes(self, line: Line, fence: str) -> bool:
+    def _closes(self, line: TextLine, fence: str) -> bool:
         said = self._said(line)
         return line.indent < CODE_INDENT and len(said) >= len(fence) and not said.strip(fence[0])
 
-    def _fenced(self, lines: Sequence[Line], at: int, fence: str) -> tuple[Node, int]:
+    def _fenced(self, lines: Sequence[TextLine], at: int, fence: str) -> tuple[Node, int]:
         opening = lines[at]
         closing = next((i for i in range(at + 1, len(lines)) if self._closes(lines[i], fence)), None)
         body = [self._without(line, opening.indent) for line in lines[at + 1 : closing]]
@@ -223,7 +223,7 @@ class _Reader:
         info = self._said(opening)[len(fence) :].strip()
         return self._code(opening, body, info, end), len(lines) if closing is None else closing + 1
 
-    def _cut_in_code(self, lines: Sequence[Line]) -> tuple[int, int] | None:
+    def _cut_in_code(self, lines: Sequence[TextLine]) -> tuple[int, int] | None:
         """A text that was cut out of the middle of some code: the first line of code, and the fence that ends it.
 
         The fences of such a text do not pair up. It is told from one whose last code goes on behind its end by what
@@ -247,17 +247,17 @@ class _Reader:
         start = next(at for at, line in enumerate(lines) if not line.is_blank)
         return start, first
 
-    def _filled_lines(self, lines: Sequence[Line]) -> list[Line]:
+    def _filled_lines(self, lines: Sequence[TextLine]) -> list[TextLine]:
         return [line for line in lines if not line.is_blank]
 
-    def _code_share(self, lines: Sequence[Line]) -> float:
+    def _code_share(self, lines: Sequence[TextLine]) -> float:
         hits = sum(
             line.end - line.first <= LONGEST_CODE and bool(_CODE_LINE.match(self.text, line.first, line.end))
             for line in lines
         )
         return hits / len(lines) if lines else 0.0
 
-    def _is_code(self, run: Sequence[Line]) -> bool:
+    def _is_code(self, run: Sequence[TextLine]) -> bool:
         """Whether lines that nothing marks as code are code all the same. Comments say neither."""
         if _PROMPT.match(self.text, run[0].first, run[0].end):
             return True
@@ -267,7 +267,7 @@ class _Reader:
         telling = [line for line in run if self.text[line.first] != "#" and not self._said(line).endswith(",")]
         return len(telling) >= 2 and self._code_share(telling) >= CODE_SHARE
 
-    def _indented(self, lines: Sequence[Line], at: int, depth: int) -> tuple[Node, int]:
+    def _indented(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node, int]:
         """Indented lines and the blank ones between them, up to those that plain lines follow on directly."""
         stop = at
         for place in range(at, len(lines)):
@@ -284,7 +284,7 @@ class _Reader:
             return self._paragraph(lines, at, depth)
         return self._code(run[0], [self._without(line, CODE_INDENT) for line in run]), stop
 
-    def _is_prose(self, lines: Sequence[Line]) -> bool:
+    def _is_prose(self, lines: Sequence[TextLine]) -> bool:
         """Whether indented lines are prose: filled ones, or one to a paragraph, and no sign of code in them."""
         if self._code_share(lines) > 1 - CODE_SHARE:
             return False
@@ -293,7 +293,9 @@ class _Reader:
         is_worded = len(_WORDLIKE.findall(words)) >= 0.95 * len(words) and bool(_PROSE_END.search(words))
         return is_worded and (is_long or (len(lines) > 2 and self._is_filled(lines)))
 
-    def _code(self, opening: Line, body: Sequence[Line], info: str | None = None, closing: Line | None = None) -> Node:
+    def _code(
+        self, opening: TextLine, body: Sequence[TextLine], info: str | None = None, closing: TextLine | None = None
+    ) -> Node:
         """Code as it stands, line for line; fences, and what a list or quotation puts before its lines, are signs."""
         start = opening.first if info is not None or not body else body[0].start
         runs: list[Run] = []
@@ -316,14 +318,14 @@ class _Reader:
         scrolls = f' class="scroll" tabindex="0" role="region" aria-label="{name}"' if is_wide else ""
         return self._leaf("pre", start, end, list(runs), scrolls)
 
-    def _line_end(self, line: Line) -> int:
+    def _line_end(self, line: TextLine) -> int:
         """Behind the end of this line, its line break included."""
         found = self.text.find("\n", line.end)
         return len(self.text) if found < 0 else found + 1
 
     # Headings, quotations and lists --------------------------------------------------------------------------
 
-    def _heading(self, line: Line, start: int) -> Node:
+    def _heading(self, line: TextLine, start: int) -> Node:
         words = self.text[start : line.end]
         bare = words.rstrip("#")
         if not bare or bare[-1] in " \t":
@@ -332,7 +334,7 @@ class _Reader:
         self._close(line.end)
         return node
 
-    def _quotation(self, lines: Sequence[Line], at: int, depth: int) -> tuple[Node | None, int]:
+    def _quotation(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node | None, int]:
         inner = []
         while at < len(lines) and not lines[at].is_blank and lines[at].indent < CODE_INDENT:
             sign = _QUOTE.match(self.text, lines[at].first, lines[at].end)
@@ -345,7 +347,7 @@ class _Reader:
             self._close(inner[-1].end)
         return (Node("blockquote", children=children) if children else None), at
 
-    def _list(self, lines: Sequence[Line], at: int, depth: int) -> tuple[Node, int]:
+    def _list(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node, int]:
         is_ordered = bool(self._item(lines[at])["number"])
         outer = lines[at].indent
         items: list[Node] = []
@@ -365,17 +367,19 @@ class _Reader:
         start = f' start="{first_number}"' if is_ordered and first_number != 1 else ""
         return Node("ol" if is_ordered else "ul", start, items), at
 
-    def _item(self, line: Line) -> re.Match[str]:
+    def _item(self, line: TextLine) -> re.Match[str]:
         match = _ITEM.match(self.text, line.first, line.end)
         assert match is not None
         return match
 
-    def _item_match(self, line: Line) -> re.Match[str] | None:
+    def _item_match(self, line: TextLine) -> re.Match[str] | None:
         if line.is_blank or line.indent >= CODE_INDENT + 2 or _RULE.match(self._said(line)):
             return None
         return _ITEM.match(self.text, line.first, line.end)
 
-    def _item_lines(self, lines: Sequence[Line], at: int, item: re.Match[str], outer: int) -> tuple[list[Line], int]:
+    def _item_lines(
+        self, lines: Sequence[TextLine], at: int, item: re.Match[str], outer: int
+    ) -> tuple[list[TextLine], int]:
         """The lines of one item without its sign and without their share of indentation, and where the next begins."""
         first = self._line(item.end(), lines[at].end)
         width = item.end() - item.start() + (first.indent if 0 < first.indent <= CODE_INDENT else 1)
@@ -395,7 +399,7 @@ class _Reader:
             at += 1
         return inner[: len(inner) - (at - last)], last
 
-    def _list_item(self, inner: list[Line], depth: int, attributes: str) -> Node:
+    def _list_item(self, inner: list[TextLine], depth: int, attributes: str) -> Node:
         if not any(not line.is_blank for line in inner):
             end = inner[0].first
             return self._leaf("li", end, end, [], attributes)
@@ -409,7 +413,7 @@ class _Reader:
 
     # Paragraphs and tables -----------------------------------------------------------------------------------
 
-    def _paragraph(self, lines: Sequence[Line], at: int, depth: int) -> tuple[Node, int]:
+    def _paragraph(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node, int]:
         stop = at + 1
         while stop < len(lines) and not lines[stop].is_blank and not self._starts_block(lines[stop]):
             if self._is_rule_row(lines, stop + 1) and "|" in self._said(lines[stop]):
@@ -426,12 +430,12 @@ class _Reader:
             return node, stop + 1
         return self._prose(run, is_inner=depth > 0), stop
 
-    def _underline(self, line: Line) -> int:
+    def _underline(self, line: TextLine) -> int:
         """Where the line ends that makes a heading of the one above it; 0 for any other line."""
         is_one = line.indent < CODE_INDENT and _UNDERLINE.match(self._said(line))
         return line.end if is_one else 0
 
-    def _prose(self, run: Sequence[Line], *, is_inner: bool) -> Node:
+    def _prose(self, run: Sequence[TextLine], *, is_inner: bool) -> Node:
         keeps_lines = len(run) > 1 and not self._is_filled(run) and not (is_inner and self._runs_on(run))
         start = run[0].start if keeps_lines and self._unread(run[0].start) == run[0].start else run[0].first
         prefixes: list[Span] = []
@@ -449,7 +453,7 @@ class _Reader:
         pieces = inline.pieces(self.text, start, run[-1].end, labels=self.labels, prefixes=prefixes, breaks=breaks)
         return self._leaf("p", start, run[-1].end, pieces, ' class="kept"' if keeps_lines else "")
 
-    def _is_filled(self, run: Sequence[Line]) -> bool:
+    def _is_filled(self, run: Sequence[TextLine]) -> bool:
         """Whether these lines are prose that was broken to fit a width, so that its line breaks mean nothing.
 
         Such lines go on in the middle of a sentence, or none of them had room for the word that follows.
@@ -466,25 +470,25 @@ class _Reader:
             return True
         return running >= RUNNING_SHARE * breaks and sum(widths) >= FEWEST * len(run)
 
-    def _goes_on(self, line: Line) -> bool:
+    def _goes_on(self, line: TextLine) -> bool:
         """Whether this line begins in the middle of a sentence."""
         said = self._said(line)
         is_lower = said.lstrip(_OPENING)[:1].islower() and not _SETTING.match(said)
         return is_lower and said.count(" ") > 1 and not _CODE_LINE.match(said, 0, LONGEST_CODE)
 
-    def _runs_on(self, run: Sequence[Line]) -> bool:
+    def _runs_on(self, run: Sequence[TextLine]) -> bool:
         """Whether every line goes on with the sentence of the one before: how items of lists are wrapped."""
         return all(
             said.lstrip(_OPENING)[:1].islower() and not _SETTING.match(said) for said in map(self._said, run[1:])
         )
 
-    def _is_rule_row(self, lines: Sequence[Line], at: int) -> bool:
+    def _is_rule_row(self, lines: Sequence[TextLine], at: int) -> bool:
         if at >= len(lines) or lines[at].is_blank or self.text[lines[at].first] not in "|:-":
             return False
         said = self._said(lines[at])
         return "-" in said and not said.strip(_RULE_ROW) and ("|" in said or "---" in said)
 
-    def _is_table(self, run: Sequence[Line]) -> bool:
+    def _is_table(self, run: Sequence[TextLine]) -> bool:
         rows = [self._said(line) for line in run]
         if "|" in rows[0] and self._is_rule_row(run, 1):
             return "|" in rows[1] or len(run) > 2
@@ -492,7 +496,7 @@ class _Reader:
             return all(row[0] == "|" for row in rows) or len({row.count("|") for row in rows}) == 1
         return all("\t" in row for row in rows) and not any(line.indent for line in run)
 
-    def _table(self, run: Sequence[Line]) -> Node:
+    def _table(self, run: Sequence[TextLine]) -> Node:
         has_head = self._is_rule_row(run, 1)
         sign = "\t" if not has_head and not all("|" in self._said(line) for line in run) else "|"
         rows = []
@@ -508,7 +512,7 @@ class _Reader:
         table = Node("table", children=[*head, Node("tbody", children=rows)])
         return Node("div", ' class="scroll" tabindex="0" role="region" aria-label="Table"', [table])
 
-    def _cells(self, line: Line, sign: str) -> Iterator[Span]:
+    def _cells(self, line: TextLine, sign: str) -> Iterator[Span]:
         """Where the words of each cell stand. A pipe behind a backslash is no edge."""
         edges = [line.first - 1] if self.text[line.first] != sign else []
         edges += [
@@ -524,6 +528,6 @@ class _Reader:
             yield start, max(start, start + len(raw.strip()))
 
 
-def _until_blank(lines: Sequence[Line], at: int) -> list[Line]:
+def _until_blank(lines: Sequence[TextLine], at: int) -> list[TextLine]:
     places = takewhile(lambda place: not lines[place].is_blank, range(at, len(lines)))
     return [lines[place] for place in places]

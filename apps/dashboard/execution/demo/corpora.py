@@ -5,13 +5,13 @@ import json
 from datetime import timedelta
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import Source as File
+from apps.common.files.tabular import TableFile as File
 from apps.corpus.actions.corpora import create_corpus, import_blocks
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.formats import read_blocks
 from apps.corpus.models import Corpus, Snapshot
 from apps.dashboard.execution.demo import material
-from apps.dashboard.execution.demo.material import Section
+from apps.dashboard.execution.demo.material import HandbookSection
 from apps.dashboard.execution.demo.stage import Stage
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Guideline
@@ -28,7 +28,9 @@ def import_second_version(stage: Stage, *, day: float) -> Snapshot:
     return _take_in(stage, corpus, material.second_version(), "handbooks-autumn.jsonl", "Autumn", day)
 
 
-def _take_in(stage: Stage, corpus: Corpus, sections: list[Section], filename: str, name: str, day: float) -> Snapshot:
+def _take_in(
+    stage: Stage, corpus: Corpus, sections: list[HandbookSection], filename: str, name: str, day: float
+) -> Snapshot:
     errors = ErrorList()
     source = File(filename, io.BytesIO(_as_jsonl(sections)))
     import_blocks(
@@ -42,7 +44,7 @@ def _take_in(stage: Stage, corpus: Corpus, sections: list[Section], filename: st
     return freeze_snapshot(corpus_id=corpus.pk, actor=stage.lead, at=stage.at(day + 0.1), name=name)
 
 
-def _as_jsonl(sections: list[Section]) -> bytes:
+def _as_jsonl(sections: list[HandbookSection]) -> bytes:
     lines = []
     for section in sections:
         row = section._asdict()

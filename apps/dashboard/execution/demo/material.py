@@ -10,7 +10,7 @@ DATA = Path(__file__).parent / "data"
 HANDBOOKS = ("security.yaml", "platform.yaml")
 
 
-class Section(NamedTuple):
+class HandbookSection(NamedTuple):
     """One block of a handbook as it is imported."""
 
     block_id: str
@@ -32,7 +32,7 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def first_version() -> list[Section]:
+def first_version() -> list[HandbookSection]:
     """Every block of both handbooks, in reading order."""
     sections = []
     for name in HANDBOOKS:
@@ -43,7 +43,7 @@ def first_version() -> list[Section]:
     return sections
 
 
-def second_version() -> list[Section]:
+def second_version() -> list[HandbookSection]:
     """The handbooks half a year later: some blocks changed, some gone, some new."""
     news = read("second-version.yaml")
     titles = {section.document_id: section.document_title for section in first_version()}
@@ -53,8 +53,8 @@ def second_version() -> list[Section]:
     return changed + added
 
 
-def _section(block: dict[str, Any], document_id: str, document_title: str, heading: str) -> Section:
-    return Section(
+def _section(block: dict[str, Any], document_id: str, document_title: str, heading: str) -> HandbookSection:
+    return HandbookSection(
         block_id=block["id"],
         document_id=document_id,
         document_title=document_title,

@@ -11,7 +11,7 @@ from apps.queries.models import Query
 from apps.review.actions.disputes import adjudicate, post_message, withdraw_flag
 from apps.review.actions.submitting import revise, submit_triple
 from apps.review.actions.verdicts import give_verdict
-from apps.review.enums import Category, Choice, Decision
+from apps.review.enums import Category, Decision, VerdictChoice
 from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
@@ -113,12 +113,12 @@ def _end(stage: Stage, triple: Triple, entry: dict[str, Any], wording: Wording, 
 
 
 def _confirm(stage: Stage, triple: Triple, reviewer: User, day: float) -> None:
-    _verdict(stage, triple, reviewer, day, choice=Choice.CONFIRM, reasons=[])
+    _verdict(stage, triple, reviewer, day, choice=VerdictChoice.CONFIRM, reasons=[])
 
 
 def _flag(stage: Stage, triple: Triple, key: str, reason: str, category: str, note: str, day: float) -> None:
     reviewer = stage.people[key]
-    _verdict(stage, triple, reviewer, day, choice=Choice.FLAG, reasons=[reason], category=category, note=note)
+    _verdict(stage, triple, reviewer, day, choice=VerdictChoice.FLAG, reasons=[reason], category=category, note=note)
 
 
 def _verdict(stage: Stage, triple: Triple, reviewer: User, day: float, **said: Any) -> None:

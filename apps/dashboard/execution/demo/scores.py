@@ -10,7 +10,7 @@ from apps.goldsets.models import Version
 from apps.retrieval.models import Run
 
 
-class Line(NamedTuple):
+class ScoreLine(NamedTuple):
     """A line of the ledger; `cost` is that of 1,000 queries."""
 
     tried: str
@@ -20,25 +20,25 @@ class Line(NamedTuple):
 
 
 LEDGER = {
-    "BM25": Line(
+    "BM25": ScoreLine(
         "What the help centre has served since spring. Every other run is held against it.",
         "k1 = 0.9, b = 0.4, English, plurals folded",
         "Baseline.",
         Decimal("0.02"),
     ),
-    "BM25, long blocks damped": Line(
+    "BM25, long blocks damped": ScoreLine(
         "Long policy pages crowded out the short steps people look for, so length counts for more.",
         "k1 = 1.6, b = 0.9, English, plurals folded",
         "Kept as the candidate until the second round of grades is in.",
         Decimal("0.02"),
     ),
-    "TF-IDF": Line(
+    "TF-IDF": ScoreLine(
         "The cheapest thing that could work, to know what BM25 is worth.",
         "log counts, English, plurals folded",
         "Stays in the pools: it finds blocks that the others miss.",
         Decimal("0.01"),
     ),
-    "Hybrid": Line(
+    "Hybrid": ScoreLine(
         "Both rankings fused, since they miss different questions.",
         "reciprocal rank fusion, k = 60",
         "Twice the price; worth it only if the difference holds on the next version.",

@@ -1,8 +1,18 @@
 """Labels from files: who gave which label to which item, long or wide, as a matrix and as what was said again."""
 
-from apps.metrics.files.labels.columns import REPEATS, Form, Label, Reading
+from apps.metrics.files.labels.columns import REPEATS, ColumnLayout, LabelColumn, LabelLayout
 from apps.metrics.files.labels.labelling import Labelling, labelling_of
 from apps.metrics.files.labels.reading import read_labels
-from apps.metrics.files.labels.strata import Strata, read_strata
+from apps.metrics.files.labels.strata import LabelStrata, read_strata
 
-__all__ = ["REPEATS", "Form", "Label", "Labelling", "Reading", "Strata", "labelling_of", "read_labels", "read_strata"]
+__all__ = [
+    "REPEATS",
+    "ColumnLayout",
+    "LabelColumn",
+    "LabelLayout",
+    "LabelStrata",
+    "Labelling",
+    "labelling_of",
+    "read_labels",
+    "read_strata",
+]

@@ -24,7 +24,7 @@ WEIGHTS = {"weight", "weights", "weighting"}
 REPEATS = ("refuse", "passes", "first", "last")
 
 
-class Label(NamedTuple):
+class LabelColumn(NamedTuple):
     """One label as it stands in the file. Passes count from 1; 0 where the file has no such column."""
 
     line: int
@@ -35,7 +35,7 @@ class Label(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelLayout:
     """How to read a file.
 
     `columns` gives a role to each column, from the left; without it the heading does. `missing` are the cells that
@@ -54,7 +54,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Form:
+class ColumnLayout:
     """Where to find what. A long file has one label a row, a wide one a column for each of its `raters`.
 
     `unread` names the columns of a long file that its heading gives no role, and nobody asked to skip.
@@ -82,7 +82,7 @@ class Form:
         return [f"{them} not read: {', '.join(self.unread)[:200]}{alike}."]
 
 
-def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> Form:
+def form_of(name: str, line: int, first: Sequence[str], reading: LabelLayout) -> ColumnLayout:
     """The form of a file, from its first row. Raises InputError where that says too little, or two things at once."""
     cells = [cell.strip() for cell in first]
     if reading.columns:
@@ -103,7 +103,7 @@ def form_of(name: str, line: int, first: Sequence[str], reading: Reading) -> For
         passed = lower.index(PASS) if PASS in lower else None
         read = {*items, places[ANNOTATOR], places[LABEL], passed}
         unread = tuple(cell for place, cell in enumerate(cells) if place not in read)
-        return Form(len(cells), items, places[ANNOTATOR], places[LABEL], passed, unread=unread)
+        return ColumnLayout(len(cells), items, places[ANNOTATOR], places[LABEL], passed, unread=unread)
     if {ANNOTATOR, LABEL} & set(lower) or lacking == [ITEM]:
         said = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
         raise InputError(name, line, lacking[0], "", f"{said}{', '.join(cells)[:200]}.")
@@ -129,7 +129,7 @@ def _place_of(name: str, line: int, role: str, lower: Sequence[str]) -> int | No
     return lower.index(found[0]) if found else None
 
 
-def _as_told(name: str, line: int, cells: Sequence[str], reading: Reading) -> Form:
+def _as_told(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> ColumnLayout:
     roles = reading.columns
     if len(roles) != len(cells):
         said = f"the row has {len(cells)} columns, --columns names {len(roles)}."
@@ -149,10 +149,12 @@ def _as_told(name: str, line: int, cells: Sequence[str], reading: Reading) -> Fo
     if lacking:
         raise InputError(name, None, "", "", f"--columns names no {lacking[0]}.")
     passed = places[PASS][0] if places[PASS] else None
-    return Form(len(cells), tuple(places[ITEM]), places[ANNOTATOR][0], places[LABEL][0], passed)
+    return ColumnLayout(len(cells), tuple(places[ITEM]), places[ANNOTATOR][0], places[LABEL][0], passed)
 
 
-def _wide(name: str, line: int, width: int, items: tuple[int, ...], raters: tuple[tuple[int, str], ...]) -> Form:
+def _wide(
+    name: str, line: int, width: int, items: tuple[int, ...], raters: tuple[tuple[int, str], ...]
+) -> ColumnLayout:
     if len(raters) < 2:
         said = (
             "agreement takes two annotators: a long file has the columns item, annotator, label, a wide one the item "
@@ -162,4 +164,4 @@ def _wide(name: str, line: int, width: int, items: tuple[int, ...], raters: tupl
     unnamed = next((place for place, rater in raters if not rater), None)
     if unnamed is not None:
         raise InputError(name, line, "", "", f"column {unnamed + 1} has no name.")
-    return Form(width, items, raters=raters)
+    return ColumnLayout(width, items, raters=raters)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
 from apps.metrics.agreement import MISSING, Scale
-from apps.metrics.files.labels.columns import Label, Reading
+from apps.metrics.files.labels.columns import LabelColumn, LabelLayout
 from apps.metrics.files.labels.meaning import meaning_of
 from apps.metrics.files.labels.misread import NO_HEADING, names_are_labels
 
@@ -47,7 +47,7 @@ class Labelling:
 
 
 def labelling_of(
-    name: str, labels: Sequence[Label], errors: ErrorList, reading: Reading, annotators: Iterable[str] = ()
+    name: str, labels: Sequence[LabelColumn], errors: ErrorList, reading: LabelLayout, annotators: Iterable[str] = ()
 ) -> Labelling | None:
     """The labelling of a file's labels; None where they hold mistakes, which go to `errors`.
 
@@ -79,7 +79,7 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 def _first_and_again(
-    name: str, labels: Sequence[Label], places: Sequence[int], repeats: str, errors: ErrorList
+    name: str, labels: Sequence[LabelColumn], places: Sequence[int], repeats: str, errors: ErrorList
 ) -> tuple[dict[tuple[str, str], int], list[tuple[str, str, int, int]]]:
     """The first label of each item by each annotator, and (item, annotator, first, later) for those given again."""
     given: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
@@ -100,7 +100,7 @@ def _first_and_again(
     return first, again
 
 
-def _said_again(label: Label, line: int) -> str:
+def _said_again(label: LabelColumn, line: int) -> str:
     found = f"'{label.annotator}' labelled '{label.item}' in line {line} already"
     if label.pass_number:
         return f"{found}, also in pass {label.pass_number}."

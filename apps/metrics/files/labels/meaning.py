@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.common.files.faults import ErrorList, fault
 from apps.metrics.agreement import Scale
-from apps.metrics.files.labels.columns import Reading
+from apps.metrics.files.labels.columns import LabelLayout
 
 Texts = Sequence[tuple[int, str]]
 
@@ -23,7 +23,7 @@ class Meaning:
     places: list[int]
 
 
-def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: Reading) -> Meaning | None:
+def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> Meaning | None:
     """What these (line, label) mean; None where some are mistakes, which go to `errors`.
 
     Numbers are ordered by their value, and "1" is "1.0"; words as the categories of `reading` list them where the
@@ -43,7 +43,7 @@ def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: Reading) ->
     return Meaning(level, shown, scale, [positions[key] for key in keys])
 
 
-def _values(name: str, labels: Texts, errors: ErrorList, reading: Reading) -> list[float] | None:
+def _values(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> list[float] | None:
     """The labels as numbers; None where they are words. Those that should be numbers and are not become errors."""
     level, categories = reading.level, reading.categories
     numbers = {text: number_in(text) for text in {*(label for _, label in labels), *categories}}

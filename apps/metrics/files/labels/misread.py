@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from apps.metrics.files.labels.columns import ITEM, RATING, SKIP, Form, Label
+from apps.metrics.files.labels.columns import ITEM, RATING, SKIP, ColumnLayout, LabelColumn
 from apps.metrics.files.labels.meaning import number_in
 
 NO_HEADING = "if the first line is a row and no heading, --no-heading and --columns say so"
 
 
-def misread(form: Form, labels: Sequence[Label]) -> str:
+def misread(form: ColumnLayout, labels: Sequence[LabelColumn]) -> str:
     """A sentence on a file without `--columns` whose labels cannot be read; "" where nothing can be guessed."""
     if form.is_long:
         return ""
@@ -32,7 +32,7 @@ def names_are_labels(names: Iterable[str], labels: Iterable[str]) -> bool:
     return set(names) <= set(labels)
 
 
-def _columns_of_words(form: Form, labels: Iterable[Label]) -> set[int]:
+def _columns_of_words(form: ColumnLayout, labels: Iterable[LabelColumn]) -> set[int]:
     """The places of the annotators' columns in which nothing is a number."""
     words: set[str] = set()
     numbers: set[str] = set()
@@ -41,7 +41,7 @@ def _columns_of_words(form: Form, labels: Iterable[Label]) -> set[int]:
     return {place for place, name in form.raters if name in words - numbers}
 
 
-def _roles(form: Form, labels: Iterable[Label], words: set[int]) -> list[str]:
+def _roles(form: ColumnLayout, labels: Iterable[LabelColumn], words: set[int]) -> list[str]:
     """Words right behind the item are a part of it where its first column does not tell rows apart."""
     rows = Counter((label.item, label.annotator) for label in labels)
     is_told = max(rows.values()) == 1

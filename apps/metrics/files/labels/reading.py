@@ -9,13 +9,13 @@ from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
 from apps.common.files.tables import opened
-from apps.common.files.tabular import Source, read_rows
-from apps.metrics.files.labels.columns import Form, Label, Reading, form_of
+from apps.common.files.tabular import TableFile, read_rows
+from apps.metrics.files.labels.columns import ColumnLayout, LabelColumn, LabelLayout, form_of
 
 ID_GLUE = " / "
 
 
-def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[Form, list[Label]]:
+def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tuple[ColumnLayout, list[LabelColumn]]:
     """The form of the file and its labels in the order of the file, those that are missing left out.
 
     `-` is standard input. Cells lose blanks at their ends. Mistakes in rows go to `errors`; InputError is raised for
@@ -29,7 +29,7 @@ def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[
         if first is None:
             raise InputError(source.name, None, "", "", "the file is empty.")
         form = form_of(source.name, *first, reading)
-        labels: list[Label] = []
+        labels: list[LabelColumn] = []
         for line, cells in rows if reading.has_heading else _again(first, rows):
             if len(cells) != form.width:
                 said = f"the row has {len(cells)} cells, the first one {form.width}."
@@ -45,8 +45,14 @@ def read_labels(path: str | Path, reading: Reading, errors: ErrorList) -> tuple[
 
 
 def _long_label(
-    source: Source, line: int, item: str, cells: Sequence[str], form: Form, reading: Reading, errors: ErrorList
-) -> list[Label]:
+    source: TableFile,
+    line: int,
+    item: str,
+    cells: Sequence[str],
+    form: ColumnLayout,
+    reading: LabelLayout,
+    errors: ErrorList,
+) -> list[LabelColumn]:
     annotator, label = cells[form.annotator or 0], cells[form.label or 0]
     if not annotator:
         errors.add(source.error(line, "annotator", "", "the row names no annotator."))
@@ -56,20 +62,26 @@ def _long_label(
     if form.passed is not None and number < 1:
         errors.add(source.error(line, "pass", passed, f"'{passed}' is not a whole number from 1."))
         return []
-    return [] if _is_missing(label, reading) else [Label(line, item, annotator, label, number)]
+    return [] if _is_missing(label, reading) else [LabelColumn(line, item, annotator, label, number)]
 
 
 def _wide_labels(
-    source: Source, line: int, item: str, cells: Sequence[str], form: Form, reading: Reading, errors: ErrorList
-) -> list[Label]:
+    source: TableFile,
+    line: int,
+    item: str,
+    cells: Sequence[str],
+    form: ColumnLayout,
+    reading: LabelLayout,
+    errors: ErrorList,
+) -> list[LabelColumn]:
     return [
-        Label(line, item, rater, cells[place], 0)
+        LabelColumn(line, item, rater, cells[place], 0)
         for place, rater in form.raters
         if not _is_missing(cells[place], reading)
     ]
 
 
-def _is_missing(cell: str, reading: Reading) -> bool:
+def _is_missing(cell: str, reading: LabelLayout) -> bool:
     return not cell or cell in reading.missing
 
 

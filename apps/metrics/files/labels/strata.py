@@ -14,10 +14,10 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tables import ITEM, opened
-from apps.common.files.tabular import Source, read_csv
+from apps.common.files.tabular import TableFile, read_csv
 
 
-class Division(NamedTuple):
+class LabelDivision(NamedTuple):
     """One way to divide the labelled items: the stratum of each in their order, "" where it is in none."""
 
     field: str
@@ -29,10 +29,10 @@ class Division(NamedTuple):
         return sorted(set(self.labels) - {""})
 
 
-class Strata(NamedTuple):
+class LabelStrata(NamedTuple):
     """The divisions of a file. `unlabelled` counts its items that have no label, `unnamed` the others that have one."""
 
-    divisions: tuple[Division, ...] = ()
+    divisions: tuple[LabelDivision, ...] = ()
     unlabelled: int = 0
     unnamed: int = 0
 
@@ -46,12 +46,12 @@ class Strata(NamedTuple):
         return found
 
 
-class Row(NamedTuple):
+class LabelStrataRow(NamedTuple):
     line: int
     cells: dict[str, str]
 
 
-def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> Strata:
+def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> LabelStrata:
     """The strata of the labelled items.
 
     Mistakes in rows go to `errors`. InputError is raised for what spoils the whole file, for one without a row or
@@ -65,14 +65,15 @@ def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> St
         raise InputError(source.name, None, ITEM[0], "", "names none of the labelled items.")
     fields = [field for field in next(iter(rows.values())).cells if field not in ITEM] if rows else []
     divisions = [
-        Division(field, tuple(rows[item].cells[field] if item in rows else "" for item in items)) for field in fields
+        LabelDivision(field, tuple(rows[item].cells[field] if item in rows else "" for item in items))
+        for field in fields
     ]
-    return Strata(tuple(divisions), len(rows.keys() - set(items)), len(set(items) - rows.keys()))
+    return LabelStrata(tuple(divisions), len(rows.keys() - set(items)), len(set(items) - rows.keys()))
 
 
-def _rows_of(source: Source, delimiter: str, errors: ErrorList) -> dict[str, Row]:
+def _rows_of(source: TableFile, delimiter: str, errors: ErrorList) -> dict[str, LabelStrataRow]:
     """The first row of each item."""
-    found: dict[str, Row] = {}
+    found: dict[str, LabelStrataRow] = {}
     for line, given in read_csv(source, errors, required=[ITEM], delimiter=delimiter):
         cells = {field: cell.strip() for field, cell in given.items()}
         if len(cells) == 1:
@@ -85,5 +86,5 @@ def _rows_of(source: Source, delimiter: str, errors: ErrorList) -> dict[str, Row
             said = f"'{item}' stands twice, first in line {found[item].line}."
             errors.add(source.error(line, key, item, said))
         else:
-            found[item] = Row(line, cells)
+            found[item] = LabelStrataRow(line, cells)
     return found

@@ -12,12 +12,12 @@ from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports import rules
-from apps.reports.core.negatives import Choice
+from apps.reports.core.negatives import NegativesChoice
 from apps.reports.selectors import negatives
-from apps.reports.selectors.negatives import CONTENT_TYPES, Proposal
+from apps.reports.selectors.negatives import CONTENT_TYPES, NegativesProposal
 from apps.retrieval.models import Run
 
-USUAL = Choice()
+USUAL = NegativesChoice()
 
 
 class Command(VersionCommand):
@@ -44,15 +44,15 @@ class Command(VersionCommand):
             raise CommandError(f"There is no run “{options['run']}” in {options['project']}.", returncode=USAGE)
         if options["seed"] < 0:
             raise CommandError("The seed is a whole number from 0.", returncode=USAGE)
-        choice = Choice(options["hard"], options["easy"], options["depth"], options["seed"])
+        choice = NegativesChoice(options["hard"], options["easy"], options["depth"], options["seed"])
         if reason := rules.negatives_refusal(baseline, version, options["split"], choice):
             raise CommandError(reason, returncode=REFUSED)
-        proposal = Proposal(version, baseline, [options["split"]], choice, timezone.now())
+        proposal = NegativesProposal(version, baseline, [options["split"]], choice, timezone.now())
         self._remark(proposal)
         self._write(options["out"], negatives.lines(proposal, options["format"]))
         self._log(version, proposal, options["format"])
 
-    def _remark(self, proposal: Proposal) -> None:
+    def _remark(self, proposal: NegativesProposal) -> None:
         if Split.TEST in proposal.splits:
             self.stderr.write("These negatives tell the test split: do not train what is to be measured on it.")
         if proposal.revoked:
@@ -74,5 +74,5 @@ class Command(VersionCommand):
             raise CommandError(f"{path} cannot be written: {error.strerror}.", returncode=USAGE) from None
         self.stdout.write(str(path))
 
-    def _log(self, version: Version, proposal: Proposal, form: str) -> None:
+    def _log(self, version: Version, proposal: NegativesProposal, form: str) -> None:
         log_export(version=version, actor=None, formats=[f"negatives-{form}"], splits=proposal.splits, at=proposal.at)

@@ -1,6 +1,6 @@
 """Retrieval engines behind one interface: `make` gives one by name, with its parameters checked."""
 
-from apps.retrieval.core.engines.base import BadParameters, Engine, Found, NotReady, Parameters
+from apps.retrieval.core.engines.base import BadParameters, Engine, Hits, NotReady, Parameters
 from apps.retrieval.core.engines.encoder import is_installed
 from apps.retrieval.core.engines.folders import model_names
 from apps.retrieval.core.engines.registry import ENGINES, Parameter, defaults, make, parameters_of
@@ -9,7 +9,7 @@ __all__ = [
     "ENGINES",
     "BadParameters",
     "Engine",
-    "Found",
+    "Hits",
     "NotReady",
     "Parameter",
     "Parameters",

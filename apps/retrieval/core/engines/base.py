@@ -20,7 +20,7 @@ class NotReady(RuntimeError):
     """An engine lacks here what it was described with; the message is a sentence to show."""
 
 
-class Found(NamedTuple):
+class Hits(NamedTuple):
     """What a search returned for n queries: query i owns the entries `offsets[i]:offsets[i + 1]`.
 
     `positions` (int32) number the blocks of the corpus as they were indexed, `scores` (float64) fall along
@@ -54,7 +54,7 @@ class Engine(Protocol):
         """
         ...
 
-    def search(self, handle: Any, queries: Sequence[str], k: int) -> Found:
+    def search(self, handle: Any, queries: Sequence[str], k: int) -> Hits:
         """The best `k` blocks of each query: score descending, ties by position descending.
 
         A block without any match is not returned, so a query may get fewer than `k`, or none.
@@ -74,7 +74,7 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Positions and scores of one query, best first."""
 
 
-def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Found:
+def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Hits:
     """What an engine found that answers one query after the other, each timed. Raises ValueError for `k` below 1."""
     if k < 1:
         raise ValueError("k must be 1 or more")
@@ -87,10 +87,10 @@ def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Fou
     return gathered(answers, seconds)
 
 
-def gathered(answers: Sequence[Ranked], seconds: NDArray[np.float64]) -> Found:
+def gathered(answers: Sequence[Ranked], seconds: NDArray[np.float64]) -> Hits:
     """The answers to many queries as one."""
     sizes = [len(found) for found, _ in answers]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     positions = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in answers)])
     scores = np.concatenate([np.zeros(0), *(values for _, values in answers)])
-    return Found(offsets, positions.astype(np.int32), scores, seconds)
+    return Hits(offsets, positions.astype(np.int32), scores, seconds)

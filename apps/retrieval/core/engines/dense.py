@@ -16,7 +16,7 @@ from typing import IO, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.retrieval.core.engines.base import Found, Parameters, Ranked, one_by_one
+from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
 from apps.retrieval.core.engines.encoder import Encoder, encoder_of
 from apps.retrieval.core.engines.postings import mapped
 from apps.retrieval.core.engines.vectors import NOTHING, nearest, unit
@@ -89,7 +89,7 @@ class Dense:
         file.write(vectors.tobytes())
         file.flush()
 
-    def search(self, handle: NDArray[np.float32], queries: Sequence[str], k: int) -> Found:
+    def search(self, handle: NDArray[np.float32], queries: Sequence[str], k: int) -> Hits:
         """Raises NotReady."""
         encoder = self._encoder()
         return one_by_one(lambda text: self._rank(encoder, handle, text, k), queries, k)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from apps.retrieval.core.engines import postings as lists
 from apps.retrieval.core.engines.analysis import Analysis
-from apps.retrieval.core.engines.base import Found, Parameters, one_by_one
+from apps.retrieval.core.engines.base import Hits, Parameters, one_by_one
 from apps.retrieval.core.engines.postings import Counts, Postings, Weigh
 
 
@@ -44,7 +44,7 @@ class Lexical:
         counts = lists.count_terms(blocks, self.analysis)
         return lists.from_counts(counts, self.weigh(counts), self.boost(counts))
 
-    def search(self, handle: Postings, queries: Sequence[str], k: int) -> Found:
+    def search(self, handle: Postings, queries: Sequence[str], k: int) -> Hits:
         return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
 
     def _rank(self, handle: Postings, text: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -15,7 +15,7 @@ from scipy.sparse import csc_array, csr_array
 from threadpoolctl import threadpool_limits
 
 from apps.retrieval.core.engines import postings as lists
-from apps.retrieval.core.engines.base import Found, Parameters, Ranked, one_by_one
+from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
 from apps.retrieval.core.engines.postings import Postings
 from apps.retrieval.core.engines.tfidf import TfIdf
 from apps.retrieval.core.engines.vectors import NOTHING, nearest, unit, unit_rows
@@ -73,7 +73,7 @@ class Lsa:
             _, _, right = randomized_svd(matrix, size, n_iter=_ROUNDS, random_state=self.seed)
         return np.ascontiguousarray(right.T, dtype=np.float32)
 
-    def search(self, handle: Space, queries: Sequence[str], k: int) -> Found:
+    def search(self, handle: Space, queries: Sequence[str], k: int) -> Hits:
         return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
 
     def _rank(self, handle: Space, text: str, k: int) -> Ranked:

@@ -10,7 +10,7 @@ from apps.corpus.edges.commands import BAD_INPUT
 from apps.retrieval.edges.commands import SnapshotCommand
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.run_reading import draft_of_file
-from apps.retrieval.formats import Draft
+from apps.retrieval.formats import RunDraft
 
 
 class Command(SnapshotCommand):
@@ -54,6 +54,6 @@ class Command(SnapshotCommand):
         self.stdout.write(f"{head}: {imported.run.tag}, {_counts(draft)}, sha256 {imported.run.digest}")
 
 
-def _counts(draft: Draft) -> str:
+def _counts(draft: RunDraft) -> str:
     counts = f"{len(draft.rankings):,} queries, {draft.results:,} results"
     return f"{counts}, {draft.skipped:,} rows left out" if draft.skipped else counts

@@ -99,12 +99,12 @@ class Command(SnapshotCommand):
             raise CommandError(f"{pool.name} is {pool.state}. {pool.failure}".strip(), returncode=FAILED)
         summary = pool.summary
         spread = f"{summary['smallest']} to {summary['largest']} a query, median {summary['median']:g}"
-        marked = dict(summary.get("drawn", {}))
+        marked = dict(summary.get("sampled", {}))
         same = marked.pop("same", 0)
-        drawn = ", ".join(f"{count:,} {how}" for how, count in sorted(marked.items()))
+        sampled = ", ".join(f"{count:,} {how}" for how, count in sorted(marked.items()))
         said = f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}"
         said += f"; {same:,} of them the same as another" if same else ""
-        self.stdout.write(f"{said}; drawn: {drawn}" if drawn else said)
+        self.stdout.write(f"{said}; sampled: {sampled}" if sampled else said)
 
     def _system(self, project: Project, name: str, actor: User) -> System:
         system = System.objects.filter(project=project, name=name).first()

@@ -7,17 +7,25 @@ from apps.review.selectors.tracking.counting import FIRST_ROUND, FLAGS, PERSON, 
 from apps.review.selectors.tracking.log import LogFilter, drops_logged, flags_logged
 from apps.review.selectors.tracking.meeting import Meeting, aspect_tables, flag_table, meetings
 from apps.review.selectors.tracking.past import past_rounds
-from apps.review.selectors.tracking.rates import Dimension, Share, Tally, flags_by_day, reasons_named, shares, tallies
+from apps.review.selectors.tracking.rates import (
+    Dimension,
+    FlagShare,
+    FlagTally,
+    flags_by_day,
+    reasons_named,
+    shares,
+    tallies,
+)
 
 __all__ = [
     "FIRST_ROUND",
     "FLAGS",
     "PERSON",
     "Dimension",
+    "FlagShare",
+    "FlagTally",
     "LogFilter",
     "Meeting",
-    "Share",
-    "Tally",
     "aspect_tables",
     "counted",
     "drops_logged",

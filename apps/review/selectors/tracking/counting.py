@@ -7,16 +7,16 @@ asked of the rows themselves, never of the triple's state.
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project
-from apps.review.enums import Choice, Side
+from apps.review.enums import RateSide, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Revision
 
 FIRST_ROUND = 1
 
 
-PERSON = {Side.AUTHOR: "revision__author_id", Side.REVIEWER: "reviewer_id"}
+PERSON = {RateSide.AUTHOR: "revision__author_id", RateSide.REVIEWER: "reviewer_id"}
 
-FLAGS = Count("pk", filter=Q(choice=Choice.FLAG))
+FLAGS = Count("pk", filter=Q(choice=VerdictChoice.FLAG))
 
 
 def beside_it() -> QuerySet[Verdict]:
@@ -31,10 +31,10 @@ def counted(project: Project) -> QuerySet[Verdict]:
     return Verdict.objects.filter(Exists(beside_it()), superseded_by=None, revision__triple__project=project)
 
 
-def reviews_of(project: Project, side: Side, person: int | None = None) -> QuerySet[Verdict]:
+def reviews_of(project: Project, side: RateSide, person: int | None = None) -> QuerySet[Verdict]:
     """What a rate of `side` is computed from: for authors the verdicts of first rounds, for reviewers all of them."""
     found = counted(project)
-    if side is Side.AUTHOR:
+    if side is RateSide.AUTHOR:
         found = found.filter(revision__round=FIRST_ROUND)
     return found if person is None else found.filter(**{PERSON[side]: person})
 

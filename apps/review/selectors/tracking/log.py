@@ -7,7 +7,7 @@ from django.db.models.functions import Cast
 
 from apps.accounts.models import Project
 from apps.common.database.periods import Month
-from apps.review.enums import Choice, ResolutionKind
+from apps.review.enums import ResolutionKind, VerdictChoice
 from apps.review.models import Resolution, Verdict
 from apps.review.selectors.tracking.counting import beside_it
 from apps.triples.models import Revision
@@ -35,7 +35,7 @@ def flags_logged(project: Project, narrowed: LogFilter, hidden: QuerySet[Any]) -
     The project is asked row by row, newest first: a join would have the database sort all flags for each page.
     """
     ours = Revision.objects.filter(pk=OuterRef("revision"), triple__project=project)
-    found = Verdict.objects.filter(Exists(beside_it()), Exists(ours), superseded_by=None, choice=Choice.FLAG)
+    found = Verdict.objects.filter(Exists(beside_it()), Exists(ours), superseded_by=None, choice=VerdictChoice.FLAG)
     found = _narrowed(found.exclude(revision__triple__in=hidden), narrowed, "given_at")
     return _saying(found, narrowed).select_related("reviewer", *WITH_TRIPLE).order_by("-pk")
 
@@ -45,7 +45,7 @@ def drops_logged(project: Project, narrowed: LogFilter, hidden: QuerySet[Any]) -
     found = Resolution.objects.filter(kind=ResolutionKind.DROPPED, triple__project=project)
     found = _narrowed(found.exclude(triple__in=hidden), narrowed, "resolved_at")
     if narrowed.reviewer or narrowed.reason or narrowed.category:
-        flags = Verdict.objects.filter(revision=OuterRef("revision"), superseded_by=None, choice=Choice.FLAG)
+        flags = Verdict.objects.filter(revision=OuterRef("revision"), superseded_by=None, choice=VerdictChoice.FLAG)
         found = found.filter(Exists(_saying(flags, narrowed)))
     return found.select_related("decided_by", *WITH_TRIPLE).order_by("-pk")
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from apps.accounts.models import Project
-from apps.review.enums import Choice
+from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.tracking.counting import beside_it
 from apps.triples.enums import State
@@ -31,6 +31,6 @@ def past_rounds(
         .exclude(triple__adopted_by__in=writers)
         .exclude(triple__in=apart_from)
     )
-    flags = Exists(live.filter(choice=Choice.FLAG))
+    flags = Exists(live.filter(choice=VerdictChoice.FLAG))
     rows = rows.filter(flags) if flagged else rows.exclude(flags)
     return list(rows.order_by("pk").values_list("pk", "triple")[:most])

@@ -8,7 +8,7 @@ from django.db.models import Count, F
 
 from apps.accounts.models import Project
 from apps.common.database.periods import Day, Month
-from apps.review.enums import Choice, Side
+from apps.review.enums import RateSide, VerdictChoice
 from apps.review.selectors.tracking.counting import FLAGS, PERSON, reviews_of
 
 
@@ -30,7 +30,7 @@ VALUE: dict[Dimension, Any] = {
 MACHINE = F("revision__triple__is_machine_written")
 
 
-class Tally(NamedTuple):
+class FlagTally(NamedTuple):
     """Flags among `n` verdicts of one person in one month, people's and machine-written triples apart."""
 
     person: int
@@ -40,7 +40,7 @@ class Tally(NamedTuple):
     n: int
 
 
-class Share(NamedTuple):
+class FlagShare(NamedTuple):
     """Flags among `n` verdicts that have one value, such as one domain. "" stands for none."""
 
     value: str
@@ -49,7 +49,7 @@ class Share(NamedTuple):
     n: int
 
 
-def tallies(project: Project, side: Side) -> list[Tally]:
+def tallies(project: Project, side: RateSide) -> list[FlagTally]:
     """Each person's flags and verdicts of each month that has any, in the order of people and months."""
     rows = (
         reviews_of(project, side)
@@ -57,16 +57,16 @@ def tallies(project: Project, side: Side) -> list[Tally]:
         .annotate(flags=FLAGS, n=Count("pk"))
         .order_by()
     )
-    return sorted(Tally(*row) for row in rows)
+    return sorted(FlagTally(*row) for row in rows)
 
 
 def flags_by_day(project: Project) -> list[tuple[str, int, int]]:
     """Day, flags and verdicts of first rounds, in the order of days."""
-    rows = reviews_of(project, Side.AUTHOR).values_list(Day("given_at")).annotate(flags=FLAGS, n=Count("pk"))
+    rows = reviews_of(project, RateSide.AUTHOR).values_list(Day("given_at")).annotate(flags=FLAGS, n=Count("pk"))
     return sorted(rows.order_by())
 
 
-def shares(project: Project, side: Side, by: Dimension, person: int | None = None) -> list[Share]:
+def shares(project: Project, side: RateSide, by: Dimension, person: int | None = None) -> list[FlagShare]:
     """Flags and verdicts of each value of `by`, in the order of values, "" first; of all people or of one."""
     rows = (
         reviews_of(project, side, person)
@@ -74,14 +74,14 @@ def shares(project: Project, side: Side, by: Dimension, person: int | None = Non
         .annotate(flags=FLAGS, n=Count("pk"))
         .order_by()
     )
-    return sorted(Share(value or "", is_machine, flags, n) for value, is_machine, flags, n in rows)
+    return sorted(FlagShare(value or "", is_machine, flags, n) for value, is_machine, flags, n in rows)
 
 
-def reasons_named(project: Project, side: Side, person: int | None = None) -> Counter[tuple[str, bool]]:
+def reasons_named(project: Project, side: RateSide, person: int | None = None) -> Counter[tuple[str, bool]]:
     """How many flags name each reason, by (reason, machine-written). One flag may name several."""
     rows = (
         reviews_of(project, side, person)
-        .filter(choice=Choice.FLAG)
+        .filter(choice=VerdictChoice.FLAG)
         .values_list("reasons", MACHINE)
         .annotate(n=Count("pk"))
         .order_by()

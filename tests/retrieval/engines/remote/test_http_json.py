@@ -3,8 +3,8 @@ import json
 import pytest
 
 from apps.retrieval.core.engines import BadParameters
-from apps.retrieval.core.engines.remote import Asked, HttpJson, RemoteError, Reply, make_remote
-from apps.retrieval.core.engines.remote.base import Auth, Hit
+from apps.retrieval.core.engines.remote import HttpJson, RemoteError, RemoteQuery, Reply, make_remote
+from apps.retrieval.core.engines.remote.base import Auth, RemoteHit
 
 GOOD = {
     "url": "https://search.example/s",
@@ -12,7 +12,7 @@ GOOD = {
     "ids": "hits[*].doc.id",
     "scores": "hits[*].score",
 }
-ASKED = Asked("Q1", "red key & door")
+ASKED = RemoteQuery("Q1", "red key & door")
 
 
 def engine(**changes):
@@ -45,11 +45,11 @@ def test_a_get_carries_it_in_the_address():
 def test_ids_and_scores_are_read_at_their_paths():
     reading = engine().read(reply(hits(("a", 2), (7, 1.5))))
 
-    assert reading.hits == [Hit("a", 2.0), Hit("7", 1.5)]
+    assert reading.hits == [RemoteHit("a", 2.0), RemoteHit("7", 1.5)]
 
 
 def test_without_scores_the_order_counts():
-    assert engine(scores="").read(reply(hits(("a", 2)))).hits == [Hit("a", None)]
+    assert engine(scores="").read(reply(hits(("a", 2)))).hits == [RemoteHit("a", None)]
 
 
 def test_ids_lose_and_gain_what_they_should():

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from apps.retrieval.core.engines import BadParameters
-from apps.retrieval.core.engines.remote import Asked, RemoteError, Reply, make_remote
-from apps.retrieval.core.engines.remote.base import Hit
+from apps.retrieval.core.engines.remote import RemoteError, RemoteQuery, Reply, make_remote
+from apps.retrieval.core.engines.remote.base import RemoteHit
 
 GOOD = {"url": "https://search.example:9200/", "index": "handbook"}
-ASKED = Asked("Q1", 'red "key"')
+ASKED = RemoteQuery("Q1", 'red "key"')
 SHARDS = {"total": 5, "successful": 5, "skipped": 0, "failed": 0}
 FOUND = [
     {"_index": "handbook", "_id": "a", "_score": 2.5, "_source": {"doc": {"id": "A-1"}}},
@@ -135,7 +135,7 @@ def test_a_cluster_may_lie_under_a_path():
 def test_every_recorded_shape_is_read(answer):
     reading = read(answer)
 
-    assert reading.hits == [Hit("a", 2.5), Hit("b", 1.0)]
+    assert reading.hits == [RemoteHit("a", 2.5), RemoteHit("b", 1.0)]
     assert reading.incomplete == ""
 
 
@@ -146,7 +146,7 @@ def test_ids_come_from_a_field_when_it_is_named():
 def test_a_search_with_an_order_of_its_own_has_no_scores():
     answer = {**ELASTICSEARCH_8, "hits": {"hits": [{**hit, "_score": None} for hit in FOUND]}}
 
-    assert read(answer).hits == [Hit("a", None), Hit("b", None)]
+    assert read(answer).hits == [RemoteHit("a", None), RemoteHit("b", None)]
 
 
 def test_nothing_found_is_an_answer():

@@ -6,10 +6,19 @@ import threading
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines.remote import Asked, Line, Pace, RemoteError, Reply, ask_all, make_remote, merged
-from apps.retrieval.core.engines.remote.base import Hit
+from apps.retrieval.core.engines.remote import (
+    Pace,
+    RemoteError,
+    RemoteLine,
+    RemoteQuery,
+    Reply,
+    ask_all,
+    make_remote,
+    merged,
+)
+from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.pace import Gate
-from apps.retrieval.core.engines.remote.report import NAMED, Report
+from apps.retrieval.core.engines.remote.report import NAMED, RemoteReport
 from apps.retrieval.core.engines.remote.search import ranked, search
 from apps.retrieval.core.ranking import is_ranked
 
@@ -30,11 +39,11 @@ def answer(*hits, seconds=0.5):
 
 
 def line(send, pace=QUICK):
-    return Line(send, lambda ids: {key: BLOCKS[key] for key in ids if key in BLOCKS}, pace)
+    return RemoteLine(send, lambda ids: {key: BLOCKS[key] for key in ids if key in BLOCKS}, pace)
 
 
 def queries(*texts):
-    return [Asked(f"Q{number}", text) for number, text in enumerate(texts, 1)]
+    return [RemoteQuery(f"Q{number}", text) for number, text in enumerate(texts, 1)]
 
 
 def test_every_query_gets_its_own_ranking_in_the_order_asked():
@@ -205,8 +214,8 @@ def test_searching_as_every_engine_does_raises_for_what_was_not_answered():
 
 
 def rank(*hits, k=10):
-    report = Report()
-    positions, scores = ranked("Q1", [Hit(*hit) for hit in hits], BLOCKS, k, report)
+    report = RemoteReport()
+    positions, scores = ranked("Q1", [RemoteHit(*hit) for hit in hits], BLOCKS, k, report)
     assert is_ranked(np.asarray(positions, dtype=np.int32), scores)
     return positions.tolist(), scores.tolist(), report.values()
 
@@ -240,7 +249,7 @@ def test_nothing_found_is_an_empty_ranking():
 
 
 def test_reports_add_up_and_name_the_first():
-    one, other = Report(), Report()
+    one, other = RemoteReport(), RemoteReport()
     for number in range(NAMED):
         one.add_unknown("Q1", f"x{number}")
     other.add_unknown("Q2", "y" * 500)

@@ -4,24 +4,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.base import Asked, Auth, RemoteEngine, RemoteError, Reply, Request
+from apps.retrieval.core.engines.remote.base import Auth, RemoteEngine, RemoteError, RemoteQuery, Reply, Request
 from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
 from apps.retrieval.core.engines.remote.pace import Pace
 from apps.retrieval.core.engines.remote.report import merged
-from apps.retrieval.core.engines.remote.search import Answers, Line, ask_all
+from apps.retrieval.core.engines.remote.search import Answers, RemoteLine, ask_all
 
 __all__ = [
     "REMOTE",
     "Answers",
-    "Asked",
     "Auth",
     "HttpJson",
-    "Line",
     "OpenSearch",
     "Pace",
     "RemoteEngine",
     "RemoteError",
+    "RemoteLine",
+    "RemoteQuery",
     "Reply",
     "Request",
     "ask_all",

@@ -32,7 +32,7 @@ _NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
-class Asked(NamedTuple):
+class RemoteQuery(NamedTuple):
     """One query, as the other side hears of it."""
 
     query_id: str
@@ -55,17 +55,17 @@ class Reply(NamedTuple):
     seconds: float
 
 
-class Hit(NamedTuple):
+class RemoteHit(NamedTuple):
     """One result. `score` is None when the other side gives an order alone."""
 
     id: str
     score: float | None
 
 
-class Reading(NamedTuple):
+class RemoteAnswer(NamedTuple):
     """An answer read: its hits in the order given, and why it may lack some ("" when it does not)."""
 
-    hits: list[Hit]
+    hits: list[RemoteHit]
     incomplete: str = ""
 
 
@@ -104,9 +104,9 @@ class RemoteEngine(Protocol):
 
     def identity(self) -> Parameters: ...
 
-    def request(self, asked: Asked, k: int) -> Request: ...
+    def request(self, asked: RemoteQuery, k: int) -> Request: ...
 
-    def read(self, reply: Reply) -> Reading:
+    def read(self, reply: Reply) -> RemoteAnswer:
         """Raises RemoteError when the reply is no answer."""
         ...
 
@@ -239,6 +239,6 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def texts_as_asked(queries: Sequence[str]) -> list[Asked]:
+def texts_as_asked(queries: Sequence[str]) -> list[RemoteQuery]:
     """Queries without ids of their own, numbered from 1."""
-    return [Asked(str(number), text) for number, text in enumerate(queries, 1)]
+    return [RemoteQuery(str(number), text) for number, text in enumerate(queries, 1)]

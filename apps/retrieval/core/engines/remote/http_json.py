@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import paths, templates
 from apps.retrieval.core.engines.remote.base import (
-    Asked,
     Auth,
-    Hit,
-    Reading,
+    RemoteAnswer,
     RemoteError,
+    RemoteHit,
+    RemoteQuery,
     Reply,
     Request,
     check_status,
@@ -91,7 +91,7 @@ class HttpJson:
             "auth": self.auth.values(),
         }
 
-    def request(self, asked: Asked, k: int) -> Request:
+    def request(self, asked: RemoteQuery, k: int) -> Request:
         values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
         path = templates.filled_address(templates.split_address(self.url)[1], values)
         if not path.startswith("/"):
@@ -102,7 +102,7 @@ class HttpJson:
         body = json.dumps(templates.filled(templates.parse_body(self.body), values), ensure_ascii=False)
         return Request(self.method, path, {**headers, "Content-Type": "application/json"}, body.encode())
 
-    def read(self, reply: Reply) -> Reading:
+    def read(self, reply: Reply) -> RemoteAnswer:
         check_status(reply)
         answer = parsed(reply)
         try:
@@ -112,11 +112,11 @@ class HttpJson:
             raise RemoteError(str(missing)) from None
         if scores is not None and len(scores) != len(ids):
             raise RemoteError(f"The answer has {len(ids):,} ids and {len(scores):,} scores.")
-        return Reading([self._hit(ids, scores, number) for number in range(len(ids))])
+        return RemoteAnswer([self._hit(ids, scores, number) for number in range(len(ids))])
 
-    def _hit(self, ids: list[Any], scores: list[Any] | None, number: int) -> Hit:
+    def _hit(self, ids: list[Any], scores: list[Any] | None, number: int) -> RemoteHit:
         block_id = self.prepend + checked_id(ids[number], number + 1).removeprefix(self.strip)
         if scores is None:
-            return Hit(block_id, None)
+            return RemoteHit(block_id, None)
         score = checked_score(scores[number], number + 1)
-        return Hit(block_id, -score if self.lower_is_better else score)
+        return RemoteHit(block_id, -score if self.lower_is_better else score)

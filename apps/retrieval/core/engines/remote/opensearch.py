@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import paths, templates
 from apps.retrieval.core.engines.remote.base import (
-    Asked,
     Auth,
-    Hit,
-    Reading,
+    RemoteAnswer,
     RemoteError,
+    RemoteHit,
+    RemoteQuery,
     Reply,
     Request,
     check_status,
@@ -98,13 +98,13 @@ class OpenSearch:
             "auth": self.auth.values(),
         }
 
-    def request(self, asked: Asked, k: int) -> Request:
+    def request(self, asked: RemoteQuery, k: int) -> Request:
         _, rest = templates.split_address(self.url.strip().rstrip("/"))
         body = json.dumps(self._body(asked, k), ensure_ascii=False)
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         return Request("POST", f"{rest}/{self.index}/_search", headers, body.encode())
 
-    def _body(self, asked: Asked, k: int) -> dict[str, Any]:
+    def _body(self, asked: RemoteQuery, k: int) -> dict[str, Any]:
         source = False if self.ids == "_id" else [".".join(str(step) for step in self._source_path())]
         if self.query == "body":
             values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
@@ -116,7 +116,7 @@ class OpenSearch:
             words = {"multi_match": {"query": asked.text, "fields": list(self.fields)}}
         return {"query": words, "size": k, "_source": source}
 
-    def read(self, reply: Reply) -> Reading:
+    def read(self, reply: Reply) -> RemoteAnswer:
         if not 200 <= reply.status < 300:
             check_status(reply, _error_type(reply))
         answer = parsed(reply)
@@ -131,10 +131,10 @@ class OpenSearch:
         scores = [hit.get("_score") for hit in found]
         is_scored = None not in scores  # a search with an order of its own has none
         hits = [
-            Hit(checked_id(value, number), checked_score(score, number) if is_scored else None)
+            RemoteHit(checked_id(value, number), checked_score(score, number) if is_scored else None)
             for number, (value, score) in enumerate(zip(ids, scores, strict=True), 1)
         ]
-        return Reading(hits, _incomplete(answer))
+        return RemoteAnswer(hits, _incomplete(answer))
 
     def _id_path(self) -> paths.Path:
         return ("_id",) if self.ids == "_id" else ("_source", *self._source_path())

@@ -9,7 +9,7 @@ SHOWN_OF_ID = 120
 
 
 @dataclass
-class Report:
+class RemoteReport:
     """`unknown` are returned ids that are no block of the snapshot, with the first of them; `incomplete` are
     queries whose answer said it lacks results.
     """

@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.retrieval.core.engines.base import Found, Ranked, gathered
+from apps.retrieval.core.engines.base import Hits, Ranked, gathered
 from apps.retrieval.core.engines.remote.base import (
-    Asked,
-    Hit,
     Locate,
-    Reading,
+    RemoteAnswer,
     RemoteEngine,
     RemoteError,
+    RemoteHit,
+    RemoteQuery,
     Send,
     texts_as_asked,
 )
 from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Gate, Pace
-from apps.retrieval.core.engines.remote.report import Report
+from apps.retrieval.core.engines.remote.report import RemoteReport
 from apps.retrieval.core.ranking import in_order
 
 
 @dataclass
-class Line:
+class RemoteLine:
     """An open line to the other side, the handle of an engine without an index.
 
     `send` raises RemoteError when no answer comes; `locate` gives the positions of those ids that are blocks.
@@ -52,14 +52,14 @@ class Answers(NamedTuple):
     the rest was not asked, "" when all were.
     """
 
-    found: Found
+    found: Hits
     answered: list[int]
     failed: list[Failed]
     stopped: str
-    report: Report
+    report: RemoteReport
 
 
-def search(engine: RemoteEngine, handle: Line, queries: Sequence[str], k: int) -> Found:
+def search(engine: RemoteEngine, handle: RemoteLine, queries: Sequence[str], k: int) -> Hits:
     """As every engine searches. Raises RemoteError for the first query that was not answered."""
     answers = ask_all(engine, handle, texts_as_asked(queries), k)
     if answers.failed:
@@ -68,7 +68,11 @@ def search(engine: RemoteEngine, handle: Line, queries: Sequence[str], k: int) -
 
 
 def ask_all(
-    engine: RemoteEngine, line: Line, queries: Sequence[Asked], k: int, beat: Callable[[], None] = lambda: None
+    engine: RemoteEngine,
+    line: RemoteLine,
+    queries: Sequence[RemoteQuery],
+    k: int,
+    beat: Callable[[], None] = lambda: None,
 ) -> Answers:
     """The best `k` blocks of each query that was answered. `beat` is called after each; what it raises stops all."""
     turn = _Turn(engine, line, k)
@@ -91,7 +95,7 @@ def ask_all(
 
 
 class _Outcome(NamedTuple):
-    reading: Reading | None
+    reading: RemoteAnswer | None
     seconds: float
     retries: int
     failure: str
@@ -100,13 +104,13 @@ class _Outcome(NamedTuple):
 class _Turn:
     """One round of questions. Counts failures in a row and stops asking when there are too many."""
 
-    def __init__(self, engine: RemoteEngine, line: Line, k: int) -> None:
+    def __init__(self, engine: RemoteEngine, line: RemoteLine, k: int) -> None:
         self._engine = engine
         self._line = line
         self._k = k
         self.stopped = ""
 
-    def ask(self, query: Asked) -> _Outcome | None:
+    def ask(self, query: RemoteQuery) -> _Outcome | None:
         """None when the round was stopped before the query had its answer."""
         pace, retries = self._line.pace, 0
         for attempt in range(1, pace.tries + 1):
@@ -121,7 +125,7 @@ class _Turn:
                     return self._failed(error, retries)
         raise AssertionError("every try ends in an answer, a failure or another try")
 
-    def _answered(self, query: Asked, retries: int) -> _Outcome:
+    def _answered(self, query: RemoteQuery, retries: int) -> _Outcome:
         reply = self._line.send(self._engine.request(query, self._k))
         began = time.perf_counter()
         reading = self._engine.read(reply)
@@ -149,8 +153,10 @@ class _Turn:
         return _Outcome(None, 0.0, retries, error.sentence)
 
 
-def _collected(queries: Sequence[Asked], outcomes: dict[int, _Outcome], stopped: str, line: Line, k: int) -> Answers:
-    report, failed, answered = Report(), [], []
+def _collected(
+    queries: Sequence[RemoteQuery], outcomes: dict[int, _Outcome], stopped: str, line: RemoteLine, k: int
+) -> Answers:
+    report, failed, answered = RemoteReport(), [], []
     for number, query in enumerate(queries):
         outcome = outcomes.get(number)
         if outcome is None:
@@ -173,7 +179,7 @@ def _collected(queries: Sequence[Asked], outcomes: dict[int, _Outcome], stopped:
     return Answers(gathered(rankings, seconds), answered, failed, stopped, report)
 
 
-def ranked(query_id: str, hits: Sequence[Hit], known: Mapping[str, int], k: int, report: Report) -> Ranked:
+def ranked(query_id: str, hits: Sequence[RemoteHit], known: Mapping[str, int], k: int, report: RemoteReport) -> Ranked:
     """Positions and scores of the hits that are blocks, at most `k`, in a ranking's order.
 
     What is no block is left out and the ranks below close up; of a block that comes twice the first counts.
