@@ -65,7 +65,7 @@ OWN_PLANS = {
         "web",
     },
     "metrics": {
-        "agreement", "baseline_comparison", "columns", "comparison", "files", "measures", "scorecard", "scoring",
+        "agreement", "columns", "comparison", "estimate", "files", "measures", "scorecard", "scoring",
         "statistics", "vocabulary",
     },
     "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "verify"},

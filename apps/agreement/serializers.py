@@ -11,27 +11,16 @@ from apps.agreement.selectors.breakdowns import AlphaPart, Costly
 from apps.agreement.selectors.guideline_clarity import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration.serializers import RateOut, rate_out
+from apps.common.web.estimates import EstimateSerializer
 from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.agreement.ratings import PairAgreement
 
 
-class CoefficientSerializer(serializers.Serializer):
-    """A value with its interval and n; what is undefined has no value but a reason."""
+class CoefficientSerializer(EstimateSerializer):
+    """An estimate with the name of the coefficient."""
 
     name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField()
-    ci = serializers.ListField(child=serializers.FloatField(), allow_null=True, required=False)
-    method = serializers.CharField(required=False)
-    reason = serializers.CharField(required=False)
-
-
-class IntervalField(serializers.ListField):
-    """Both ends of a 95 % interval, or null."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(child=serializers.FloatField(), allow_null=True, **options)
 
 
 class PairAgreementOut(serializers.Serializer):
@@ -59,8 +48,7 @@ class BoundaryOut(serializers.Serializer):
     above = serializers.IntegerField()
     astride = serializers.IntegerField()
     comparisons = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    share_ci = IntervalField()
+    share = EstimateSerializer()
     alpha = CoefficientSerializer()
 
 
@@ -90,8 +78,7 @@ class WhereOut(serializers.Serializer):
 class CostlyOut(PartOut):
     """A query and what α of all would gain without it."""
 
-    gain = serializers.FloatField()
-    gain_ci = IntervalField()
+    gain = EstimateSerializer()
     decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
     unclear_guideline = serializers.IntegerField(help_text="Those of them that call the guideline unclear.")
 
@@ -106,13 +93,9 @@ class WeekOut(serializers.Serializer):
     """A week of one person: leaning in grades, α of the week's pairs, median milliseconds a pair."""
 
     begins = serializers.DateField()
-    lean = serializers.FloatField(allow_null=True)
-    lean_ci = IntervalField()
-    lean_n = serializers.IntegerField()
+    lean = EstimateSerializer()
     alpha = CoefficientSerializer()
-    median_ms = serializers.FloatField(allow_null=True)
-    median_ms_ci = IntervalField()
-    timed = serializers.IntegerField()
+    median_ms = EstimateSerializer()
 
 
 class QuestionOut(serializers.Serializer):
@@ -170,8 +153,7 @@ def boundary_out(found: Boundary) -> dict[str, Any]:
         "above": found.above,
         "astride": found.crossings,
         "comparisons": found.comparisons,
-        "share": found.share,
-        "share_ci": found.interval,
+        "share": found.estimate.as_json,
         "alpha": as_facts(found.alpha),
     }
 
@@ -187,7 +169,7 @@ def part_out(part: AlphaPart) -> dict[str, Any]:
 
 
 def costly_out(row: Costly) -> dict[str, Any]:
-    return {**part_out(row.part), "gain": row.change.value, "gain_ci": row.change.interval, **_ruled(row.unclear)}
+    return {**part_out(row.part), "gain": row.change.as_json, **_ruled(row.unclear)}
 
 
 def _ruled(found: Unclear) -> dict[str, int]:
@@ -219,11 +201,7 @@ def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[s
 def _week_out(week: AnnotatorWeek) -> dict[str, Any]:
     return {
         "begins": week.begins,
-        "lean": week.lean.value,
-        "lean_ci": week.lean.interval,
-        "lean_n": week.lean.n,
+        "lean": week.lean.as_json,
         "alpha": as_facts(week.alpha),
-        "median_ms": week.pace.value,
-        "median_ms_ci": week.pace.interval,
-        "timed": week.pace.n,
+        "median_ms": week.pace.as_json,
     }

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from apps.accounts.models import User
 from apps.calibration.selectors.log import LogEntry
 from apps.calibration.selectors.rates import DENOMINATORS, PersonRates, SideRates
+from apps.common.web.estimates import EstimateSerializer
 from apps.metrics.agreement.ratings import Rate
 
 
@@ -33,13 +34,10 @@ class LogOut(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
 
 
-class RateOut(serializers.Serializer):
+class RateOut(EstimateSerializer):
     """`flags` of `n`; without any review there is neither value nor interval."""
 
     flags = serializers.IntegerField()
-    n = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-    ci = serializers.ListField(child=serializers.FloatField(), allow_null=True)
 
 
 class PersonRateOut(serializers.Serializer):
@@ -84,9 +82,7 @@ def entry_out(entry: LogEntry) -> dict[str, Any]:
 def rate_out(rate: Rate) -> dict[str, Any]:
     return {
         "flags": rate.hits,
-        "n": rate.n,
-        "value": rate.value,
-        "ci": list(rate.interval) if rate.interval else None,
+        **rate.estimate.as_json,
     }
 
 

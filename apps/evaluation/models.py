@@ -5,7 +5,7 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
-from apps.metrics.statistics.significance import DEFAULT_SEED
+from apps.metrics.statistics.significance import DEFAULT_SEED, Summary
 from apps.retrieval.models import Pool, Run
 
 
@@ -88,6 +88,20 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.measure} {'undefined' if self.mean is None else format(self.mean, '.4f')}"
+
+    @property
+    def summary(self) -> Summary:
+        """The mean with both intervals, as it was computed."""
+        return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, _ends(self.bca_low, self.bca_high))
+
+    @property
+    def people(self) -> tuple[float, float] | None:
+        """The interval over queries and people, where several judged."""
+        return _ends(self.people_low, self.people_high)
+
+
+def _ends(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (low, high)
 
 
 class RunNote(models.Model):

@@ -5,6 +5,7 @@ from django.db.models import Q
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState, Tier
 from apps.goldsets.models import GoldSet
+from apps.metrics.estimate import PERCENTILE, Estimate
 from apps.retrieval.models import Run, System
 
 
@@ -66,6 +67,13 @@ class GateResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.gate_id}: {self.state}"
+
+    @property
+    def estimate(self) -> Estimate:
+        """What was decided on; without a value, the reason why nothing could be."""
+        low, high = self.ci_low, self.ci_high
+        interval = None if low is None or high is None else (low, high)
+        return Estimate.of(self.value, interval, self.n or 0, PERCENTILE, self.words if self.value is None else "")
 
 
 class Badge(models.Model):

@@ -29,10 +29,10 @@ class GateChangeSerializer(serializers.Serializer[Any]):
 
 
 class GateResultSerializer(serializers.Serializer[GateResult]):
-    """What a gate said of one run on one version, on what figures.
+    """What a gate said of one run on one version, with the estimate that it decided on.
 
-    `value`, its 95 % interval and `n` are null where it could not be decided; then `gap` says why in a word and
-    `words` in a sentence. Cost has no interval, and results from before intervals were kept have none.
+    `value` and its interval are null where it could not be decided; then `gap` says why in a word, `reason` and `words`
+    in a sentence. Cost has no interval, and results from before intervals were kept have none.
     """
 
     evaluation = serializers.IntegerField(source="evaluation_id")
@@ -40,10 +40,12 @@ class GateResultSerializer(serializers.Serializer[GateResult]):
     tag = serializers.CharField(source="evaluation.run.tag")
     version = serializers.IntegerField(source="evaluation.version.number")
     state = serializers.ChoiceField(choices=GateState.choices)
-    value = serializers.FloatField(allow_null=True)
-    ci_low = serializers.FloatField(allow_null=True)
-    ci_high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(allow_null=True)
+    value = serializers.FloatField(source="estimate.value", allow_null=True)
+    low = serializers.FloatField(source="estimate.low", allow_null=True)
+    high = serializers.FloatField(source="estimate.high", allow_null=True)
+    n = serializers.IntegerField(source="estimate.n")
+    method = serializers.CharField(source="estimate.method")
+    reason = serializers.CharField(source="estimate.reason")
     gap = serializers.ChoiceField(choices=GAPS, allow_null=True)
     bound = serializers.FloatField(allow_null=True)
     words = serializers.CharField()

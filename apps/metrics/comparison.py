@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from apps.common.text.wording import number, signed
-from apps.metrics.columns import Floats
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.estimate import BCA, PERCENTILE, Estimate
 from apps.metrics.measures import parse_measure
+from apps.metrics.statistics.paired_tests import Paired, paired_tests
+from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     EQUAL,
+    NO_INTERVAL,
     Difference,
     Summary,
     WinTally,
+    change_of,
     differences,
     mean_of,
     summaries,
@@ -28,14 +34,70 @@ LEVEL = 0.05
 FEWEST_IN_STRATUM = 5
 
 
-class Row(NamedTuple):
-    """One measure of a comparison. `is_lower_better`: a fall is what one hopes for."""
+class SupplementaryTests(NamedTuple):
+    """Tests and power of one difference, for who wants more than its interval and its randomisation test.
+
+    `detectable` is the smallest difference that so many queries show four times in five, `needed` how many queries
+    the difference seen would need for that. None: not defined.
+    """
+
+    tests: Paired
+    detectable: float | None
+    needed: int | None
+
+    @property
+    def needed_words(self) -> str:
+        """The queries needed, as people plan with them."""
+        return needed_words(self.needed)
+
+
+class MeasureComparison(NamedTuple):
+    """Two runs by one measure: both means and their paired difference, candidate minus baseline.
+
+    `is_lower_better`: a fall is what one hopes for; `better` and `worse` of the difference count accordingly.
+    `method` is one of INTERVALS.
+    """
 
     measure: str
     baseline: float
     candidate: float
     difference: Difference
+    supplement: SupplementaryTests
     is_lower_better: bool = False
+    method: str = PERCENTILE
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval."""
+        found = self.difference
+        reason = NO_INTERVAL if found.n < 2 else ""
+        return Estimate.of(found.mean, found.interval, found.n, self.method, reason)
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """The form of the command line and of the API: numbers unrounded, what is undefined is null."""
+        found, tests = self.difference, self.supplement.tests
+        sign = {"value": found.better, "p": found.tally.sign_p, "n": found.tally.moved} if found.tally.moved else None
+        return {
+            "measure": self.measure,
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "difference": self.estimate.as_json,
+            "bca": Estimate.of(found.mean, found.bca, found.n, BCA).as_json,
+            "verdict": self.verdict,
+            "p": found.p,
+            "p_holm": found.holm,
+            "better": found.better,
+            "equal": found.equal,
+            "worse": found.worse,
+            "rests_on": found.rests_on,
+            "sign": sign,
+            "t": tests.t._asdict() if tests.t else None,
+            "wilcoxon": tests.wilcoxon._asdict() if tests.wilcoxon else None,
+            "effect_size": Estimate.of(tests.effect, tests.effect_interval, tests.n, PERCENTILE).as_json,
+            "detectable_difference": self.supplement.detectable,
+            "queries_needed": self.supplement.needed,
+        }
 
     @property
     def side(self) -> str:
@@ -53,7 +115,7 @@ class Row(NamedTuple):
         return self.side if self.is_sure else f"{self.side}, not after Holm"
 
 
-class Change(NamedTuple):
+class QueryChange(NamedTuple):
     """One query of a comparison; `place` is its row in the values, `bar` the fall beyond which it is a drop."""
 
     query_id: str
@@ -78,35 +140,127 @@ class Change(NamedTuple):
         return self.gain < -self.bar - EQUAL
 
 
-def compare(
-    measures: Sequence[str],
-    baseline: Mapping[str, Floats],
-    candidate: Mapping[str, Floats],
-    *,
-    seed: int = DEFAULT_SEED,
-) -> list[Row]:
-    """Paired differences of the measures that both runs have, p corrected over all of them.
+class RunValues(NamedTuple):
+    """A run by the name it is called, with a value for each query by measure; NaN is "no value"."""
 
-    Where a lower value is better, `better` and `worse` count accordingly.
+    name: str
+    values: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """A candidate compared with a baseline, query by query: the one value that sentence, table, chart, API and report
+    are made of.
+
+    `measures` are in the order asked for. `left_out` are measures without a value for some query of either run: they
+    have no paired difference. `family` is how many differences p was corrected over, those of other candidates too.
     """
-    shared = [name for name in measures if name in baseline and name in candidate]
-    shared = [name for name in shared if not np.isnan(baseline[name] + candidate[name]).any()]
-    if not shared or not len(baseline[shared[0]]):
-        return []
-    left = np.column_stack([baseline[name] for name in shared])
-    right = np.column_stack([candidate[name] for name in shared])
-    found = differences(left, right, seed=seed)
+
+    baseline: RunValues
+    candidate: RunValues
+    queries: Sequence[str]
+    measures: Sequence[MeasureComparison]
+    left_out: tuple[str, ...] = ()
+    family: int = 1
+    confidence: float = DEFAULT_CONFIDENCE
+    bar: float = DROP_BAR
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.baseline.name, self.candidate.name
+
+    def measure(self, name: str) -> MeasureComparison | None:
+        return next((one for one in self.measures if one.measure == name), None)
+
+    def changes(self, measure: str) -> list[QueryChange]:
+        """Every query by this measure, worst first; equal ones by id."""
+        left, right = self.baseline.values[measure], self.candidate.values[measure]
+        return changes(self.queries, left, right, is_lower_better=is_lower_better(measure), bar=self.bar)
+
+    def drops(self, measure: str) -> list[QueryChange]:
+        """The queries that got worse by more than the bar, worst first."""
+        return [change for change in self.changes(measure) if change.is_drop]
+
+    def verdict(self, measure: MeasureComparison, fell: Regressions | None = None) -> str:
+        """The sentence of `verdict` on one of the measures."""
+        return verdict(*self.names, measure, self.family, fell, self.confidence)
+
+
+def compare_runs(
+    baseline: RunValues,
+    candidates: Sequence[RunValues],
+    measures: Sequence[str],
+    queries: Sequence[str],
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = DEFAULT_SEED,
+    interval: str = PERCENTILE,
+    strata: Ints | None = None,
+    bar: float = DROP_BAR,
+) -> list[RunComparison]:
+    """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
+
+    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
+    the pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that
+    got worse by more than `bar` is a drop.
+    """
+    shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
+    pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
+    found = iter(_measure_comparisons(baseline, pairs, confidence, seed, interval, strata))
     return [
-        _row(name, mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0, found[at])
-        for at, name in enumerate(shared)
+        RunComparison(
+            baseline,
+            run,
+            queries,
+            [next(found) for _ in names],
+            tuple(name for name in measures if name not in names),
+            len(pairs),
+            confidence,
+            bar,
+        )
+        for run, names in zip(candidates, shared, strict=True)
     ]
 
 
-def _row(measure: str, baseline: float, candidate: float, difference: Difference) -> Row:
-    if not is_lower_better(measure):
-        return Row(measure, baseline, candidate, difference)
-    turned = difference._replace(better=difference.worse, worse=difference.better)
-    return Row(measure, baseline, candidate, turned, is_lower_better=True)
+def _shared(baseline: RunValues, run: RunValues, measures: Sequence[str]) -> list[str]:
+    """The measures for which both runs have a value for every query."""
+    both = [name for name in measures if name in baseline.values and name in run.values]
+    return [name for name in both if not np.isnan(baseline.values[name] + run.values[name]).any()]
+
+
+def _measure_comparisons(
+    baseline: RunValues,
+    pairs: Sequence[tuple[RunValues, str]],
+    confidence: float,
+    seed: int,
+    interval: str,
+    strata: Ints | None,
+) -> Iterator[MeasureComparison]:
+    """The runs and measures of `pairs`, each against the baseline's column of the same measure."""
+    if not pairs:
+        return
+    left = np.column_stack([baseline.values[name] for _, name in pairs])
+    right = np.column_stack([run.values[name] for run, name in pairs])
+    found = differences(left, right, confidence=confidence, seed=seed, strata=strata)
+    tests = paired_tests(change_of(left, right), confidence=confidence, seed=seed)
+    for at, (_, name) in enumerate(pairs):
+        difference, spread = _with_interval(found[at], interval), tests[at].spread or 0.0
+        mean = found[at].mean
+        supplement = SupplementaryTests(
+            tests[at], detectable_difference(spread, tests[at].n), queries_needed(mean, spread)
+        )
+        turned = is_lower_better(name)
+        if turned:
+            difference = difference._replace(better=difference.worse, worse=difference.better)
+        means = mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0
+        yield MeasureComparison(name, *means, difference, supplement, turned, interval)
+
+
+def _with_interval(found: Difference, interval: str) -> Difference:
+    """The difference with the interval asked for in the first place."""
+    if interval == PERCENTILE:
+        return found
+    return found._replace(interval=found.bca if interval == BCA else None)
 
 
 def is_lower_better(measure: str) -> bool:
@@ -121,16 +275,16 @@ def changes(
     *,
     is_lower_better: bool = False,
     bar: float = DROP_BAR,
-) -> list[Change]:
+) -> list[QueryChange]:
     """Every query, worst first; equal ones by id."""
     rows = [
-        Change(query_id, place, float(baseline[place]), float(candidate[place]), is_lower_better, bar)
+        QueryChange(query_id, place, float(baseline[place]), float(candidate[place]), is_lower_better, bar)
         for place, query_id in enumerate(query_ids)
     ]
     return sorted(rows, key=lambda row: (round(row.gain, 12), row.query_id))
 
 
-def tally(rows: Sequence[Change]) -> WinTally:
+def tally(rows: Sequence[QueryChange]) -> WinTally:
     return tally_of(np.array([row.gain for row in rows]))
 
 
@@ -155,7 +309,7 @@ class Regressions(NamedTuple):
 def verdict(
     baseline: str,
     candidate: str,
-    row: Row,
+    row: MeasureComparison,
     family: int = 1,
     fell: Regressions | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
@@ -197,7 +351,7 @@ HANDFUL_WORDS = (
 )
 
 
-def handfuls(rows: Sequence[Row]) -> list[str]:
+def handfuls(rows: Sequence[MeasureComparison]) -> list[str]:
     """Which measures differ on a handful of queries alone, each with its exact sign test; nothing where none does."""
     return [
         f"{row.measure}: {found.better:,} better, {found.worse:,} worse, {found.equal:,} equal{handful_words(found)}."

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from apps.metrics.comparison import DROP_BAR, Change, Row
+from apps.metrics.columns import Ints
+from apps.metrics.comparison import DROP_BAR, RunComparison, RunValues, compare_runs
+from apps.metrics.estimate import BCA, NONE, PERCENTILE
 from apps.metrics.measures import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
-from apps.metrics.statistics.paired_tests import Paired
-from apps.metrics.statistics.power import needed_words
 from apps.metrics.statistics.significance import RESAMPLES, Summary
-
-PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 
 
 class Input(NamedTuple):
@@ -53,43 +51,13 @@ class StratumScores(NamedTuple):
     summaries: tuple[Sequence[Summary], ...]
 
 
-class Beside(NamedTuple):
-    """What stands beside a difference: other tests, the smallest difference that so many queries show four times in
-    five, and how many queries the difference seen would need for that. None: cannot be told."""
-
-    tests: Paired
-    detectable: float | None
-    needed: int | None
-
-    @property
-    def needed_words(self) -> str:
-        """The queries needed as people plan with them."""
-        return needed_words(self.needed)
-
-
-class Against(NamedTuple):
-    """A candidate set against the baseline, a row a measure. `fell` holds the queries beyond `bar`, worst first.
-
-    `left_out` are measures without a value for some query of either run: they have no paired difference. `notes` are
-    what was decided about a fall, by measure and query; None where nobody is asked to. `beside` is by measure.
-    """
-
-    baseline: str
-    candidate: str
-    rows: Sequence[Row]
-    fell: Mapping[str, Sequence[Change]]
-    left_out: tuple[str, ...] = ()
-    notes: Mapping[tuple[str, str], str] | None = None
-    beside: Mapping[str, Beside] = {}
-    bar: float = DROP_BAR
-
-
 class Scorecard(NamedTuple):
     """Everything that is printed. Measures stand under the name they were asked for.
 
     With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
     `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries
-    may be told one by one; None: all of them. Strata of fewer than `fewest` queries are left out of what people read.
+    may be told one by one; None: all of them. `decisions` are what was decided about drops, by measure and query; None
+    where nobody is asked to. Strata of fewer than `fewest` queries are left out of what people read.
     """
 
     measures: Mapping[str, Measure]
@@ -102,7 +70,8 @@ class Scorecard(NamedTuple):
     with_queries: bool = False
     strata: Sequence[StratumScores] = ()
     stratified: str = ""
-    comparisons: Sequence[Against] = ()
+    comparisons: Sequence[RunComparison] = ()
+    decisions: Mapping[tuple[str, str], str] | None = None
     inputs: Sequence[Input] = ()
     told: Sequence[bool] | None = None
     fewest: int = 0
@@ -134,7 +103,26 @@ class Scorecard(NamedTuple):
 
     @property
     def family(self) -> int:
-        return sum(len(against.rows) for against in self.comparisons)
+        return sum(len(found.measures) for found in self.comparisons)
+
+
+def compared_with_first(
+    runs: Sequence[ScoredRun],
+    measures: Mapping[str, Measure],
+    queries: Sequence[str],
+    *,
+    confidence: float,
+    seed: int,
+    interval: str = PERCENTILE,
+    strata: Ints | None = None,
+    bar: float = DROP_BAR,
+) -> list[RunComparison]:
+    """All runs but the first against it, as `comparison.compare_runs` does; columns are in the order of `measures`."""
+    first, *others = (RunValues(run.tag, run.scores.columns(measures)) for run in runs)
+    names = list(measures)
+    return compare_runs(
+        first, others, names, queries, confidence=confidence, seed=seed, interval=interval, strata=strata, bar=bar
+    )
 
 
 def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
@@ -195,5 +183,5 @@ def _of_comparisons(card: Scorecard) -> Iterator[str]:
         "Detectable is the smallest true difference that so many queries show with 80 % power at level 0.05; queries "
         "needed are those for the difference seen."
     )
-    if any(against.left_out for against in card.comparisons):
+    if any(found.left_out for found in card.comparisons):
         yield "A measure without a value for some query of either run has no paired difference."

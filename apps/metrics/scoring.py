@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,10 @@ class RunScores(NamedTuple):
     judged_at_10: float | None
     answered: int
     missing: int
+
+    def columns(self, names: Iterable[str]) -> dict[str, Floats]:
+        """The values by measure; `names` are in the order of the columns."""
+        return {name: self.values[:, place] for place, name in enumerate(names)}
 
 
 def score_run(

@@ -164,6 +164,6 @@ def test_what_is_compared_holds_figures_that_were_drawn(expected):
     scored, agreed = (json.loads(expected[words]) for words in ("score, json", "agree, wide"))
 
     assert scored["seed"] == agreed["seed"] == 20
-    assert agreed["coefficients"]["krippendorff_alpha_ratio"]["ci"]
+    assert agreed["coefficients"]["krippendorff_alpha_ratio"]["low"]
     assert b"95 %" in expected["report.md"]
     assert b"svg" in expected["report.html"]

@@ -107,7 +107,7 @@ def test_the_smallest_case_goes_through_the_whole_chain(transactional_db, files)
 
     assert (pool.entry_count, given, Snapshot.objects.get().block_count) == (100, 100, 5)
     in_app = dict(Score.objects.exclude(measure__startswith="Judged").values_list("measure", "mean"))
-    on_command_line = {name: value["mean"] for name, value in scored["runs"][0]["measures"].items()}
+    on_command_line = {name: value["value"] for name, value in scored["runs"][0]["measures"].items()}
     assert in_app == pytest.approx(EXPECTED, abs=1e-12)
     assert on_command_line == pytest.approx(EXPECTED, abs=1e-12)
     assert scored["queries"] == {"judged": 20, "with_relevant": 20, "in_run": 20, "missing": 0}

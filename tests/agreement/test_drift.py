@@ -20,13 +20,13 @@ from apps.agreement.core.drift import (
     mean_by_week,
 )
 from apps.agreement.core.grade_columns import EPOCH
-from apps.agreement.core.weeks import Lean
 from apps.metrics.agreement import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate, Ratings
+from apps.metrics.estimate import Estimate
 
 TODAY = date(2026, 11, 22)  # a Sunday
 MONDAY = date(2026, 11, 16)
-NO_LEAN = Lean(None, None, 0)
+NO_LEAN = Estimate.of(None, None, 0)
 NO_FALL = Fall(Rate(0, 0), Rate(0, 0), None)
 
 
@@ -130,15 +130,15 @@ def test_weeks_of_few_grades_are_no_line():
 
 
 def test_nothing_is_advised_where_nothing_is_sure():
-    unsure = Lean(0.2, (-0.1, 0.5), 90)
-    few = Lean(0.9, (0.5, 1.3), 19)
+    unsure = Estimate.of(0.2, (-0.1, 0.5), 90)
+    few = Estimate.of(0.9, (0.5, 1.3), 19)
     steady = Fall(Rate(80, 90), Rate(78, 90), (-0.15, 0.1))
 
     assert [advice(unsure, steady), advice(few, steady), advice(NO_LEAN, NO_FALL)] == ["", "", ""]
 
 
 def test_what_moved_is_said_with_its_n_and_what_to_do():
-    crept = Lean(0.21, (0.05, 0.37), 64)
+    crept = Estimate.of(0.21, (0.05, 0.37), 64)
     fallen = Fall(Rate(90, 100), Rate(30, 50), (-0.5, -0.1))
 
     assert advice(crept, NO_FALL) == (
@@ -150,4 +150,4 @@ def test_what_moved_is_said_with_its_n_and_what_to_do():
         "themselves less: on 60 % of 50 pairs that came back, before on 90 % of 100. "
         "Go through such pairs together before the next version."
     )
-    assert advice(Lean(-0.21, (-0.37, -0.05), 64), NO_FALL).startswith("The same pairs got grades 0.21 lower")
+    assert advice(Estimate.of(-0.21, (-0.37, -0.05), 64), NO_FALL).startswith("The same pairs got grades 0.21 lower")

@@ -49,7 +49,7 @@ def test_every_coefficient_and_question_has_its_interval_and_n(client, judged):
         "Krippendorff's α, ordinal",
         "Krippendorff's α, interval",
     ]
-    assert all(one["n"] == 24 and one["ci"][0] < one["value"] < one["ci"][1] for one in found["coefficients"])
+    assert all(one["n"] == 24 and one["low"] < one["value"] < one["high"] for one in found["coefficients"])
     assert [row["question"] for row in found["questions"]] == ["question", "block", "answer"]
 
 
@@ -97,8 +97,8 @@ def test_what_to_tighten_is_for_leads(client, judged):
 
     found = get(client, project, "tighten")
 
-    assert sum(one["share"] for one in found["boundaries"]) == pytest.approx(1)
-    assert all(row["gain"] > 0 and row["gain_ci"] for row in found["queries"])
+    assert sum(one["share"]["value"] for one in found["boundaries"]) == pytest.approx(1)
+    assert all(row["gain"]["value"] > 0 and row["gain"]["low"] is not None for row in found["queries"])
     client.force_login(make_member(project, Role.VIEWER))
     get(client, project, "tighten", status=403)
 

@@ -168,7 +168,7 @@ def test_only_a_change_of_state_is_told(scene):
     assert (first["from"], first["to"], second["from"], second["to"]) == (None, "failed", "failed", "passed")
     assert (second["event"], second["run"], second["gate"]["rule"]["at_least"]) == ("gate.changed", "fine", 0.9)
     assert second["url"].endswith(told[1].path)
-    assert (second["value"], second["ci_low"], second["ci_high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
+    assert (second["value"], second["low"], second["high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
     assert Event.objects.filter(action="gate.changed").count() == 2
 
 

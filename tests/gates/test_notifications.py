@@ -168,6 +168,6 @@ def test_a_webhook_is_told_what_could_no_longer_be_decided_and_how_to_go_on():
 
     told = Outbox.objects.get(kind="webhook").payload["body"]
     assert (told["from"], told["to"], told["gap"], told["run"]) == ("passed", "unknown", "no_values", "other")
-    assert (told["value"], told["ci_low"], told["ci_high"], told["n"], told["bound"]) == (None, None, None, None, 0.5)
+    assert (told["value"], told["low"], told["high"], told["n"], told["bound"]) == (None, None, None, 0, 0.5)
     assert told["words"] == "Not known: Judged@10 has no value for any query where domain = access."
     assert told["next"] == AFTER_A_GAP["no_values"]

@@ -271,7 +271,8 @@ def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
     assert "Not known: the run carries no times." in page
     assert "Have Karat run or ask the system: an uploaded run carries no times." in page
     assert (told["state"], told["next"]) == ("unknown", AFTER_A_GAP["no_times"])
-    assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, None)
+    assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, 0)
+    assert told["newest"]["reason"] == told["newest"]["words"] == "Not known: the run carries no times."
 
 
 def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
@@ -444,7 +445,7 @@ def test_machines_make_gates_and_read_their_states(client, scene):
     assert (row["state"], row["newest"]["tag"], row["newest"]["version"]) == ("passed", "better", 1)
     assert row["rule"] == {**rule, "on": "mean", "tier": "full"}
     assert [result["state"] for result in whole["results"]] == ["passed"]
-    assert [whole["results"][0][key] for key in ("value", "ci_low", "ci_high", "n", "gap")] == [1, 1, 1, 6, None]
+    assert [whole["results"][0][key] for key in ("value", "low", "high", "n", "gap")] == [1, 1, 1, 6, None]
     assert whole["next"] == ""
 
 

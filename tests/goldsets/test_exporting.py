@@ -188,8 +188,8 @@ def test_karat_score_reads_the_exported_qrels(tmp_path, capsys):
     scored = json.loads(capsys.readouterr().out)
     assert code == 0
     assert scored["queries"]["judged"] == 2
-    assert scored["runs"][0]["measures"]["nDCG@10"]["mean"] == 1.0
-    assert scored["runs"][0]["measures"]["P@2"]["mean"] == 1.0
+    assert scored["runs"][0]["measures"]["nDCG@10"]["value"] == 1.0
+    assert scored["runs"][0]["measures"]["P@2"]["value"] == 1.0
 
 
 # Differences

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.metrics.comparison import Regressions, Row, changes, compare, handfuls, strata, tally, verdict
+from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, strata, tally, verdict
 from apps.metrics.statistics.paired_tests import paired_tests
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
+from tests.metrics.compared import compare, stated
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}
 RIGHT = {"nDCG@10": np.array([0.3, 0.6, 0.8, 0.5]), "AP": np.array([0.2, 0.2, 0.2, 0.2])}
@@ -56,8 +57,8 @@ def said(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Row:
-    return Row("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 3, 0, 1, 4))
+def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> MeasureComparison:
+    return stated("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 3, 0, 1, 4))
 
 
 def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
@@ -140,7 +141,7 @@ def test_rounding_alone_settles_no_difference():
 # A handful of queries
 
 
-def few(better: int, worse: int, n: int) -> Row:
+def few(better: int, worse: int, n: int) -> MeasureComparison:
     change = np.zeros(n)
     change[:better], change[better : better + worse] = 0.3, -0.2
     (row,) = compare(["AP"], {"AP": np.full(n, 0.5)}, {"AP": 0.5 + change})

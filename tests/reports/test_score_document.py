@@ -1,12 +1,14 @@
 """What a report of scores and of comparisons says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from apps.metrics.baseline_comparison import set_against
+from apps.metrics.estimate import NONE
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import parse_measure
-from apps.metrics.scorecard import NONE, Input, Scorecard, ScoredRun
+from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import summaries
 from apps.reports.core.document import ReportChart, ReportSection, Table
@@ -29,8 +31,7 @@ def card_of(*runs: ScoredRun, **fields) -> Scorecard:
 
 def compared(candidate: np.ndarray, **fields) -> Scorecard:
     runs = [run_of("base", LOW), run_of("new", candidate)]
-    found = set_against(runs[0], runs[1:], MEASURES, QUERIES, confidence=0.95, seed=20)
-    found = [against._replace(**{key: fields.pop(key) for key in ("notes",) if key in fields}) for against in found]
+    found = compared_with_first(runs, MEASURES, QUERIES, confidence=0.95, seed=20)
     return card_of(*runs, comparisons=found, **fields)
 
 
@@ -105,7 +106,7 @@ def test_without_intervals_none_is_told():
 def test_regressions_are_told_with_what_was_decided():
     candidate = LOW.copy()
     candidate[10:12, 0] = 0.0
-    card = compared(candidate, notes={("nDCG@10", "Q10"): "accept: a rare word"})
+    card = compared(candidate, decisions={("nDCG@10", "Q10"): "accept: a rare word"})
 
     rows = rows_of(part(card, "Regressions of new"))
 
@@ -153,19 +154,19 @@ def test_small_strata_are_counted_and_a_known_field_has_its_word():
 
 def test_queries_needed_are_told_as_a_plan_and_not_to_the_last_digit():
     card = compared(LOW + np.linspace(-0.05, 0.1, 20)[:, None])
-    (against,) = card.comparisons
+    (found,) = card.comparisons
     needed = {"nDCG@10": 711_818, "RR": 1_201}
-    beside = {name: one._replace(needed=needed[name]) for name, one in against.beside.items()}
+    planned = [one._replace(supplement=one.supplement._replace(needed=needed[one.measure])) for one in found.measures]
 
-    found = part(card._replace(comparisons=[against._replace(beside=beside)]), "new against base")
+    shown = part(card._replace(comparisons=[replace(found, measures=planned)]), "new against base")
 
-    assert [row[-1] for row in rows_of(found)[-2:]] == ["over 100,000", "1,300"]
+    assert [row[-1] for row in rows_of(shown)[-2:]] == ["over 100,000", "1,300"]
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_candidate_has_a_part_of_its_own(count):
     runs = [run_of("base", LOW), *(run_of(f"new{n}", LOW + 0.01 * n) for n in range(count))]
-    found = set_against(runs[0], runs[1:], MEASURES, QUERIES, confidence=0.95, seed=20)
+    found = compared_with_first(runs, MEASURES, QUERIES, confidence=0.95, seed=20)
 
     document = scored_document(card_of(*runs, comparisons=found))
 

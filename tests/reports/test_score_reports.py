@@ -11,7 +11,7 @@ from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.evaluation.actions import close_comparison, decide_drop
 from apps.evaluation.models import Score
-from apps.evaluation.selectors.comparisons import Pairing
+from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.gates.actions import create_gate
 from apps.gates.models import GateResult
 from apps.goldsets.enums import Split, VersionState
@@ -104,7 +104,7 @@ def test_what_was_decided_about_a_drop_stands_in_the_report(client, scene, pair)
 def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_once(client, scene, pair):
     lead = membership_in(scene.lead, scene.project.slug)
     both = {"baseline": pair[0], "candidate": pair[1], "measure": "nDCG@10", "member": lead, "at": AT}
-    for drop in Pairing.of(*pair).drops("nDCG@10"):
+    for drop in EvaluationPair.of(*pair).comparison.drops("nDCG@10"):
         decide_drop(**both, query_id=drop.query_id, decision="accept", explanation="A rare word.")
     close_comparison(**both)
 
@@ -113,7 +113,7 @@ def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_o
     assert "not explained yet" not in told
     assert told.count("12 regressions, all explained.") == 1
     assert f"Closed by nDCG@10 on {AT:%Y-%m-%d}." in told
-    others = {name: len(Pairing.of(*pair).drops(name)) for name in ("AP", "RR")}
+    others = {name: len(EvaluationPair.of(*pair).comparison.drops(name)) for name in ("AP", "RR")}
     assert f"Queries that fell by others: AP {others['AP']}, RR {others['RR']}." in told
 
 

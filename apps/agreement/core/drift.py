@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
-from apps.agreement.core.weeks import Lean, lean_of, monday_of
+from apps.agreement.core.weeks import lean_of, monday_of
 from apps.common.text.wording import number, percent
 from apps.metrics.agreement import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import student_quantile, wilson
 
 WEEKS = 12
@@ -98,7 +99,7 @@ def mean_by_week(dated: Dated, since: date) -> list[FigureWeek]:
     ]
 
 
-def creep(dated: Dated, lately: date) -> Lean:
+def creep(dated: Dated, lately: date) -> Estimate:
     """By how much the same pairs were graded higher since `lately` than before: a mean over those graded in both."""
     grades, weeks, items = _cells(dated)
     is_late = weeks >= (lately - EPOCH).days
@@ -160,7 +161,7 @@ def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, flo
     return max(low, fmean(values) - half), min(high, fmean(values) + half)
 
 
-def advice(crept: Lean, fallen: Fall) -> str:
+def advice(crept: Estimate, fallen: Fall) -> str:
     """What to do, in a sentence or two; nothing where neither the grades nor the people are sure to have moved."""
     moved = [_moved(crept), _fallen(fallen)]
     told = [words for words in moved if words]
@@ -170,7 +171,7 @@ def advice(crept: Lean, fallen: Fall) -> str:
     return f"{what[0].upper()}{what[1:]}. Go through such pairs together before the next version."
 
 
-def _moved(crept: Lean) -> str:
+def _moved(crept: Estimate) -> str:
     if crept.value is None or crept.interval is None or crept.n < FEWEST:
         return ""
     low, high = crept.interval

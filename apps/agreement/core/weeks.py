@@ -13,39 +13,25 @@ from scipy.special import bdtr, stdtrit
 from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
 from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
 from apps.metrics.agreement.ratings import Dated, Ratings
+from apps.metrics.estimate import Estimate
 
 FEWEST_FOR_A_MEDIAN = 6
+FEW_FOR_A_MEDIAN = f"Fewer than {FEWEST_FOR_A_MEDIAN} values have no interval of their median."
 NO_WEEK = np.iinfo(np.int32).min
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
-class Lean(NamedTuple):
-    """By how much a person grades higher than the others do, in grades, as a mean over `n` items.
+class AnnotatorWeek(NamedTuple):
+    """The week that begins on a Monday: how a person leaned and agreed in it, and the milliseconds a pair took.
 
-    `interval` is Student's; None where `n` is below 2 or all differences are the same, and `reason` says which.
+    `lean` is by how many grades they grade higher than the others do, as `leaning_of` computes it; `pace` the median of
+    their times.
     """
 
-    value: float | None
-    interval: tuple[float, float] | None
-    n: int
-    reason: str = ""
-
-
-class Median(NamedTuple):
-    """The median of `n` values. `interval` lies between two of the values, and covers at least 95 %."""
-
-    value: float | None
-    interval: tuple[float, float] | None
-    n: int
-
-
-class AnnotatorWeek(NamedTuple):
-    """The week that begins on a Monday: how a person leaned and agreed in it, and the milliseconds a pair took."""
-
     begins: date
-    lean: Lean
+    lean: Estimate
     alpha: Coefficient
-    pace: Median
+    pace: Estimate
 
 
 def week_of(when: datetime) -> date:
@@ -67,23 +53,23 @@ def leans(ratings: Ratings) -> NDArray[np.float64]:
     return found
 
 
-def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Lean:
+def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estimate:
     """The mean of the differences that are there, with Student's interval."""
     found = differences[np.isfinite(differences)]
     n = len(found)
     if n == 0:
-        return Lean(None, None, 0, "No pair that somebody else graded too.")
+        return Estimate.of(None, None, 0, reason="No pair that somebody else graded too.")
     mean = float(found.mean())
     if n == 1:
-        return Lean(mean, None, 1, "One pair has no interval.")
+        return Estimate.of(mean, None, 1, reason="One pair has no interval.")
     spread = float(found.std(ddof=1))
     if spread == 0:
-        return Lean(mean, None, n, "All differences are the same, so there is no interval.")
+        return Estimate.of(mean, None, n, reason="All differences are the same, so there is no interval.")
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / float(np.sqrt(n))
-    return Lean(mean, (mean - half, mean + half), n)
+    return Estimate.of(mean, (mean - half, mean + half), n, "Student")
 
 
-def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Median:
+def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Estimate:
     """The median with an interval of order statistics, which asks nothing of the shape of the values.
 
     The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
@@ -92,11 +78,12 @@ def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0
     found = np.sort(np.asarray(values, dtype=float))
     n = len(found)
     if n == 0:
-        return Median(None, None, 0)
+        return Estimate.of(None, None, 0, reason="No pair was timed.")
     if n < FEWEST_FOR_A_MEDIAN:
-        return Median(float(np.median(found)), None, n)
+        return Estimate.of(float(np.median(found)), None, n, reason=FEW_FOR_A_MEDIAN)
     places = int((bdtr(np.arange(n // 2), n, 0.5) <= (1 - confidence) / 2).sum())
-    return Median(float(np.median(found)), (float(found[places - 1]), float(found[n - places])), n)
+    ends = float(found[places - 1]), float(found[n - places])
+    return Estimate.of(float(np.median(found)), ends, n, "order statistics")
 
 
 def weeks_of(

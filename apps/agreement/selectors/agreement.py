@@ -217,7 +217,4 @@ def _letters(place: int) -> str:
 
 def as_facts(coefficient: Coefficient) -> dict[str, Any]:
     """A coefficient as plain values, for manifests and the API."""
-    facts: dict[str, Any] = {"name": coefficient.name, "value": coefficient.value, "n": coefficient.n}
-    if coefficient.value is None:
-        return {**facts, "reason": coefficient.reason}
-    return {**facts, "ci": list(coefficient.interval) if coefficient.interval else None, "method": coefficient.method}
+    return {"name": coefficient.name, **coefficient.estimate.as_json}

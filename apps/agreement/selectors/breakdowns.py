@@ -18,7 +18,6 @@ from apps.common.digests import digest_of
 from apps.judging.models import Round
 from apps.metrics.agreement import MISSING, Coefficient
 from apps.metrics.agreement.grouped_alpha import (
-    AlphaChange,
     Boundary,
     Differing,
     PatternCounts,
@@ -40,6 +39,7 @@ from apps.metrics.agreement.ratings import (
     shared_items,
 )
 from apps.metrics.agreement.uncertainty import ANALYTIC
+from apps.metrics.estimate import Estimate
 from apps.queries.models import Query
 from apps.queries.selectors import STRATA
 
@@ -84,7 +84,7 @@ class Costly(NamedTuple):
 
     query: Query
     part: AlphaPart
-    change: AlphaChange
+    change: Estimate
     worst: Boundary
     unclear: Unclear
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member
-from apps.agreement.core.weeks import AnnotatorWeek, Lean, lean_of, leans, monday_of, weeks_of
+from apps.agreement.core.weeks import AnnotatorWeek, lean_of, leans, monday_of, weeks_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import QuestionAgreement
 from apps.agreement.selectors.differing_pairs import may_still_be_given
@@ -33,6 +33,7 @@ from apps.metrics.agreement.ratings import (
     pairs_of,
     pairs_sharing,
 )
+from apps.metrics.estimate import Estimate
 from apps.review.models import Verdict
 from apps.review.selectors import tracking
 
@@ -50,7 +51,7 @@ class PersonLine(NamedTuple):
     person: int
     graded: int
     shared: int
-    lean: Lean
+    lean: Estimate
     repeats: Rate
     decisions: Rate
 

@@ -86,10 +86,8 @@ def _gate(one: HeldRule) -> dict[str, Any]:
     return {
         "name": one.rule.name,
         "state": verdict.state,
-        "value": verdict.value,
+        **verdict.estimate.as_json,
         "bound": verdict.bound,
-        "ci": list(verdict.interval) if verdict.interval else None,
-        "n": verdict.n,
         "words": verdict.words,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +11,12 @@ from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.release import STRATA, ReleaseSplit
 from apps.gates.core.decisions import GateVerdict, RunEvidence, decide, worst
 from apps.gates.core.rule import GateRule, measures_of
-from apps.metrics.baseline_comparison import set_against
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.files.reading import missing_of
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure
-from apps.metrics.scorecard import Scorecard, ScoredRun
+from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.vocabulary import Vocabulary
 
@@ -98,8 +97,8 @@ def evaluate(
     divisions = list(_divisions(release))
     evidence = RunEvidence(
         query_ids=judged.queries,
-        values=_columns(wanted, runs[-1]),
-        baseline=_columns(wanted, runs[0]) if baseline else None,
+        values=runs[-1].scores.columns(wanted),
+        baseline=runs[0].scores.columns(wanted) if baseline else None,
         latencies=run.latencies,
         cost=cost,
         strata={division.field: division.labels for division in divisions},
@@ -125,7 +124,6 @@ def _card(
         for division in divisions
         for found in stratum_scores(division, values, confidence=confidence, with_interval=True)
     ]
-    against = set_against(runs[0], runs[1:], measures, judged.queries, confidence=confidence, seed=seed)
     return Scorecard(
         measures=measures,
         queries=judged.queries,
@@ -134,7 +132,7 @@ def _card(
         confidence=confidence,
         seed=seed,
         strata=strata,
-        comparisons=against if len(runs) > 1 else (),
+        comparisons=compared_with_first(runs, measures, judged.queries, confidence=confidence, seed=seed),
         fewest=FEWEST_IN_STRATUM,
     )
 
@@ -142,10 +140,6 @@ def _card(
 def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, confidence: float) -> ScoredRun:
     scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence)
     return ScoredRun(run.name, scores, missing_of(judged, run.ranked))
-
-
-def _columns(measures: Iterable[str], run: ScoredRun) -> dict[str, Floats]:
-    return {name: run.scores.values[:, place] for place, name in enumerate(measures)}
 
 
 def _divisions(release: ReleaseSplit) -> Iterator[QueryDivision]:

@@ -16,9 +16,10 @@ from apps.cli.score.scoring import scorecard_of
 from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
+from apps.metrics.estimate import INTERVALS, NONE, PERCENTILE
 from apps.metrics.measures import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
-from apps.metrics.scorecard import INTERVALS, NONE, PERCENTILE, Scorecard
+from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"

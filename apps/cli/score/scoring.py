@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
 from apps.common.files.linefiles import name_of
-from apps.metrics.baseline_comparison import set_against
 from apps.metrics.columns import Judged
+from apps.metrics.comparison import RunComparison
+from apps.metrics.estimate import BCA, NONE
 from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
@@ -16,7 +17,7 @@ from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, r
 from apps.metrics.files.strata import QueryDivision, load_strata, stratum_scores
 from apps.metrics.measures import FACETS, GRADES, Measure, named_measures, needs_of, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.scorecard import BCA, NONE, Against, Scorecard, ScoredRun, StratumScores, with_distinct_tags
+from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, compared_with_first, with_distinct_tags
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.vocabulary import Vocabulary
@@ -149,10 +150,9 @@ def _strata(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Nam
             yield found._replace(summaries=chosen)
 
 
-def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[Against]:
-    return set_against(
-        runs[0],
-        runs[1:],
+def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[RunComparison]:
+    return compared_with_first(
+        runs,
         ground.measures,
         ground.judged.queries,
         confidence=args.confidence,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from apps.common.text.jsontext import figures, written
-from apps.metrics.comparison import Row
-from apps.metrics.scorecard import NONE, Against, Beside, Scorecard, ScoredRun
+from apps.metrics.comparison import MeasureComparison, RunComparison
+from apps.metrics.estimate import NONE
+from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.scoring import conventions
-from apps.metrics.statistics.paired_tests import Statistic
-from apps.metrics.statistics.significance import RESAMPLES, Summary, WinTally
+from apps.metrics.statistics.significance import RESAMPLES, Summary
 
 
 def as_json(card: Scorecard) -> str:
@@ -40,28 +40,21 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "tag": run.tag,
         "queries": {"in_run": run.scores.answered, "missing": run.scores.missing},
-        "measures": _summaries(card.measures, run.scores.summaries),
+        "measures": _estimates(card, run.scores.summaries),
         "judged@10": run.scores.judged_at_10,
     }
     if card.strata:
         found["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}
     for stratum in card.strata:
-        measures = _summaries(card.measures, stratum.summaries[place])
+        measures = _estimates(card, stratum.summaries[place])
         found["strata"][stratum.field][stratum.name] = {"n": stratum.n, "measures": measures}
     if card.with_queries:
         found["per_query"] = _per_query(card, run)
     return found
 
 
-def _summaries(names: Iterable[str], summaries: Sequence[Summary]) -> dict[str, Any]:
-    return {
-        name: {"mean": one.mean, "ci": _bounds(one.interval), "n": one.n}
-        for name, one in zip(names, summaries, strict=True)
-    }
-
-
-def _bounds(interval: tuple[float, float] | None) -> list[float] | None:
-    return list(interval) if interval else None
+def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:
+    return {name: one.estimate(card.interval).as_json for name, one in zip(card.measures, summaries, strict=True)}
 
 
 def _per_query(card: Scorecard, run: ScoredRun) -> dict[str, Any]:
@@ -74,56 +67,25 @@ def _comparisons(card: Scorecard) -> dict[str, Any]:
     return {
         "comparisons": [
             {
-                "baseline": against.baseline,
-                "candidate": against.candidate,
-                "measures": {row.measure: _difference(against, row) for row in against.rows},
-                "left_out": list(against.left_out),
+                "baseline": found.baseline.name,
+                "candidate": found.candidate.name,
+                "measures": {one.measure: _measure(found, one) for one in found.measures},
+                "left_out": list(found.left_out),
             }
-            for against in card.comparisons
+            for found in card.comparisons
         ],
         "family": card.family,
         "compared_resamples": RESAMPLES,
     }
 
 
-def _difference(against: Against, row: Row) -> dict[str, Any]:
-    found = row.difference
+def _measure(found: RunComparison, one: MeasureComparison) -> dict[str, Any]:
+    drops = found.drops(one.measure)
     return {
-        "baseline": row.baseline,
-        "candidate": row.candidate,
-        "difference": found.mean,
-        "ci": _bounds(found.interval),
-        "n": found.n,
-        "p": found.p,
-        "p_holm": found.holm,
-        "better": found.better,
-        "equal": found.equal,
-        "worse": found.worse,
-        "rests_on": found.rests_on,
-        "sign": _sign(found.tally),
-        **_beside(against.beside[row.measure]),
-        "regressions": [
-            {"query": one.query_id, "baseline": one.baseline, "candidate": one.candidate, "difference": one.change}
-            for one in against.fell[row.measure]
+        **one.as_json,
+        "regressions": len(drops),
+        "regressed": [
+            {"query": drop.query_id, "baseline": drop.baseline, "candidate": drop.candidate, "difference": drop.change}
+            for drop in drops
         ],
     }
-
-
-def _beside(found: Beside) -> dict[str, Any]:
-    tests = found.tests
-    return {
-        "t": _statistic(tests.t),
-        "wilcoxon": _statistic(tests.wilcoxon),
-        "effect_size": tests.effect,
-        "effect_size_ci": _bounds(tests.effect_interval),
-        "detectable_difference": found.detectable,
-        "queries_needed": found.needed,
-    }
-
-
-def _sign(found: WinTally) -> dict[str, Any] | None:
-    return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
-
-
-def _statistic(found: Statistic | None) -> dict[str, float] | None:
-    return {"value": found.value, "p": found.p, "n": found.n} if found else None

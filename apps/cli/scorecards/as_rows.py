@@ -82,10 +82,9 @@ def _of_strata(card: Scorecard, place: int) -> Iterator[Cells]:
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[Cells]:
-    for against in card.comparisons:
-        for row in against.rows:
-            found = row.difference
-            (cells,) = _means(
-                safe_cell(against.candidate), [row.measure], [Summary(found.mean, found.interval, found.n)]
-            )
-            yield {**cells, "against": safe_cell(against.baseline), "p": str(found.p), "p_holm": str(found.holm)}
+    for compared in card.comparisons:
+        baseline, candidate = map(safe_cell, compared.names)
+        for one in compared.measures:
+            found = one.difference
+            (cells,) = _means(candidate, [one.measure], [Summary(found.mean, found.interval, found.n)])
+            yield {**cells, "against": baseline, "p": str(found.p), "p_holm": str(found.holm)}

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from apps.common.text.wording import number, p_value, signed
 from apps.metrics import comparison
-from apps.metrics.scorecard import NONE, Against, Scorecard, ScoredRun, notes_of
+from apps.metrics.comparison import RunComparison
+from apps.metrics.estimate import NONE
+from apps.metrics.scorecard import Scorecard, ScoredRun, notes_of
 from apps.metrics.statistics.significance import Summary
 
 NOTE_WIDTH = 100
@@ -19,8 +21,8 @@ def as_table(card: Scorecard) -> str:
     parts = [_aligned(_summary_rows(card))]
     for field in card.strata_fields:
         parts += _strata(card, field)
-    for against in card.comparisons:
-        parts += _comparison(card, against)
+    for compared in card.comparisons:
+        parts += _comparison(card, compared)
     if card.with_queries:
         parts += [_aligned(_query_rows(card, run), first_left=1) for run in card.runs]
     parts.append("\n".join(textwrap.fill(note, NOTE_WIDTH) for note in notes_of(card)))
@@ -73,38 +75,41 @@ def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
     return rows
 
 
-def _comparison(card: Scorecard, against: Against) -> Iterator[str]:
+def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     """The differences of one candidate, and the queries that fell by the first measure."""
-    heading = _heading(card)
-    head = [f"{against.candidate} against {against.baseline}", "difference", heading, "p", "p, Holm"]
+    baseline, candidate = compared.names
+    head = [f"{candidate} against {baseline}", "difference", _heading(card), "p", "p, Holm"]
     rows = [[*head, "better", "equal", "worse", "fell", "n"]]
-    for row in against.rows:
-        found = row.difference
-        counts = [found.better, found.equal, found.worse, len(against.fell[row.measure]), found.n]
+    for one in compared.measures:
+        found = one.difference
+        counts = [found.better, found.equal, found.worse, len(compared.drops(one.measure)), found.n]
         between = _between(found.interval, signs=True)
-        rows.append([row.measure, signed(found.mean, 4), between, f"{found.p:.4f}", f"{found.holm:.4f}"])
-        rows[-1] += [str(one) for one in counts]
-    rows += [[name, "undefined", *[""] * 8] for name in against.left_out]
+        rows.append([one.measure, signed(found.mean, 4), between, f"{found.p:.4f}", f"{found.holm:.4f}"])
+        rows[-1] += [str(count) for count in counts]
+    rows += [[name, "undefined", *[""] * 8] for name in compared.left_out]
     yield _aligned(rows, first_left=1)
-    if few := comparison.handfuls(against.rows):
+    if few := comparison.handfuls(compared.measures):
         yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparison.HANDFUL_WORDS])
-    if against.beside:
-        yield _aligned(_beside_rows(against), first_left=1)
-    fell = against.fell[against.rows[0].measure] if against.rows else ()
-    if fell:
-        listed = ", ".join(f"{one.query_id} {signed(one.change)}" for one in fell[:MOST_FELL])
-        more = f", and {len(fell) - MOST_FELL:,} more" if len(fell) > MOST_FELL else ""
-        said = f"Fell by more than {against.bar:g} {against.rows[0].measure}: {listed}{more}."
-        yield textwrap.fill(said, NOTE_WIDTH)
+    if compared.measures:
+        yield _aligned(_supplement_rows(compared), first_left=1)
+        yield from _fell(compared, compared.measures[0].measure)
 
 
-def _beside_rows(against: Against) -> list[list[str]]:
+def _supplement_rows(compared: RunComparison) -> list[list[str]]:
     rows = [["beside it", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
-    for name, beside in against.beside.items():
-        tests = [p_value(found.p) if found else "undefined" for found in (beside.tests.t, beside.tests.wilcoxon)]
-        figures = [signed(beside.tests.effect, 3), "" if beside.detectable is None else f"{beside.detectable:.4f}"]
-        rows.append([name, *tests, *figures, beside.needed_words])
+    for one in compared.measures:
+        supplement, tests = one.supplement, one.supplement.tests
+        p_values = [p_value(found.p) if found else "undefined" for found in (tests.t, tests.wilcoxon)]
+        detectable = "" if supplement.detectable is None else f"{supplement.detectable:.4f}"
+        rows.append([one.measure, *p_values, signed(tests.effect, 3), detectable, supplement.needed_words])
     return rows
+
+
+def _fell(compared: RunComparison, measure: str) -> Iterator[str]:
+    if drops := compared.drops(measure):
+        listed = ", ".join(f"{one.query_id} {signed(one.change)}" for one in drops[:MOST_FELL])
+        more = f", and {len(drops) - MOST_FELL:,} more" if len(drops) > MOST_FELL else ""
+        yield textwrap.fill(f"Fell by more than {compared.bar:g} {measure}: {listed}{more}.", NOTE_WIDTH)
 
 
 def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:

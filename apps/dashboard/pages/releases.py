@@ -7,6 +7,7 @@ from apps.common.text.wording import NOT_DEFINED, count, interval, number
 from apps.dashboard.edges.paths import path
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions as goldsets
+from apps.metrics.estimate import Estimate
 
 FIGURES = {"grades": "Agreement of grades", "verdicts": "Agreement of reviewers"}
 
@@ -49,6 +50,7 @@ def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _figure(facts: dict[str, Any]) -> str:
-    if facts["value"] is None:
-        return f"{NOT_DEFINED}: {facts['reason']}"
-    return f"{number(facts['value'], 2)}, {interval(facts['ci'])}, n {count(facts['n'])}"
+    figure = Estimate.read(facts)
+    if figure.value is None:
+        return f"{NOT_DEFINED}: {figure.reason}"
+    return f"{number(figure.value, 2)}, {interval(figure.interval)}, n {count(figure.n)}"

@@ -12,7 +12,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations as evaluation_evaluations
 from apps.evaluation.selectors import rankings
-from apps.evaluation.selectors.comparisons import Pairing
+from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import Version, VersionQuery
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
@@ -40,18 +40,18 @@ def close_comparison(
     if reason := rules.comparison_refusal(baseline, candidate):
         raise ClosingRefused(reason, code="comparison_refused")
     Version.objects.select_for_update().get(pk=candidate.version_id)
-    pairing = Pairing.of(baseline, candidate)
-    row = pairing.row_of(measure)
-    if row is None:
+    pair = EvaluationPair.of(baseline, candidate)
+    compared = pair.comparison.measure(measure)
+    if compared is None:
         raise ClosingRefused("This comparison has no such measure.", code="no_measure")
     is_closed = evaluation_evaluations.closed(baseline, candidate, measure) is not None
-    if reason := rules.closing_refusal(member, pairing.regressions(measure), is_closed=is_closed):
+    if reason := rules.closing_refusal(member, pair.regressions(measure), is_closed=is_closed):
         raise ClosingRefused(reason, code="closing_refused")
     closed = ClosedComparison.objects.create(
         baseline=baseline,
         candidate=candidate,
         measure=measure,
-        verdict=pairing.verdict(row),
+        verdict=pair.verdict(compared),
         closed_by=member.user,
         closed_at=at,
     )

@@ -12,7 +12,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.evaluation import actions, rules
 from apps.evaluation.selectors import evaluations, leaderboard
-from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, Pairing
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.evaluation.serializers.comparison import (
     ComparisonSerializer,
     LedgerSerializer,
@@ -33,10 +33,10 @@ class ComparisonDetail(ProjectAPIView):
         first, second = (evaluations.evaluation_in(self.project, pk) for pk in (baseline, candidate))
         if reason := rules.comparison_refusal(first, second):
             raise ComparisonRefused(reason, code="comparison_refused")
-        pairing = Pairing.of(first, second)
-        if not pairing.rows:
+        pair = EvaluationPair.of(first, second)
+        if not pair.comparison.measures:
             raise ComparisonRefused(NO_MEASURE, code="no_measure")
-        return Response(ComparisonSerializer(comparison_facts(pairing)).data)
+        return Response(ComparisonSerializer(comparison_facts(pair)).data)
 
 
 class LedgerLine(ProjectAPIView):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from apps.common.drawing.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import count, interval, number, signed
-from apps.metrics.comparison import Change, ComparedStratum, tally
+from apps.metrics.comparison import ComparedStratum, QueryChange, tally
 
 CELL_WIDTH, INSET = 300, 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
@@ -33,7 +33,7 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
     return Bounds(low - room, high + room)
 
 
-def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WIDTH) -> str:
+def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELTAS_WIDTH) -> str:
     """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
     left = 44.0
     bar = bar_of(rows)
@@ -50,7 +50,7 @@ def delta_bars(measure: str, rows: Sequence[Change], *, width: float = DELTAS_WI
     return drawing(right, DELTAS_HEIGHT, name, parts)
 
 
-def bar_of(rows: Sequence[Change]) -> float:
+def bar_of(rows: Sequence[QueryChange]) -> float:
     """The change beyond which a query needs an explanation: a fall, or a rise where a lower value is better."""
     return rows[0].bar if rows[0].is_lower_better else -rows[0].bar
 
@@ -72,7 +72,7 @@ def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: fl
     return parts
 
 
-def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
+def _delta_bar(row: QueryChange, place: Scale, x: float, step: float) -> str:
     words = title(f"{row.query_id} {signed(row.change)}")
     zero, end = place(0), place(row.change)
     wide = max(1.0, step * 0.72)
@@ -83,7 +83,7 @@ def _delta_bar(row: Change, place: Scale, x: float, step: float) -> str:
     return tag("rect", words, class_=css, x=x, y=min(zero, end), width=wide, height=max(1.5, abs(end - zero)))
 
 
-def _drop_names(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
+def _drop_names(rows: Sequence[QueryChange], place: Scale, left: float, step: float) -> list[str]:
     """Ids at the ends of the worst bars: beside them where the next bars leave room, else below."""
     parts: list[str] = []
     free_from = left
@@ -100,7 +100,7 @@ def _drop_names(rows: Sequence[Change], place: Scale, left: float, step: float) 
     return parts
 
 
-def _tally_words(rows: Sequence[Change], place: Scale, left: float, step: float) -> list[str]:
+def _tally_words(rows: Sequence[QueryChange], place: Scale, left: float, step: float) -> list[str]:
     counts = tally(rows)
     parts, start = [], left
     for number_of, words, y in (

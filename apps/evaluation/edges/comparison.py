@@ -1,5 +1,6 @@
 """What the page of two runs shows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,22 +12,21 @@ from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.sheets import EvaluationSheet, conventions_of
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, Pairing
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
-from apps.metrics.comparison import Change, Regressions, Row
-from apps.metrics.scorecard import Beside
+from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
 from apps.retrieval.models import Pool
 
 
 class DropRow(NamedTuple):
-    change: Change
+    change: QueryChange
     query: VersionQuery
     note: RegressionNote | None
 
 
 @dataclass
-class EvaluationPair:
+class ComparisonSheet:
     """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
 
     baseline: EvaluationSheet
@@ -34,21 +34,21 @@ class EvaluationPair:
     asked: str = ""
 
     @cached_property
-    def pairing(self) -> Pairing:
+    def pair(self) -> EvaluationPair:
         values = (self.baseline.values, self.candidate.values)
-        return Pairing(self.baseline.evaluation, self.candidate.evaluation, values)
+        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values)
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.pairing.names
+        return self.pair.comparison.names
 
     @property
-    def rows(self) -> list[Row]:
-        return self.pairing.rows
+    def rows(self) -> Sequence[MeasureComparison]:
+        return self.pair.comparison.measures
 
     @cached_property
-    def headline(self) -> Row | None:
-        return self.pairing.row_of(self.asked) or next(iter(self.rows), None)
+    def headline(self) -> MeasureComparison | None:
+        return self.pair.comparison.measure(self.asked) or next(iter(self.rows), None)
 
     @property
     def measure(self) -> str:
@@ -58,7 +58,7 @@ class EvaluationPair:
     @cached_property
     def verdict(self) -> str:
         assert self.headline is not None
-        return comparison.verdict(*self.names, self.headline, len(self.rows), self.regressions)
+        return self.pair.comparison.verdict(self.headline, self.regressions)
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -68,7 +68,7 @@ class EvaluationPair:
 
     @cached_property
     def notes(self) -> dict[str, RegressionNote]:
-        return self.pairing.notes(self.measure)
+        return self.pair.notes(self.measure)
 
     @cached_property
     def closed(self) -> ClosedComparison | None:
@@ -105,7 +105,7 @@ class EvaluationPair:
     def unsettled(self) -> list[str]:
         """The other measures that are not settled, each with the queries that its difference would need."""
         open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]
-        return [f"{row.measure} ({_needed(self.pairing.beside[row.measure])})" for row in open_rows]
+        return [f"{row.measure} ({_needed(row.supplement)})" for row in open_rows]
 
     @property
     def handful_words(self) -> str:
@@ -115,21 +115,17 @@ class EvaluationPair:
     @property
     def power(self) -> str:
         """What so many queries can show of the headline's measure; empty where it cannot be told."""
-        beside = self.pairing.beside[self.measure]
-        if beside.detectable is None:
+        if self.headline is None or self.headline.supplement.detectable is None:
             return ""
-        n = beside.tests.n
-        said = f"These {n:,} queries show a true difference of {number(beside.detectable)} four times in five"
-        if self.headline is None or self.headline.difference.is_settled:
+        supplement = self.headline.supplement
+        n = supplement.tests.n
+        said = f"These {n:,} queries show a true difference of {number(supplement.detectable)} four times in five"
+        if self.headline.difference.is_settled:
             return f"{said}."
-        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(beside)}."
-
-    @property
-    def beside(self) -> list[tuple[Row, Beside]]:
-        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
+        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(supplement)}."
 
     @cached_property
-    def drawn(self) -> list[tuple[Row, str]]:
+    def drawn(self) -> list[tuple[MeasureComparison, str]]:
         bounds = charts.difference_bounds(self.rows)
         return [(row, charts.difference_cell(row.measure, row.difference, bounds)) for row in self.rows]
 
@@ -138,11 +134,11 @@ class EvaluationPair:
         return charts.head_cell(charts.difference_bounds(self.rows), signs=True)
 
     @cached_property
-    def _all_changes(self) -> list[Change]:
-        return self.pairing.changes(self.measure)
+    def _all_changes(self) -> list[QueryChange]:
+        return self.pair.comparison.changes(self.measure)
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[QueryChange]:
         """The queries this person may see, worst first."""
         return [change for change in self._all_changes if self.candidate.visible[change.place]]
 
@@ -198,19 +194,19 @@ class EvaluationPair:
         return conventions_of(row.measure for row in self.rows)
 
 
-def _needed(beside: Beside) -> str:
-    if beside.needed is None:
+def _needed(supplement: SupplementaryTests) -> str:
+    if supplement.needed is None:
         return "no number of queries would do"
-    about = "" if beside.needed_words.startswith("over") else "about "
-    return f"{about}{beside.needed_words} queries would be needed"
+    about = "" if supplement.needed_words.startswith("over") else "about "
+    return f"{about}{supplement.needed_words} queries would be needed"
 
 
-def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> EvaluationPair:
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
     """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    found = EvaluationPair(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
+    found = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
     if found.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return found

@@ -23,7 +23,7 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.models import Score
-from apps.metrics.comparison import Change, ComparedStratum, Row
+from apps.metrics.comparison import ComparedStratum, MeasureComparison, QueryChange
 from apps.metrics.statistics.significance import Difference
 
 CELL_HEIGHT = 24
@@ -57,17 +57,17 @@ def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeStri
     return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
 
 
-def difference_bounds(rows: Sequence[Row]) -> Bounds:
+def difference_bounds(rows: Sequence[MeasureComparison]) -> Bounds:
     spread = [end for row in rows for end in (row.difference.interval or (row.difference.mean,))]
     return bounds_of(spread, with_zero=True)
 
 
-def deltas(measure: str, rows: Sequence[Change]) -> SafeString:
+def deltas(measure: str, rows: Sequence[QueryChange]) -> SafeString:
     """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
     return plot(delta_bars(measure, rows))
 
 
-def delta_figures(rows: Sequence[Change], names: tuple[str, str]) -> SafeString:
+def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeString:
     return figures(
         ["Query", *names, "Difference"],
         [[row.query_id, number(row.baseline), number(row.candidate), signed(row.change)] for row in rows],

@@ -16,7 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
-from apps.evaluation.edges.comparison import EvaluationPair, comparison_of
+from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
 from apps.evaluation.edges.strata import strata_context
 from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.enums import STRATA
@@ -42,7 +42,7 @@ def pick(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
 
 
-def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> EvaluationPair:
+def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
     """The two by the measure that the request names. Raises ComparisonRefused."""
     measure = request.POST.get("measure") or request.GET.get("measure", "")
     return comparison_of(member_of(request), baseline, candidate, measure)
@@ -94,13 +94,13 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
     return redirect(_after_decision(found, values["query"], goes_on=bool(values["then"])))
 
 
-def _decides(found: EvaluationPair) -> bool:
+def _decides(found: ComparisonSheet) -> bool:
     """Whether this person may still say what becomes of its drops."""
     candidate = found.candidate
     return not found.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
 
 
-def _after_decision(found: EvaluationPair, query_id: str, *, goes_on: bool) -> str:
+def _after_decision(found: ComparisonSheet, query_id: str, *, goes_on: bool) -> str:
     """Where the next open drop is looked at, or the row that was decided on; the table where its ranks stay hidden."""
     first, second = found.baseline.evaluation, found.candidate.evaluation
     place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": found.measure})
@@ -147,7 +147,7 @@ class ComparedRuns(TypedDict):
     candidate: Evaluation
 
 
-def _pair_of(found: EvaluationPair) -> ComparedRuns:
+def _pair_of(found: ComparisonSheet) -> ComparedRuns:
     return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
 
 

@@ -128,9 +128,9 @@ def score_cell(score: Score, bounds: Bounds) -> SafeString:
     row = DrawnEstimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
     parts = [whisker(row, bounds.place, CELL_HEIGHT / 2 - 3)]
     words = row.words
-    if score.people_low is not None and score.people_high is not None:
-        low, high = bounds.place(score.people_low), bounds.place(score.people_high)
-        told = f"over queries and people: {interval((score.people_low, score.people_high))}"
+    if score.people is not None:
+        low, high = map(bounds.place, score.people)
+        told = f"over queries and people: {interval(score.people)}"
         caps = "".join(f"M{end:.1f} {PEOPLE_LINE - 3:.1f}v6" for end in (low, high))
         line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
         parts.append(tag("g", title(told) + line))

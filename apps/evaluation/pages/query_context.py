@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from apps.corpus.models import Snapshot
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.comparison import DropRow, EvaluationPair
+from apps.evaluation.edges.comparison import ComparisonSheet, DropRow
 from apps.evaluation.edges.sheets import Named, block_names
 from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, ranking_of
 from apps.goldsets.models import VersionQuery
@@ -28,7 +28,7 @@ class Placement(NamedTuple):
 class SideBySide:
     """Both runs' rankings of one query, with the released grades."""
 
-    comparison: EvaluationPair
+    comparison: ComparisonSheet
     query: VersionQuery
 
     @cached_property

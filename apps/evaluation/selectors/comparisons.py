@@ -5,19 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-import numpy as np
-
 from apps.accounts.selectors import policy
 from apps.common.errors import Refusal
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
-from apps.metrics import comparison
 from apps.metrics.columns import Floats
-from apps.metrics.comparison import Change, Regressions, Row
-from apps.metrics.scorecard import Beside
-from apps.metrics.statistics.paired_tests import Paired, paired_tests
-from apps.metrics.statistics.power import detectable_difference, queries_needed
-from apps.metrics.statistics.significance import change_of
+from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."
@@ -35,7 +28,7 @@ def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
 
 
 @dataclass
-class Pairing:
+class EvaluationPair:
     """A baseline and a candidate that may be compared: `rules.comparison_refusal` has nothing against it."""
 
     baseline: Evaluation
@@ -47,55 +40,28 @@ class Pairing:
         """The pair with its values, read from the database."""
         return cls(baseline, candidate, (evaluations.values_of(baseline), evaluations.values_of(candidate)))
 
-    @property
-    def names(self) -> tuple[str, str]:
-        return names_of(self.baseline.run, self.candidate.run)
-
     @cached_property
-    def rows(self) -> list[Row]:
-        """The measures of both, in the candidate's order."""
-        return comparison.compare(self.candidate.measures, *self.values, seed=self.candidate.seed)
+    def comparison(self) -> RunComparison:
+        """By the measures of both, in the candidate's order; the bar is the project's."""
+        first, second = map(RunValues, names_of(self.baseline.run, self.candidate.run), self.values)
+        shared = [name for name in self.candidate.measures if name in first.values]
+        (found,) = compare_runs(
+            first, [second], shared, self.candidate.query_ids, seed=self.candidate.seed, bar=self.bar
+        )
+        return found
 
     @property
     def bar(self) -> float:
         """The fall beyond which the project wants a drop explained."""
         return float(policy(self.candidate.project, "regression_bar"))
 
-    def row_of(self, measure: str) -> Row | None:
-        return next((row for row in self.rows if row.measure == measure), None)
-
-    def changes(self, measure: str) -> list[Change]:
-        """Every query, worst first."""
-        left, right = (values[measure] for values in self.values)
-        turned = comparison.is_lower_better(measure)
-        return comparison.changes(self.candidate.query_ids, left, right, is_lower_better=turned, bar=self.bar)
-
-    def drops(self, measure: str) -> list[Change]:
-        """The queries that got worse by more than the bar, worst first."""
-        return [change for change in self.changes(measure) if change.is_drop]
-
     def notes(self, measure: str) -> dict[str, RegressionNote]:
         """What was decided, by outside id of the query."""
         return evaluations.notes_on(self.baseline, self.candidate, measure)
 
-    @cached_property
-    def beside(self) -> dict[str, Beside]:
-        """Other tests and what the number of queries can show, by measure."""
-        left, right = self.values
-        if not self.rows:
-            return {}
-        change = np.column_stack([change_of(left[row.measure], right[row.measure]) for row in self.rows])
-        found = paired_tests(change, seed=self.candidate.seed)
-        return {row.measure: _beside(row, tests) for row, tests in zip(self.rows, found, strict=True)}
-
     def regressions(self, measure: str) -> Regressions:
-        drops, notes = self.drops(measure), self.notes(measure)
+        drops, notes = self.comparison.drops(measure), self.notes(measure)
         return Regressions(len(drops), sum(drop.query_id not in notes for drop in drops))
 
-    def verdict(self, row: Row) -> str:
-        return comparison.verdict(*self.names, row, len(self.rows), self.regressions(row.measure))
-
-
-def _beside(row: Row, tests: Paired) -> Beside:
-    spread = tests.spread or 0.0
-    return Beside(tests, detectable_difference(spread, tests.n), queries_needed(row.difference.mean, spread))
+    def verdict(self, measure: MeasureComparison) -> str:
+        return self.comparison.verdict(measure, self.regressions(measure.measure))

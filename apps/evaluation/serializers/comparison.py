@@ -4,13 +4,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from apps.common.web.estimates import EstimateSerializer
 from apps.evaluation.models import RunNote
 from apps.evaluation.rules import LONGEST_COMMIT
-from apps.evaluation.selectors.comparisons import Pairing
-from apps.metrics.comparison import Row
-from apps.metrics.scorecard import Beside
-from apps.metrics.statistics.paired_tests import Statistic
-from apps.metrics.statistics.significance import WinTally
+from apps.evaluation.selectors.comparisons import EvaluationPair
+from apps.metrics.comparison import MeasureComparison
 
 
 class StatisticSerializer(serializers.Serializer[Any]):
@@ -21,39 +19,36 @@ class StatisticSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
-    """One measure of a comparison; a null says that it cannot be told.
+class MeasureComparisonSerializer(serializers.Serializer[Any]):
+    """One measure of a comparison, candidate minus baseline; a null says that it is not defined.
 
-    `interval` and `bca` are 95 %. `holm` is `p` corrected over all measures of the comparison. `rests_on` counts the
-    queries that differ where they are a handful among many equal ones: the interval is then not safe, and `sign`, the
-    exact sign test (its `value` counts the better ones), stands in. `sign`, `t` and `wilcoxon` are not corrected.
-    `detectable` is the smallest difference that `n` queries show four times in five at the 5 % level, `queries_needed`
-    how many would show the difference seen.
+    `difference` has the percentile interval, `bca` the corrected one. `p_holm` is `p` corrected over all measures of
+    the comparison. `rests_on` counts the queries that differ where they are a handful among many equal ones: the
+    interval is then not safe, and `sign`, the exact sign test (its `value` counts the better ones), stands in. `sign`,
+    `t` and `wilcoxon` are not corrected. `detectable_difference` is the smallest one that `n` queries show four times
+    in five at the 5 % level, `queries_needed` how many would show the difference seen.
     """
 
     measure = serializers.CharField()
     baseline = serializers.FloatField()
     candidate = serializers.FloatField()
-    difference = serializers.FloatField()
-    interval = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    bca = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    difference = EstimateSerializer()
+    bca = EstimateSerializer()
+    verdict = serializers.CharField()
     p = serializers.FloatField()
-    holm = serializers.FloatField()
-    n = serializers.IntegerField()
+    p_holm = serializers.FloatField()
     better = serializers.IntegerField()
     equal = serializers.IntegerField()
     worse = serializers.IntegerField()
     rests_on = serializers.IntegerField(allow_null=True)
     sign = StatisticSerializer(allow_null=True)
-    verdict = serializers.CharField()
-    regressions = serializers.IntegerField()
-    unexplained = serializers.IntegerField()
     t = StatisticSerializer(allow_null=True)
     wilcoxon = StatisticSerializer(allow_null=True)
-    effect = serializers.FloatField(allow_null=True)
-    effect_interval = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    detectable = serializers.FloatField(allow_null=True)
+    effect_size = EstimateSerializer()
+    detectable_difference = serializers.FloatField(allow_null=True)
     queries_needed = serializers.IntegerField(allow_null=True)
+    regressions = serializers.IntegerField()
+    unexplained = serializers.IntegerField()
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
@@ -66,66 +61,27 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     split = serializers.CharField(allow_blank=True)
     seed = serializers.IntegerField()
     verdict = serializers.CharField()
-    measures = DifferenceSerializer(many=True)
+    measures = MeasureComparisonSerializer(many=True)
 
 
-def comparison_facts(pairing: Pairing) -> dict[str, Any]:
+def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
     """What `ComparisonSerializer` writes; the pair shares a measure at least."""
-    candidate = pairing.candidate
+    candidate, measures = pair.candidate, pair.comparison.measures
     return {
-        "baseline": pairing.baseline.pk,
+        "baseline": pair.baseline.pk,
         "candidate": candidate.pk,
         "version": candidate.version_id,
         "version_digest": candidate.version.digest,
         "split": candidate.split,
         "seed": candidate.seed,
-        "verdict": pairing.verdict(pairing.rows[0]),
-        "measures": [_difference(pairing, row) for row in pairing.rows],
+        "verdict": pair.verdict(measures[0]),
+        "measures": [_measure(pair, one) for one in measures],
     }
 
 
-def _difference(pairing: Pairing, row: Row) -> dict[str, Any]:
-    found, fell = row.difference, pairing.regressions(row.measure)
-    return {
-        "measure": row.measure,
-        "baseline": row.baseline,
-        "candidate": row.candidate,
-        "difference": found.mean,
-        "interval": found.interval,
-        "bca": found.bca,
-        "p": found.p,
-        "holm": found.holm,
-        "n": found.n,
-        "better": found.better,
-        "equal": found.equal,
-        "worse": found.worse,
-        "rests_on": found.rests_on,
-        "sign": _sign(found.tally),
-        "verdict": row.verdict,
-        "regressions": fell.total,
-        "unexplained": fell.unexplained,
-        **_beside(pairing.beside[row.measure]),
-    }
-
-
-def _beside(beside: Beside) -> dict[str, Any]:
-    tests = beside.tests
-    return {
-        "t": _statistic(tests.t),
-        "wilcoxon": _statistic(tests.wilcoxon),
-        "effect": tests.effect,
-        "effect_interval": tests.effect_interval,
-        "detectable": beside.detectable,
-        "queries_needed": beside.needed,
-    }
-
-
-def _sign(found: WinTally) -> dict[str, Any] | None:
-    return {"value": found.better, "p": found.sign_p, "n": found.moved} if found.moved else None
-
-
-def _statistic(found: Statistic | None) -> dict[str, Any] | None:
-    return found._asdict() if found else None
+def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:
+    fell = pair.regressions(one.measure)
+    return {**one.as_json, "regressions": fell.total, "unexplained": fell.unexplained}
 
 
 class LedgerSerializer(serializers.Serializer[Any]):

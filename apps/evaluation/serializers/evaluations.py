@@ -2,10 +2,12 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from apps.common.web.estimates import EstimateSerializer
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
+from apps.metrics.estimate import BCA, Estimate
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
 
@@ -19,17 +21,27 @@ class RequestSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=DEFAULT_SEED)
 
 
-class ScoreSerializer(serializers.ModelSerializer[Score]):
-    """A mean over `n` queries with the ends of its 95 % intervals; null where one is not defined.
+class ScoreSerializer(EstimateSerializer):
+    """The mean of a measure over `n` queries; its interval resamples queries.
 
-    `ci` draws queries again, `bca` is the same corrected for bias and skew, `people` is over queries and those who
-    judged.
+    `bca` is the same with the interval corrected for bias and skew, `people` with one over queries and those who
+    judged, null where one person did.
     """
 
-    class Meta:
-        model = Score
-        fields = ("measure", "mean", "ci_low", "ci_high", "bca_low", "bca_high", "people_low", "people_high", "n")
-        read_only_fields: ClassVar = fields
+    measure = serializers.CharField()
+    bca = EstimateSerializer()
+    people = EstimateSerializer(allow_null=True)
+
+    def to_representation(self, score: Score) -> dict[str, Any]:
+        found, people = score.summary, score.people
+        return super().to_representation(
+            {
+                "measure": score.measure,
+                **found.estimate().as_json,
+                "bca": found._replace(interval=found.bca).estimate(BCA),
+                "people": Estimate.of(found.mean, people, found.n, "queries and people") if people else None,
+            }
+        )
 
 
 class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):

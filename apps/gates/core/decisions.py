@@ -12,6 +12,7 @@ from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKN
 from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
+from apps.metrics.estimate import PERCENTILE, Estimate
 from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9
@@ -52,6 +53,10 @@ class GateVerdict(NamedTuple):
     interval: tuple[float, float] | None = None
     n: int = 0
     gap: str = ""
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate.of(self.value, self.interval, self.n, PERCENTILE, self.words if self.value is None else "")
 
 
 def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:

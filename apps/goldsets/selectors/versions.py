@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.http import Http404
@@ -16,6 +16,7 @@ from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.losses import Loss
 from apps.judging.models import Round
 from apps.judging.selectors import rounds_in
+from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
 from apps.triples.enums import State
@@ -151,7 +152,17 @@ def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
     return version.losses.order_by("pk")
 
 
-def agreement_of(version: Version) -> list[dict[str, Any]]:
+AGREEMENT = ("grades", "verdicts")
+
+
+class NamedEstimate(NamedTuple):
+    """A coefficient as a manifest names it."""
+
+    name: str
+    estimate: Estimate
+
+
+def agreement_of(version: Version) -> list[NamedEstimate]:
     """The figures of agreement that were true when the version was frozen."""
     facts = version.manifest.get("agreement", {})
-    return [facts[name] for name in ("grades", "verdicts") if name in facts]
+    return [NamedEstimate(facts[name]["name"], Estimate.read(facts[name])) for name in AGREEMENT if name in facts]

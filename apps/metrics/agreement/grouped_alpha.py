@@ -19,6 +19,7 @@ from apps.metrics.agreement import MAX_UNDEFINED_SHARE, RESAMPLES, Coefficient, 
 from apps.metrics.agreement.alpha_values import Floats, Parts, alpha_parts, chance_corrected
 from apps.metrics.agreement.counting import distinct_rows
 from apps.metrics.agreement.ratings import Ratings
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
@@ -31,17 +32,6 @@ class Differing(NamedTuple):
     """Of `n` comparisons of two grades of one item, those that are not the same."""
 
     hits: int
-    n: int
-
-
-class AlphaChange(NamedTuple):
-    """By how much α would change without a part: above 0 where the part lowers it. `n`: items of the part.
-
-    `interval` resamples the items of the part and the others apart; None where most resamples are undefined.
-    """
-
-    value: float
-    interval: tuple[float, float] | None
     n: int
 
 
@@ -60,6 +50,12 @@ class Boundary:
     share: float | None
     interval: tuple[float, float] | None
     alpha: Coefficient
+
+    @property
+    def estimate(self) -> Estimate:
+        """The share with its interval."""
+        reason = "" if self.comparisons else "Nobody differs."
+        return Estimate.of(self.share, self.interval, self.comparisons, "bootstrap", reason)
 
 
 @dataclass(frozen=True)
@@ -128,15 +124,18 @@ def changes_without(counts: PatternCounts) -> Floats:
 
 def change_without(
     counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES
-) -> AlphaChange:
-    """The change of one part with its interval; see `AlphaChange`."""
+) -> Estimate:
+    """By how much α would change without a part: above 0 where the part lowers it. `n`: items of the part.
+
+    The interval resamples the items of the part and the others apart; None where most resamples are undefined.
+    """
     parts = _alpha(counts)
     inside, outside = counts.weights[part], counts.total - counts.weights[part]
     value = float((_values(parts, outside[None, :]) - _values(parts, counts.total[None, :]))[0])
     dice = np.random.Generator(np.random.PCG64(seed))
     own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=resamples) for n in (inside, outside))
     values = _values(parts, others) - _values(parts, own + others)
-    return AlphaChange(value, _percentiles(values), int(inside.sum()))
+    return Estimate.of(value, _percentiles(values), int(inside.sum()), "bootstrap", "")
 
 
 def places_for(values: Sequence[float]) -> int:

@@ -23,6 +23,7 @@ from apps.metrics.agreement import (
 )
 from apps.metrics.agreement.counting import distinct_rows
 from apps.metrics.agreement.uncertainty import DEFAULTS
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import wilson
 
 Row = tuple[int, int, int, int | None]
@@ -95,6 +96,10 @@ class Rate:
     @property
     def interval(self) -> tuple[float, float] | None:
         return wilson(self.hits, self.n)
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate.of(self.value, self.interval, self.n, "Wilson", "" if self.n else "Nothing was counted yet.")
 
 
 def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:

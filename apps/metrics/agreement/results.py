@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import normal_quantile, student_quantile
 
 TOO_NOISY = 0.4
@@ -29,6 +30,10 @@ class Coefficient:
     method: str = ""
     standard_error: float | None = None
     degrees: int | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate.of(self.value, self.interval, self.n, self.method, self.reason)
 
     @property
     def is_defined(self) -> bool:

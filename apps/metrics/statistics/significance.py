@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.bootstrap import (
     CELLS_AT_ONCE,
     DEFAULT_CONFIDENCE,
@@ -30,6 +31,7 @@ from apps.metrics.statistics.exact_sums import on_grid
 
 EQUAL = 1e-9
 """Values of a query that are as near as that are equal: the one rule for better, equal and worse."""
+NO_VALUE, NO_INTERVAL = "No query has a value.", "One query is too few for an interval."
 HANDFUL = 10
 """A difference that fewer queries make, of many that are equal, has no interval that holds as often as it says."""
 
@@ -44,6 +46,11 @@ class Summary(NamedTuple):
     interval: Interval | None
     n: int
     bca: Interval | None = None
+
+    def estimate(self, method: str = "percentile") -> Estimate:
+        """The mean with the interval in `interval`, made by `method`."""
+        reason = "" if self.n > 1 else NO_INTERVAL if self.n else NO_VALUE
+        return Estimate.of(self.mean, self.interval, self.n, method, reason)
 
 
 def summaries(

@@ -6,23 +6,23 @@ Made from what is stored, so that the same rows give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from apps.evaluation import rules
-from apps.evaluation.edges.comparison import EvaluationPair
+from apps.evaluation.edges.comparison import ComparisonSheet
 from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.edges.strata import fields_of, stratum_of
-from apps.evaluation.models import Evaluation, RegressionNote, Score
+from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
-from apps.metrics.baseline_comparison import set_against
 from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
-from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
 from apps.reports.core.gate_parts import Decided, gates_parts
 from apps.reports.core.score_document import scored_document
@@ -43,24 +43,25 @@ def evaluation_report(sheet: EvaluationSheet) -> Document:
 
 
 def _decided(result: GateResult) -> Decided:
-    low, high = result.ci_low, result.ci_high
-    ends = None if low is None or high is None else (low, high)
-    rule = gates.rule_of(result.gate)
-    return Decided(rule, result.get_state_display(), result.words, result.value, ends, result.n)
+    rule, found = gates.rule_of(result.gate), result.estimate
+    return Decided(rule, result.get_state_display(), result.words, found.value, found.interval, result.n)
 
 
-def comparison_report(found: EvaluationPair) -> Document:
+def comparison_report(found: ComparisonSheet) -> Document:
     """A candidate against a baseline: verdict, differences, what fell and what was decided about it."""
     sheets = (found.baseline, found.candidate)
     names = [found.measure, *(row.measure for row in found.rows if row.measure != found.measure)]
     measures = _measures(names)
     runs = [_scored(name, sheet, names) for name, sheet in zip(found.names, sheets, strict=True)]
     card = _card(found.candidate, measures, runs)
-    (against,) = set_against(
-        runs[0], runs[1:], measures, card.queries, confidence=card.confidence, seed=card.seed, bar=found.pairing.bar
+    compared = found.pair.comparison
+    first = [one for one in compared.measures if one.measure == found.measure]
+    others = [one for one in compared.measures if one.measure != found.measure]
+    card = card._replace(
+        comparisons=[replace(compared, measures=[*first, *others])],
+        decisions=_decisions(found),
+        strata=list(_strata(found.candidate, runs)),
     )
-    told = against._replace(notes=_decisions(found))
-    card = card._replace(comparisons=[told], strata=list(_strata(found.candidate, runs)))
     evaluation = found.candidate.evaluation
     about = _closing(found)
     title = f"{found.names[1]} against {found.names[0]} on {_ground(evaluation)}"
@@ -68,7 +69,7 @@ def comparison_report(found: EvaluationPair) -> Document:
     return scored_document(card, title=title, about=about, basis=_basis([sheet.evaluation for sheet in sheets]))
 
 
-def _closing(found: EvaluationPair) -> list[str]:
+def _closing(found: ComparisonSheet) -> list[str]:
     """That it was closed, and what it then said where that reads otherwise now."""
     if found.closed is None:
         return []
@@ -84,24 +85,14 @@ def _scored(tag: str, sheet: EvaluationSheet, names: Sequence[str]) -> ScoredRun
     counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
     found = RunScores(
         values=np.column_stack([sheet.values[name] for name in names]),
-        summaries=[summary_of(score) for score in scores],
+        summaries=[score.summary for score in scores],
         judged_at_10=sheet.judged.mean if sheet.judged else None,
         answered=counts["in_run"],
         missing=counts["missing"],
     )
-    people = [ends_of(score.people_low, score.people_high) for score in scores]
-    judged = summary_of(sheet.judged) if sheet.judged else None
+    people = [score.people for score in scores]
+    judged = sheet.judged.summary if sheet.judged else None
     return ScoredRun(tag, found, people=people if any(people) else (), judged=judged)
-
-
-def summary_of(score: Score) -> Summary:
-    """A stored score as it was computed."""
-    return Summary(score.mean, ends_of(score.ci_low, score.ci_high), score.n, ends_of(score.bca_low, score.bca_high))
-
-
-def ends_of(low: float | None, high: float | None) -> tuple[float, float] | None:
-    """The ends of a stored interval; None when there is none."""
-    return None if low is None or high is None else (low, high)
 
 
 def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
@@ -126,7 +117,7 @@ def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[Strat
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
-def _decisions(found: EvaluationPair) -> dict[tuple[str, str], str]:
+def _decisions(found: ComparisonSheet) -> dict[tuple[str, str], str]:
     """What was decided about every fall of this pair, by measure and query."""
     notes = RegressionNote.objects.filter(
         baseline=found.baseline.evaluation, candidate=found.candidate.evaluation

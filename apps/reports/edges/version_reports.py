@@ -13,13 +13,12 @@ from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.selectors.versions import agreement_of
+from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document, Table
 from apps.reports.core.mean_parts import Mean
 from apps.reports.core.version_document import ReleaseSummary, SideBoard, released_document
-from apps.reports.edges.score_reports import ends_of, summary_of
 
 REVOKED = "It holds material whose permission was revoked since; downloads leave that out."
 Facts = list[tuple[str, str]]
@@ -66,10 +65,11 @@ def _sources_table(sources: Sequence[dict[str, Any]]) -> Table:
     return Table("Sources", ["Source", "May travel", "Licence", "Queries", "Share", "Target"], rows, words=3)
 
 
-def _agreement(found: dict[str, Any]) -> tuple[str, str]:
-    if found["value"] is None:
-        return found["name"], f"Not defined. {found['reason']}"
-    return found["name"], f"{number(found['value'], 2)}, 95 % {interval(found['ci'])}, n {count(found['n'])}"
+def _agreement(found: NamedEstimate) -> tuple[str, str]:
+    figure = found.estimate
+    if figure.value is None:
+        return found.name, f"Not defined. {figure.reason}"
+    return found.name, f"{number(figure.value, 2)}, 95 % {interval(figure.interval)}, n {count(figure.n)}"
 
 
 def _stands_on(manifest: dict[str, Any]) -> Facts:
@@ -105,4 +105,4 @@ def _board(version: Version, split: str) -> SideBoard | None:
 
 def _mean(standing: RankedRun, name: str) -> Mean:
     score: Score = standing.scores[name]
-    return Mean(name, standing.run.tag, summary_of(score), ends_of(score.people_low, score.people_high))
+    return Mean(name, standing.run.tag, score.summary, score.people)

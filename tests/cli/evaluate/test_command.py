@@ -55,7 +55,14 @@ def test_a_run_is_scored_against_the_dev_split(at, capsys):
     said = printed(capsys)
     assert said["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
     assert said["queries"] == {"judged": 3, "with_relevant": 3, "in_run": 3, "missing": 0}
-    assert said["runs"][0]["measures"]["RR"] == {"mean": 1.0, "ci": [1.0, 1.0], "n": 3}
+    assert said["runs"][0]["measures"]["RR"] == {
+        "value": 1.0,
+        "low": 1.0,
+        "high": 1.0,
+        "n": 3,
+        "method": "percentile",
+        "reason": "",
+    }
     assert (said["passed"], said["latency_ms"]) == (None, None)
 
 
@@ -68,7 +75,18 @@ def test_json_has_the_documented_layout(at, capsys):
         "seed", "resamples", "conventions",
     ]  # fmt: skip
     assert found["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
-    assert list(found["gates"][0]) == ["name", "state", "value", "bound", "ci", "n", "words"]
+    assert list(found["gates"][0]) == [
+        "name",
+        "state",
+        "value",
+        "low",
+        "high",
+        "n",
+        "method",
+        "reason",
+        "bound",
+        "words",
+    ]
     assert (found["latency_ms"], list(found["runs"][0]["measures"])) == (None, ["RR", "nDCG@10"])
 
 

@@ -53,8 +53,8 @@ def test_json_has_the_documented_layout(files, capsys):
     (run,) = found["runs"]
     assert run["tag"] == "bm25"
     assert list(run["measures"]) == ["nDCG@10", "AP"]
-    assert run["measures"]["AP"]["mean"] == (0.5 + 0.5 + 0.0) / 3
-    assert len(run["measures"]["AP"]["ci"]) == 2
+    assert run["measures"]["AP"]["value"] == (0.5 + 0.5 + 0.0) / 3
+    assert run["measures"]["AP"]["low"] < run["measures"]["AP"]["high"]
     assert run["judged@10"] == 0.75
     assert run["per_query"]["Q2"]["AP"] == 0.5
     assert run["per_query"]["Q3"] == {"nDCG@10": 0.0, "AP": 0.0}
@@ -90,7 +90,7 @@ def test_without_intervals_there_are_none(files, capsys):
     found = score_json(capsys, "--no-ci")
 
     assert found["confidence"] is None
-    assert {measure["ci"] for measure in found["runs"][0]["measures"].values()} == {None}
+    assert {measure["low"] for measure in found["runs"][0]["measures"].values()} == {None}
 
 
 def test_several_runs_are_counted_together_and_apart(files, capsys):
@@ -335,7 +335,7 @@ def test_the_highest_grade_of_the_exponential_gain_is_scored(files, capsys, recw
 
     found = score_json(capsys, "--measures", "nDCG(dcg='exp-log2')@10")
 
-    assert found["runs"][0]["measures"]["nDCG(dcg='exp-log2')@10"]["mean"] == pytest.approx(0.6309, abs=1e-4)
+    assert found["runs"][0]["measures"]["nDCG(dcg='exp-log2')@10"]["value"] == pytest.approx(0.6309, abs=1e-4)
     assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
 
 

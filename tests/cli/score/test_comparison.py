@@ -51,6 +51,10 @@ def scored_json(capsys, *arguments: str) -> dict:
     return json.loads(scored(capsys, "--format", "json", *arguments))
 
 
+def ends_of(figure: dict) -> tuple[float, float] | None:
+    return None if figure["low"] is None else (figure["low"], figure["high"])
+
+
 def test_a_baseline_is_scored_first_and_the_difference_is_paired(files, capsys):
     found = scored_json(capsys, "--compare", "base")
 
@@ -58,10 +62,11 @@ def test_a_baseline_is_scored_first_and_the_difference_is_paired(files, capsys):
     row = comparison["measures"]["RR"]
     assert [run["tag"] for run in found["runs"]] == ["base", "new"]
     assert (comparison["baseline"], comparison["candidate"]) == ("base", "new")
-    assert row["difference"] == pytest.approx(0.375)
-    assert (row["better"], row["equal"], row["worse"], row["n"]) == (10, 1, 1, 12)
-    assert row["ci"][0] < 0.375 < row["ci"][1]
-    assert row["regressions"] == [{"query": "Q01", "baseline": 1.0, "candidate": 0.5, "difference": -0.5}]
+    assert row["difference"]["value"] == pytest.approx(0.375)
+    assert (row["better"], row["equal"], row["worse"], row["difference"]["n"]) == (10, 1, 1, 12)
+    assert row["difference"]["low"] < 0.375 < row["difference"]["high"]
+    assert row["regressions"] == 1
+    assert row["regressed"] == [{"query": "Q01", "baseline": 1.0, "candidate": 0.5, "difference": -0.5}]
     assert row["wilcoxon"]["n"] == 11
 
 
@@ -102,9 +107,9 @@ def test_a_failure_more_is_a_regression_though_the_value_rose(files, capsys):
     found = scored_json(capsys, "--compare", "base", "--measures", "FailureRate@1")
 
     row = found["comparisons"][0]["measures"]["FailureRate@1"]
-    assert row["difference"] < 0
+    assert row["difference"]["value"] < 0
     assert (row["better"], row["worse"]) == (10, 1)
-    assert [one["query"] for one in row["regressions"]] == ["Q01"]
+    assert [one["query"] for one in row["regressed"]] == ["Q01"]
 
 
 def test_every_column_of_strata_divides_the_queries(files, capsys):
@@ -112,7 +117,7 @@ def test_every_column_of_strata_divides_the_queries(files, capsys):
 
     assert {name: stratum["n"] for name, stratum in found["stratum"].items()} == {"even": 6, "odd": 6}
     assert {name: stratum["n"] for name, stratum in found["part"].items()} == {"x": 8}
-    assert found["stratum"]["odd"]["measures"]["P@1"]["mean"] == pytest.approx(5 / 6)
+    assert found["stratum"]["odd"]["measures"]["P@1"]["value"] == pytest.approx(5 / 6)
     assert found["stratum"]["odd"]["measures"]["P@1"]["n"] == 6
 
 
@@ -176,8 +181,8 @@ def test_every_mistake_of_the_strata_is_told(files, capsys):
 def test_the_kind_of_interval_is_told_and_kept(files, capsys):
     kinds = {kind: scored_json(capsys, "--ci", kind, "--compare", "base") for kind in ("percentile", "bca", "none")}
 
-    ends = {kind: found["runs"][0]["measures"]["RR"]["ci"] for kind, found in kinds.items()}
-    paired = {kind: found["comparisons"][0]["measures"]["RR"]["ci"] for kind, found in kinds.items()}
+    ends = {kind: ends_of(found["runs"][0]["measures"]["RR"]) for kind, found in kinds.items()}
+    paired = {kind: ends_of(found["comparisons"][0]["measures"]["RR"]["difference"]) for kind, found in kinds.items()}
     assert {kind: found["interval"] for kind, found in kinds.items()} == {
         "percentile": "percentile", "bca": "bca", "none": None,
     }  # fmt: skip
@@ -193,7 +198,7 @@ def test_resampling_within_strata_that_explain_everything_leaves_no_spread(files
     found = scored_json(capsys, "--by", "strata.csv", "--stratify", "group")
 
     mean = found["runs"][0]["measures"]["RR"]
-    assert mean["ci"] == pytest.approx([mean["mean"]] * 2)
+    assert ends_of(mean) == pytest.approx((mean["value"],) * 2)
     assert found["stratified"] == "group"
 
 
@@ -215,7 +220,7 @@ def test_attributes_of_blocks_feed_the_measures_that_need_them(files, capsys):
 
     found = scored_json(capsys, "--blocks", "blocks.csv", "--measures", "Coverage(by='kind')@1")
 
-    assert found["runs"][0]["measures"]["Coverage(by='kind')@1"]["mean"] == 0.5
+    assert found["runs"][0]["measures"]["Coverage(by='kind')@1"]["value"] == 0.5
 
 
 def test_times_and_domains_of_queries_feed_the_decayed_measure(files, capsys):
@@ -227,7 +232,7 @@ def test_times_and_domains_of_queries_feed_the_decayed_measure(files, capsys):
     given = ["--blocks", "blocks.csv", "--query-attributes", "queries.csv"]
     found = scored_json(capsys, *given, "--measures", "nDCG@10 TD_nDCG(rate=0.1)@10")["runs"][0]["measures"]
 
-    assert found["TD_nDCG(rate=0.1)@10"]["mean"] == pytest.approx(found["nDCG@10"]["mean"])
+    assert found["TD_nDCG(rate=0.1)@10"]["value"] == pytest.approx(found["nDCG@10"]["value"])
 
 
 def test_facets_stand_in_the_second_column(files, capsys):
@@ -235,7 +240,7 @@ def test_facets_stand_in_the_second_column(files, capsys):
 
     found = scored_json(capsys, "--measures", "STREC@1 alpha_nDCG@5")["runs"][0]["measures"]
 
-    assert found["STREC@1"]["mean"] == 0.5
+    assert found["STREC@1"]["value"] == 0.5
 
 
 def test_csv_gains_columns_only_where_they_are_needed(files, capsys):
@@ -340,7 +345,7 @@ def test_runs_of_cast_2021_have_the_figures_of_their_readme(shared_data, capsys)
     assert score(*given, "--measures", "nDCG@10 AP") == 0
 
     found = json.loads(capsys.readouterr().out)
-    means = [[one["mean"] for one in run["measures"].values()] for run in found["runs"]]
+    means = [[one["value"] for one in run["measures"].values()] for run in found["runs"]]
     assert found["queries"]["judged"] == 158
     np.testing.assert_array_equal(np.round(means, 4), list(known.values()))
     judged = [round(run["judged@10"], 2) for run in found["runs"]]

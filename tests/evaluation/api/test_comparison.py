@@ -30,9 +30,9 @@ def test_a_comparison_gives_the_figures_of_its_page_and_names_no_query(client, s
     assert found["verdict"].startswith("base is worse than better by")
     assert [row["measure"] for row in found["measures"]] == ["nDCG@10", "RR"]
     first = found["measures"][0]
-    assert (first["n"], first["worse"], first["regressions"], first["unexplained"]) == (6, 6, 6, 6)
-    assert first["difference"] == pytest.approx(first["candidate"] - first["baseline"])
-    assert first["holm"] >= first["p"]
+    assert (first["difference"]["n"], first["worse"], first["regressions"], first["unexplained"]) == (6, 6, 6, 6)
+    assert first["difference"]["value"] == pytest.approx(first["candidate"] - first["baseline"])
+    assert first["p_holm"] >= first["p"]
     assert (first["rests_on"], first["sign"]) == (None, {"value": 0.0, "p": 2 / 2**6, "n": 6})
     assert "Q01" not in answer.content.decode()
 
@@ -43,7 +43,7 @@ def test_differences_that_do_not_scatter_have_no_t_and_say_so_with_null(client, 
 
     (row,) = client.get(address(scene, "compare", *[one.pk for one in pair])).json()["measures"]
 
-    assert (row["t"], row["effect"], row["detectable"], row["queries_needed"]) == (None, None, None, None)
+    assert (row["t"], row["effect_size"]["value"], row["detectable_difference"], row["queries_needed"]) == (None,) * 4
     assert row["wilcoxon"]["n"] == 6
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from apps.cli.agree.figures import Figures, SelfAgreement, StratumFigures
 from apps.metrics.agreement import COEFFICIENTS, FURTHER, Coefficient, standard_interval
 from apps.metrics.agreement.label_model import Diagnosis
+from apps.metrics.estimate import Estimate
 from apps.metrics.files.labels.labelling import Labelling
 
 
@@ -58,17 +59,12 @@ def as_object(figures: Figures) -> dict[str, Any]:
 
 
 def coefficient_as_object(found: Coefficient, confidence: float) -> dict[str, Any]:
-    """A value with its intervals; without one only the reason."""
-    if found.value is None:
-        return {"value": None, "reason": found.reason}
+    """The figure, its standard error, and the interval that rests on that."""
     analytic = standard_interval(found, confidence)
     return {
-        "value": found.value,
-        "ci": list(found.interval) if found.interval else None,
-        "n": found.n,
-        "method": found.method,
+        **found.estimate.as_json,
         "standard_error": found.standard_error,
-        "ci_analytic": list(analytic) if analytic else None,
+        "analytic": list(analytic) if analytic else None,
     }
 
 
@@ -109,14 +105,14 @@ def _model_as_object(model: Diagnosis, labelling: Labelling) -> dict[str, Any]:
         "is_converged": model.fit.is_converged,
         "log_likelihood": model.fit.log_likelihood,
         "prevalence": [
-            {"category": category, "value": share, "ci": list(ends) if ends else None}
+            {"category": category, **Estimate.of(share, ends, len(model.fit.posterior), "bootstrap").as_json}
             for category, (share, ends) in zip(labelling.categories, model.prevalence, strict=True)
         ],
         "annotators": [
             {
                 "annotator": name,
                 "n": one.n,
-                "right": {"value": one.right, "ci": list(one.interval) if one.interval else None},
+                "right": Estimate.of(one.right, one.interval, one.n, "bootstrap").as_json,
                 "confusion": np.round(one.confusion, 12).tolist(),
                 "met": np.round(one.met, 12).tolist(),
             }

@@ -1,0 +1,61 @@
+"""A figure with how sure it is: the one form for the command line, the API, gates, agreement and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self, TypedDict
+
+PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
+"""How the interval of a mean is made from all draws of queries, or that none is."""
+
+
+class EstimateJson(TypedDict):
+    """An `Estimate` in JSON: every key is always there."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+    reason: str
+
+
+class Estimate(NamedTuple):
+    """A figure, the ends of its interval and the `n` queries, items or grades that it rests on.
+
+    `value` is None where the figure is not defined, `low` and `high` where it has no interval; `reason` then says why
+    in a sentence, where there is more to say than that nobody asked for one. `method` names how the interval was made;
+    "" without one.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    method: str = ""
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls, value: float | None, interval: tuple[float, float] | None, n: int, method: str = "", reason: str = ""
+    ) -> Self:
+        """The figure with its interval as a pair; a method is named only where there is an interval."""
+        if interval is None:
+            return cls(value, n=n, reason=reason)
+        return cls(value, *interval, n, method, reason)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @classmethod
+    def read(cls, facts: Mapping[str, Any]) -> Self:
+        """The figure of a manifest. Those of versions released before figures had one form have both ends in `ci`."""
+        low, high = facts["ci"] or (None, None) if "ci" in facts else (facts.get("low"), facts.get("high"))
+        return cls(facts["value"], low, high, facts["n"], facts.get("method", ""), facts.get("reason", ""))
+
+    @property
+    def as_json(self) -> EstimateJson:
+        return EstimateJson(
+            value=self.value, low=self.low, high=self.high, n=self.n, method=self.method, reason=self.reason
+        )
