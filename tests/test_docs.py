@@ -90,8 +90,12 @@ def test_every_variable_is_described_and_none_that_nobody_reads():
     assert described == read
 
 
-def test_the_readmes_score_prints_what_it_says(tmp_path, monkeypatch, capsys):
-    section = after((REPO / "README.md").read_text(), "Scores without a server")
+def test_the_readme_fits_on_two_screens():
+    assert len((REPO / "README.md").read_text().splitlines()) <= 100
+
+
+def test_the_score_page_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    section = after((REPO / "docs" / "score.md").read_text(), "Two files, one command")
     qrels, run, session = FENCE.findall(section)
     (tmp_path / "qrels.txt").write_text(qrels)
     (tmp_path / "bm25.txt").write_text(run)
