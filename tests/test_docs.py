@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from apps.config import commandline
+from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
+from tests.metrics import test_measure_families
 
 PAGES = sorted(
     [*(REPO / "docs").rglob("*.md"), *(REPO / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md"))]
@@ -129,3 +131,18 @@ def test_pages_speak_calmly(page):
 
     assert re.search(r"\w!(?:\s|$)", prose) is None
     assert re.search(r"\b(?:please|simply|easily)\b", prose, re.IGNORECASE) is None
+
+
+def test_the_worked_example_of_contributing_works(monkeypatch):
+    page = (REPO / "docs" / "contributing.md").read_text()
+    test, values, entries = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    family = dict(vars(sets))
+    exec(values, family)
+    (entry,) = eval(f"({entries})", family)
+    monkeypatch.setitem(registry.REGISTRY, entry.name, entry)
+    monkeypatch.setitem(registry._NAMES, entry.name.lower(), entry)
+
+    own = dict(vars(test_measure_families))
+    exec(test, own)
+    (name,) = set(own) - set(vars(test_measure_families))
+    own[name]()

@@ -1,4 +1,8 @@
-"""The measures as a page of the documentation."""
+"""The measures as a page of the documentation; run with the path of the page it prints the tables anew."""
+
+import re
+import sys
+from pathlib import Path
 
 from apps.metrics.measures import PARAMETERS, REGISTRY, Entry
 
@@ -27,3 +31,16 @@ def _names(entry: Entry) -> str:
     written = {"needed": f"{entry.name}@k", "optional": f"{entry.name}, {entry.name}@k", "none": entry.name}
     also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
     return f"`{written[entry.cutoff]}`{also}"
+
+
+def with_tables(page: str) -> str:
+    """The page with both tables printed anew."""
+    for table in (measures_table(), parameters_table()):
+        old = re.search(rf"^{re.escape(table.splitlines()[0])}\n(?:\|.*\n)+", page, re.MULTILINE)
+        page = page.replace(old[0], table) if old else page
+    return page
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(with_tables(path.read_text(encoding="utf-8")), encoding="utf-8")
