@@ -1,10 +1,13 @@
 """The house as the imports draw it: apps on a ladder, and in each the same floor plan.
 
-`python -m tests.house` prints the figures of `docs/architecture.md`, which a test holds against this.
+`python -m tests.house` prints the two figures of `docs/architecture.md`; with `--write` it puts them there.
 """
 
 import ast
-from collections.abc import Iterator
+import re
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +58,26 @@ FLOOR_PLAN = {
     "apps": WORKS | {"edges", "apps"},
 }
 """Which layers of its own app each layer may import."""
+
+LAYERS = {
+    "enums": "choices, and tables keyed by them",
+    "core": "calculations on plain values: no Django",
+    "formats": "readers and writers of files and texts: no Django",
+    "models": "fields, constraints, QuerySet methods",
+    "rules": "what is allowed: the reason against it, or None",
+    "workflow": "the table of states and steps, and the function that walks it",
+    "selectors": "reads",
+    "execution": "what a worker runs, and what actions share with it",
+    "actions": "what people do: everything else that writes",
+    "forms": "input of pages",
+    "serializers": "input and output of the API",
+    "edges": "what several edges share: access checks, panels, import kinds",
+    "pages": "views, the context of templates, urls",
+    "api": "endpoints, urls",
+    "management": "Django's commands",
+    "apps": "Django's AppConfig, which connects what registers itself",
+}
+"""What each layer of the floor plan holds."""
 
 EDGES = frozenset({"pages", "api", "management"})
 """Layers that no other app imports."""
@@ -192,3 +215,108 @@ def circles() -> list[list[str]]:
         if name not in number:
             visit(name)
     return found
+
+
+FIGURE_WIDTH = 100
+ARCHITECTURE = REPO / "docs" / "architecture.md"
+
+
+def app_figure() -> str:
+    """The apps from the roof to the ground: what each holds, by its own docstring, and which apps it imports."""
+    lines = []
+    for place, app in enumerate(LADDER):
+        lines += _entry(
+            app, app_line(app), _shortened(imported_apps(app), LADDER, LADDER[place + 1 :], "every app below")
+        )
+    return "\n".join(lines) + "\n"
+
+
+def app_line(app: str) -> str:
+    """The first line of the app's docstring: what it holds."""
+    text = (REPO / "apps" / app / "__init__.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+
+
+def imported_apps(app: str) -> frozenset[str]:
+    """The other apps that any module of the app imports."""
+    own = [name for name, module in modules().items() if module.app == app]
+    found = {modules()[other].app for name in own for other in imports()[name] if other in modules()}
+    return frozenset(found - {app})
+
+
+def layer_figure() -> str:
+    """The floor plan: what each layer holds, and which layers of its own app it may import."""
+    lines, order = [], [*FLOOR_PLAN]
+    for place, (layer, others) in enumerate(FLOOR_PLAN.items()):
+        lines += _entry(layer, LAYERS[layer], _shortened(others - {layer}, order, order[:place], "every layer above"))
+    return "\n".join(lines) + "\n"
+
+
+def _entry(name: str, holds: str, imported: str) -> list[str]:
+    """A name with what it holds, and below it what it imports."""
+    words = textwrap.wrap(holds, FIGURE_WIDTH - 13) + textwrap.wrap(
+        f"→ {imported}", FIGURE_WIDTH - 13, subsequent_indent="  "
+    )
+    return [f"{name if first else '':<12} {line}" for first, line in zip([True] + [False] * 9, words, strict=False)]
+
+
+def _shortened(chosen: Collection[str], everything: Sequence[str], before: Sequence[str], all_words: str) -> str:
+    """The names in their order, or all of those `before` but some, where that is shorter."""
+    missing = [name for name in before if name not in chosen]
+    if not chosen:
+        return "nothing"
+    if set(chosen) <= set(before) and len(chosen) > 3 and len(missing) <= 3:
+        return f"{all_words} but {', '.join(missing)}" if missing else all_words
+    return ", ".join(name for name in everything if name in chosen)
+
+
+FIGURES = {"apps": app_figure, "layers": layer_figure}
+
+
+def figure_in(text: str, name: str) -> str:
+    """The figure between its two comments in a document."""
+    start, end = _place_of(text, name)
+    return text[start:end]
+
+
+def with_figures(text: str) -> str:
+    """The document with both figures drawn anew."""
+    for name, figure in FIGURES.items():
+        start, end = _place_of(text, name)
+        text = text[:start] + figure() + text[end:]
+    return text
+
+
+def _place_of(text: str, name: str) -> tuple[int, int]:
+    found = re.search(rf"<!-- {name}: [^\n]* -->\n```text\n(.*?)```\n<!-- end of {name} -->", text, re.DOTALL)
+    assert found, f"There is no place for the figure of the {name}."
+    return found.span(1)
+
+
+def names_in(path: Path) -> set[str]:
+    """The functions, classes, methods (`Class.method`) and constants that a file of Python or JavaScript defines."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        return set(
+            re.findall(r"^ *(?:export )?(?:async )?(?:function |const |class )?(#?\w+)(?: =|\(.*\) \{| \{)", text, re.M)
+        )
+    found: set[str] = set()
+    for node in ast.parse(text).body:
+        found |= _defined_by(node)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{name}" for inner in node.body for name in _defined_by(inner)}
+    return found
+
+
+def _defined_by(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        ARCHITECTURE.write_text(with_figures(ARCHITECTURE.read_text()))
+    else:
+        print("\n".join(figure() for figure in FIGURES.values()), end="")

@@ -1,18 +1,26 @@
 """The floor plan: which app and which layer may import which, and that every module has its place in it."""
 
+import re
+
 import pytest
 
 from tests.house import (
+    ARCHITECTURE,
     EDGES,
+    FIGURES,
     FLOOR_PLAN,
     FRAMEWORKS,
     LADDER,
+    LAYERS,
     OWN_PLANS,
     REPO,
     Module,
+    app_line,
     circles,
+    figure_in,
     imports,
     modules,
+    names_in,
     reached_from,
 )
 
@@ -89,3 +97,29 @@ def test_what_is_pure_reaches_no_framework(name):
     tainted = sorted(FRAMEWORKS & set(reached))
 
     assert tainted == [], [f"{framework}, by way of {reached[framework]}" for framework in tainted]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_figures_of_the_architecture_are_what_the_code_says(name):
+    """After a change: `.venv/bin/python -m tests.house --write`."""
+    assert figure_in(ARCHITECTURE.read_text(), name) == FIGURES[name]()
+
+
+def test_every_app_says_in_a_docstring_what_it_holds():
+    assert [app for app in LADDER if not app_line(app)] == []
+
+
+def test_every_layer_of_the_floor_plan_is_described():
+    assert list(LAYERS) == list(FLOOR_PLAN)
+
+
+NAMED = re.compile(r"\[([\w./-]+)::(#?[\w.]+)\]\(\.\./([\w./-]+)\)")
+
+
+def test_every_name_in_the_architecture_is_in_its_file():
+    text = ARCHITECTURE.read_text()
+    named = NAMED.findall(text)
+
+    assert len(named) == text.count("::") > 80
+    assert [path for path, _, target in named if path != target] == []
+    assert [f"{path}::{name}" for path, name, _ in named if name not in names_in(REPO / path)] == []

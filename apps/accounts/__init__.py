@@ -1,0 +1,1 @@
+"""People, projects, memberships, invitations, tokens, secrets; the access check of every page."""

@@ -1,0 +1,1 @@
+"""How far grades and reviewers agree, by person, pair, query and week."""

@@ -1,0 +1,1 @@
+"""Append-only events and the hash chain that seals them."""

@@ -1,0 +1,1 @@
+"""The quality tracker: flag rates, control charts, calibrations of two people."""

@@ -1,0 +1,1 @@
+"""Helpers that know no other app: database guards, files, text, drawing, web."""

@@ -1,0 +1,1 @@
+"""Documents, blocks, block versions, snapshots; the framework of imports."""

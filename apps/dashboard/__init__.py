@@ -1,0 +1,1 @@
+"""Home, health, the demo project: pages that look across apps."""

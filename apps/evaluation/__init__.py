@@ -1,0 +1,1 @@
+"""Runs scored on versions: leaderboard, comparisons, drops, cost, trend, ledger."""

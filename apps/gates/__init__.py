@@ -1,0 +1,1 @@
+"""Rules that a system must meet, their history, rule files, badge and messages."""

@@ -1,0 +1,1 @@
+"""Gold sets, versions, splits, freeze checks, exports and their verification."""

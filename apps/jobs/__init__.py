@@ -1,0 +1,1 @@
+"""The durable job table, workers, uploads, outbox, webhooks, notifications."""

@@ -1,0 +1,1 @@
+"""Rounds, seats, judgements, adjudication, guidelines."""

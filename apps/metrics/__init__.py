@@ -1,5 +1,6 @@
-"""Retrieval measures, agreement coefficients, and their intervals and tests: NumPy and SciPy, no Django, no database.
+"""Retrieval measures, agreement coefficients, intervals and tests, and the files they read.
 
+It needs NumPy and SciPy, and no Django, settings or database.
 The names below score a run in a script; docs/reference/measures.md shows how. Coefficients of agreement are in
 `apps.metrics.agreement`.
 """

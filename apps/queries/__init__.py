@@ -1,0 +1,1 @@
+"""Queries, their sources and permissions, strata and balance."""

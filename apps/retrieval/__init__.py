@@ -1,0 +1,1 @@
+"""Systems and search engines, runs, pools."""

@@ -1,0 +1,1 @@
+"""Verdicts, disputes, resolutions, and who sees what of them."""
