@@ -146,3 +146,13 @@ def test_the_worked_example_of_contributing_works(monkeypatch):
     exec(test, own)
     (name,) = set(own) - set(vars(test_measure_families))
     own[name]()
+
+
+def test_the_glossary_has_each_word_once_and_explains_it_in_plain_words():
+    page = (REPO / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"^\| (?!word |---)(.+?) \| (.+) \|$", page, re.MULTILINE)
+    words = [word for cell, _ in rows for word in cell.split(", ")]
+
+    assert sorted(words) == sorted(set(words))
+    assert {"passage", "question and answer", "Q&A", "estimate", "floor plan", "layer"} <= set(words)
+    assert re.findall(r"\b(?:tells?|told|says?|said|stands?|lies?|holds?|held|asks?|asked|found|waits?)\b", page) == []
