@@ -240,7 +240,7 @@ def post_calibration_message(
 
 @transaction.atomic
 def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
-    """End it with a note of what follows. One that is closed before both answered lifts its veil too."""
+    """End it with a note of what follows. One that is closed before both answered shows the verdicts again too."""
     calibration = calibrations.locked_calibration(project, calibration_id)
     if reason := rules.close_refusal(calibration, _member(project, person)):
         raise CalibrationRefused(reason, code="not_closable")

@@ -7,10 +7,10 @@ class CalibrationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.calibration.selectors import sealed
-        from apps.calibration.selectors.calibrations import veiled_among, veiled_triples
-        from apps.jobs.selectors.hidden_objects import add_curtain
-        from apps.review.selectors.blinding import add_veil
+        from apps.calibration.selectors.calibrations import blinded_among, blinded_triples
+        from apps.jobs.selectors.hidden_objects import add_hidden
+        from apps.review.selectors.blinding import add_blinding
 
         sealed.register()
-        add_veil(veiled_among)
-        add_curtain(veiled_triples)
+        add_blinding(blinded_among)
+        add_hidden(blinded_triples)

@@ -74,7 +74,7 @@ def discuss_refusal(calibration: Calibration, member: Member) -> str | None:
 def close_refusal(calibration: Calibration, member: Member) -> str | None:
     """A lead without a part in it may end it at any time, the two themselves once they have compared.
 
-    A lead answers for what follows from it, and must be able to end one that nobody answers, since it veils triples.
+    A lead answers for what follows from it, and must be able to end one that nobody answers, since it hides verdicts.
     To the two it belongs once they are done: nothing in the gold set hangs on it.
     """
     if calibration.is_closed:

@@ -11,7 +11,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.enums import LOAD_DEMO
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job, Notification
-from apps.jobs.selectors.hidden_objects import covered_for
+from apps.jobs.selectors.hidden_objects import hidden_for
 
 
 class ProjectPlace(NamedTuple):
@@ -30,7 +30,7 @@ def places_of(user: User) -> list[ProjectPlace]:
         Membership.objects.live()
         .filter(user=user)
         .select_related("project")
-        .annotate(has_unread=Exists(unread.exclude(covered_for(user))))
+        .annotate(has_unread=Exists(unread.exclude(hidden_for(user))))
         .order_by("project__name", "project", "role")
     )
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row.project_id)]

@@ -232,7 +232,7 @@ class Notification(models.Model):
     path = models.CharField(max_length=300)
     key = models.CharField(max_length=160)
     about = models.BigIntegerField(
-        null=True, help_text="The triple whose verdicts it tells of; a curtain may cover it."
+        null=True, help_text="The triple whose verdicts it tells of; it may be hidden for a while."
     )
     created_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)

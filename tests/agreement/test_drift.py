@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from apps.agreement.core.drift import (
+    ConsistencyDrop,
     DriftCheck,
-    Fall,
     FigureWeek,
     advice,
     alike_by_week,
     change_of,
-    creep,
-    fall,
+    consistency_drop,
     first_week,
+    grade_shift,
     lately_from,
     line_of,
     mean_by_week,
@@ -27,7 +27,7 @@ from apps.metrics.estimate import Estimate
 TODAY = date(2026, 11, 22)  # a Sunday
 MONDAY = date(2026, 11, 16)
 NO_LEAN = Estimate.of(None, None, 0)
-NO_FALL = Fall(Rate(0, 0), Rate(0, 0), None)
+NO_DROP = ConsistencyDrop(Rate(0, 0), Rate(0, 0), None)
 
 
 def ago(weeks):
@@ -69,16 +69,16 @@ def test_grades_crept_when_the_same_pairs_got_higher_ones_lately():
     rows = [((1, 8), (2, 1)), ((1, 8), (3, 0)), ((0, 8), (1, 3)), ((2, 8), (2, 2))]
     late_only, early_only = ((3, 0), (3, 1)), ((0, 9), (0, 4))
 
-    found = creep(dated([*rows, late_only, early_only]), ago(3))
+    found = grade_shift(dated([*rows, late_only, early_only]), ago(3))
 
     assert (found.value, found.n) == (1.0, 4)
     assert found.interval == pytest.approx((1 - 5.841 * 0.8165 / 2, 1 + 5.841 * 0.8165 / 2), abs=1e-3)
 
 
-def test_other_pairs_in_a_week_are_no_creep():
+def test_other_pairs_in_a_week_are_no_grade_shift():
     grades = dated([((0, 9), (0, 8)), ((0, 8), (0, 7)), ((3, 0), (3, 1)), ((3, 0), (3, 1))])
 
-    assert creep(grades, ago(3)).n == 0
+    assert grade_shift(grades, ago(3)).n == 0
 
 
 def test_a_change_has_the_interval_of_newcombes_paper():
@@ -90,14 +90,14 @@ def test_a_fall_sets_the_last_four_weeks_beside_those_before():
     looks = [DriftCheck(ago(4), 0, int(place >= 56)) for place in range(70)]
     looks += [DriftCheck(ago(3), 0, int(place >= 48)) for place in range(80)]
 
-    found = fall(looks, ago(3))
+    found = consistency_drop(looks, ago(3))
 
     assert (found.before, found.lately) == (Rate(56, 70), Rate(48, 80))
     assert found.interval[0] < -0.3339 < -0.0524 < found.interval[1], "wider at 99 %"
 
 
 def test_nothing_before_is_no_interval():
-    assert fall([DriftCheck(ago(0), 1, 1)], ago(3)).interval is None
+    assert consistency_drop([DriftCheck(ago(0), 1, 1)], ago(3)).interval is None
 
 
 def line(values, n=9):
@@ -132,16 +132,16 @@ def test_weeks_of_few_grades_are_no_line():
 def test_nothing_is_advised_where_nothing_is_sure():
     unsure = Estimate.of(0.2, (-0.1, 0.5), 90)
     few = Estimate.of(0.9, (0.5, 1.3), 19)
-    steady = Fall(Rate(80, 90), Rate(78, 90), (-0.15, 0.1))
+    steady = ConsistencyDrop(Rate(80, 90), Rate(78, 90), (-0.15, 0.1))
 
-    assert [advice(unsure, steady), advice(few, steady), advice(NO_LEAN, NO_FALL)] == ["", "", ""]
+    assert [advice(unsure, steady), advice(few, steady), advice(NO_LEAN, NO_DROP)] == ["", "", ""]
 
 
 def test_what_moved_is_said_with_its_n_and_what_to_do():
     crept = Estimate.of(0.21, (0.05, 0.37), 64)
-    fallen = Fall(Rate(90, 100), Rate(30, 50), (-0.5, -0.1))
+    fallen = ConsistencyDrop(Rate(90, 100), Rate(30, 50), (-0.5, -0.1))
 
-    assert advice(crept, NO_FALL) == (
+    assert advice(crept, NO_DROP) == (
         "The same pairs got grades 0.21 higher in the last four weeks than before (n 64). "
         "Go through such pairs together before the next version."
     )
@@ -150,4 +150,4 @@ def test_what_moved_is_said_with_its_n_and_what_to_do():
         "themselves less: on 60 % of 50 pairs that came back, before on 90 % of 100. "
         "Go through such pairs together before the next version."
     )
-    assert advice(Estimate.of(-0.21, (-0.37, -0.05), 64), NO_FALL).startswith("The same pairs got grades 0.21 lower")
+    assert advice(Estimate.of(-0.21, (-0.37, -0.05), 64), NO_DROP).startswith("The same pairs got grades 0.21 lower")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.calibration.models import Calibration, CalibrationVerdict
 from apps.review.enums import VerdictChoice
-from apps.review.selectors.blinding import is_veiled
+from apps.review.selectors.blinding import is_blinded
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.calibration.test_calibrations import make_signalling, reread
@@ -66,7 +66,7 @@ def test_the_whole_walk_from_the_rule_to_the_note(client):
 def test_nothing_said_of_a_triple_reaches_who_reviews_it_once_more(client):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     triples = list(Triple.objects.filter(project=made.project).order_by("number"))
-    assert all(is_veiled(triple, made.subject) for triple in triples)
+    assert all(is_blinded(triple, made.subject) for triple in triples)
     answer_items(made, made.partner, VerdictChoice.FLAG)
     cache.clear()
     caches["grades"].clear()
@@ -174,13 +174,13 @@ def test_undo_leads_back_and_changes_the_answer(made, client):
     assert [row.choice for row in CalibrationVerdict.objects.filter(superseded_by=None)] == ["flag"]
 
 
-def test_a_lead_ends_one_that_nobody_answers_and_the_veil_lifts(made, client):
+def test_a_lead_ends_one_that_nobody_answers_and_the_verdicts_show_again(made, client):
     client.force_login(made.lead)
 
     client.post(url("close", made), {"text": "Sef has left."})
 
     assert reread(made).state == "closed"
-    assert not is_veiled(made.calibration.items.first().revision.triple, made.subject)
+    assert not is_blinded(made.calibration.items.first().revision.triple, made.subject)
 
 
 def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):

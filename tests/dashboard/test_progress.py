@@ -57,7 +57,7 @@ class TestJudging:
         found = progress.judging_progress(round_.project, AT)
 
         assert (found.done, found.planned) == (3, 3)
-        assert "every judgement that can be given is given" in found.outlook
+        assert "every judgement that can be given is given" in found.forecast
 
 
 class TestAgreement:

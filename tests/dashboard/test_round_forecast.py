@@ -6,7 +6,7 @@ import pytest
 
 from apps.accounts.actions.projects import set_roles
 from apps.common.text.wording import percent
-from apps.dashboard.pages.round_forecast import ending, outlook
+from apps.dashboard.pages.round_forecast import ending, forecast
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, close_round
 from apps.judging.core.eta import Lately
@@ -37,7 +37,7 @@ def test_without_judgements_no_day_is_named():
 
 
 def line(round_, at):
-    return outlook(round_, selectors.totals(round_), at=at)
+    return forecast(round_, selectors.totals(round_), at=at)
 
 
 @pytest.mark.django_db
@@ -87,4 +87,4 @@ def test_few_and_many_pairs_take_the_same_queries(blocks, django_assert_num_quer
     totals = selectors.totals(round_)
 
     with django_assert_num_queries(5):
-        outlook(round_, totals, at=later(1))
+        forecast(round_, totals, at=later(1))

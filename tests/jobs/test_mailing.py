@@ -12,7 +12,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
-from apps.dashboard.execution.demo.stage import raise_curtain
+from apps.dashboard.execution.demo.stage import create_demo_project
 from apps.jobs.actions.notifications import choose_mail, mark_all_read
 from apps.jobs.enums import MailHow
 from apps.jobs.execution import mailing
@@ -231,7 +231,7 @@ def test_of_a_demo_project_real_people_are_mailed_and_made_up_people_are_not(pro
 
 
 def test_the_demo_makes_people_up_where_nobody_has_an_address():
-    project = raise_curtain(name="Tarnwick", slug="tarnwick", host=make_user("Op", is_operator=True), now=MONDAY)
+    project = create_demo_project(name="Tarnwick", slug="tarnwick", host=make_user("Op", is_operator=True), now=MONDAY)
 
     cast = User.objects.filter(memberships__project=project, is_operator=False)
     assert cast

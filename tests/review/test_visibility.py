@@ -46,7 +46,7 @@ def test_nobody_sees_anothers_verdict_before_the_round_closes(part):
 
 @pytest.mark.parametrize(("part", "phase"), EVERY)
 def test_who_reviews_once_more_sees_no_verdict_not_even_their_own(part, phase):
-    seen = sight(part, phase, veiled=True)
+    seen = sight(part, phase, blinded=True)
 
     assert not any(seen._replace(wording=False))
 
@@ -70,4 +70,4 @@ def test_what_the_author_says_to_warnings_reaches_reviewers_when_the_round_has_c
     }
 
     assert sees_answers_to_warnings(part, phase) is (part in told[phase])
-    assert not sees_answers_to_warnings(part, phase, veiled=True)
+    assert not sees_answers_to_warnings(part, phase, blinded=True)

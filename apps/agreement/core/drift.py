@@ -1,7 +1,7 @@
 """Whether grading moves over the weeks: how far people agree with themselves, and how high they grade. No database.
 
 A week's figure moves with the pairs that fell in it. So nothing is said of a movement that only a line shows: grades
-have crept when the *same* pairs got other grades lately than before, and people agree with themselves less when the
+have shifted when the *same* pairs got other grades lately than before, and people agree with themselves less when the
 interval of the fall says so, at 99 %, since somebody looks every day.
 """
 
@@ -59,7 +59,7 @@ class DriftLine(NamedTuple):
     usual: tuple[float, float] | None
 
 
-class Fall(NamedTuple):
+class ConsistencyDrop(NamedTuple):
     """How many of the pairs that came back were graded alike before, and lately.
 
     `interval` is that of the change, Newcombe's; None where nothing came back before or lately.
@@ -99,7 +99,7 @@ def mean_by_week(dated: Dated, since: date) -> list[FigureWeek]:
     ]
 
 
-def creep(dated: Dated, lately: date) -> Estimate:
+def grade_shift(dated: Dated, lately: date) -> Estimate:
     """By how much the same pairs were graded higher since `lately` than before: a mean over those graded in both."""
     grades, weeks, items = _cells(dated)
     is_late = weeks >= (lately - EPOCH).days
@@ -122,12 +122,12 @@ def _cells(dated: Dated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return grades, mondays(dated.days[item, person]), item
 
 
-def fall(looks: Sequence[DriftCheck], lately: date) -> Fall:
+def consistency_drop(looks: Sequence[DriftCheck], lately: date) -> ConsistencyDrop:
     """How far people agree with themselves since `lately`, beside before."""
     old = [look.first == look.again for look in looks if look.week < lately]
     new = [look.first == look.again for look in looks if look.week >= lately]
     before, now = Rate(sum(old), len(old)), Rate(sum(new), len(new))
-    return Fall(before, now, change_of(before, now))
+    return ConsistencyDrop(before, now, change_of(before, now))
 
 
 def change_of(before: Rate, now: Rate, confidence: float = SURE) -> tuple[float, float] | None:
@@ -161,9 +161,9 @@ def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, flo
     return max(low, fmean(values) - half), min(high, fmean(values) + half)
 
 
-def advice(crept: Estimate, fallen: Fall) -> str:
+def advice(shift: Estimate, drop: ConsistencyDrop) -> str:
     """What to do, in a sentence or two; nothing where neither the grades nor the people are sure to have moved."""
-    moved = [_moved(crept), _fallen(fallen)]
+    moved = [_moved(shift), _drop_words(drop)]
     told = [words for words in moved if words]
     if not told:
         return ""
@@ -171,19 +171,19 @@ def advice(crept: Estimate, fallen: Fall) -> str:
     return f"{what[0].upper()}{what[1:]}. Go through such pairs together before the next version."
 
 
-def _moved(crept: Estimate) -> str:
-    if crept.value is None or crept.interval is None or crept.n < FEWEST:
+def _moved(shift: Estimate) -> str:
+    if shift.value is None or shift.interval is None or shift.n < FEWEST:
         return ""
-    low, high = crept.interval
+    low, high = shift.interval
     if low <= 0 <= high:
         return ""
-    way = "higher" if crept.value > 0 else "lower"
-    by = number(abs(crept.value), 2)
-    return f"the same pairs got grades {by} {way} in the last four weeks than before (n {crept.n:,})"
+    way = "higher" if shift.value > 0 else "lower"
+    by = number(abs(shift.value), 2)
+    return f"the same pairs got grades {by} {way} in the last four weeks than before (n {shift.n:,})"
 
 
-def _fallen(fallen: Fall) -> str:
-    if fallen.interval is None or fallen.lately.n < FEWEST or fallen.interval[1] >= 0:
+def _drop_words(drop: ConsistencyDrop) -> str:
+    if drop.interval is None or drop.lately.n < FEWEST or drop.interval[1] >= 0:
         return ""
-    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (fallen.lately, fallen.before))
+    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (drop.lately, drop.before))
     return f"people agree with themselves less: on {now} pairs that came back, before on {was}"

@@ -1,4 +1,4 @@
-"""Reads of calibrations: who reviews what once more, and what is veiled to them meanwhile."""
+"""Reads of calibrations: who reviews what once more, and what is hidden from them meanwhile."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,16 +13,16 @@ from apps.calibration.models import Calibration, CalibrationItem, CalibrationMes
 from apps.triples.models import Triple
 
 
-def veiled_triples(person: User) -> QuerySet[Any]:
+def blinded_triples(person: User) -> QuerySet[Any]:
     """Ids of the triples that the person reviews once more right now: no verdict on them may reach them."""
     return CalibrationItem.objects.filter(
         Q(calibration__subject=person) | Q(calibration__partner=person), calibration__state=CalibrationState.OPEN
     ).values("revision__triple")
 
 
-def veiled_among(triples: Sequence[Triple], person: User) -> set[int]:
-    """The keys of those of the triples that are veiled to the person."""
-    found = veiled_triples(person).filter(revision__triple__in=triples)
+def blinded_among(triples: Sequence[Triple], person: User) -> set[int]:
+    """The keys of those of the triples whose verdicts are hidden from the person."""
+    found = blinded_triples(person).filter(revision__triple__in=triples)
     return set(found.values_list("revision__triple", flat=True))
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.calibration.selectors.calibrations import veiled_triples
+from apps.calibration.selectors.calibrations import blinded_triples
 from apps.review.enums import Category, Reason
 from apps.review.models import Resolution, Verdict
 from apps.review.selectors import tracking
@@ -82,9 +82,9 @@ def cursor_from(text: str) -> Cursor:
 
 
 def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *, most: int = PER_PAGE) -> LogPage:
-    """One page of what this member may see. Veiled triples are left out for who reviews them once more."""
+    """One page of what this member may see. Triples that they review once more are left out."""
     cursor = cursor or Cursor()
-    hidden = veiled_triples(member.user)
+    hidden = blinded_triples(member.user)
     flags = tracking.flags_logged(member.project, narrowed, hidden).filter(pk__lt=cursor.flag)
     drops = tracking.drops_logged(member.project, narrowed, hidden).filter(pk__lt=cursor.drop)
     found = [*map(_flag, flags[: most + 1]), *map(_drop, drops[: most + 1])]

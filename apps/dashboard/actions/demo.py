@@ -10,7 +10,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import has_operator
 from apps.dashboard.enums import LOAD_DEMO
-from apps.dashboard.execution.demo.stage import raise_curtain
+from apps.dashboard.execution.demo.stage import create_demo_project
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 
@@ -22,7 +22,7 @@ def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
     """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
     if not host.is_operator:
         raise PeopleRefused("Only an operator makes projects, and the demo is one.")
-    project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
+    project = create_demo_project(name=name, slug=free_slug(name), host=host, now=at)
     return enqueue(kind=LOAD_DEMO, params={}, project=project, actor=host, at=at)
 
 

@@ -20,9 +20,9 @@ from apps.agreement.core.drift import (
     FigureWeek,
     advice,
     alike_by_week,
-    creep,
-    fall,
+    consistency_drop,
     first_week,
+    grade_shift,
     lately_from,
     line_of,
     mean_by_week,
@@ -131,7 +131,9 @@ def _read(member: Member, rounds: Sequence[Round], today: date) -> Grades:
     means = mean_by_week(dated, since)
     scale = project.grades
     mean_line = line_of(means, lately, low=min(scale), high=max(scale))
-    return Grades(alike, means, alike_line, mean_line, advice(creep(dated, lately), fall(looks, lately)))
+    return Grades(
+        alike, means, alike_line, mean_line, advice(grade_shift(dated, lately), consistency_drop(looks, lately))
+    )
 
 
 def _spark(name: str, line: DriftLine, today: date, write: Any) -> SafeString:

@@ -21,7 +21,7 @@ from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
 from apps.common.drawing import charts
 from apps.common.text.wording import percent
-from apps.dashboard.pages.round_forecast import outlook
+from apps.dashboard.pages.round_forecast import forecast
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
@@ -74,12 +74,12 @@ def states(project: Project) -> States | None:
 
 
 class Judging(NamedTuple):
-    """How far the newest round is; `outlook` says in words how it goes on."""
+    """How far the newest round is; `forecast` says in words how it goes on."""
 
     round: Round
     done: int
     planned: int
-    outlook: str
+    forecast: str
     bar: SafeString
 
 
@@ -90,7 +90,7 @@ def judging_progress(project: Project, at: datetime) -> Judging | None:
         return None
     seats = judging.totals(newest)
     name = f"{seats.done:,} of {seats.planned:,} judgements of {newest} are given"
-    words = outlook(newest, seats, at=at)
+    words = forecast(newest, seats, at=at)
     return Judging(newest, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 

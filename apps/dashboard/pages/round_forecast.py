@@ -14,7 +14,7 @@ from apps.judging.selectors import Totals, board
 WEEK = timedelta(days=7)
 
 
-def outlook(round_: Round, seats: Totals, *, at: datetime) -> str:
+def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
     """The line of an open round, or when a closed one was closed."""
     overlap = _overlap(round_)
     today = timezone.localdate(at)

@@ -26,7 +26,7 @@ def notify(
     """Tell `person` once, in the transaction of what it is about. None when a notification of this `key` was there.
 
     The sentence may hold what every page shows to this person at this moment, and nothing of an open round. `about` is
-    the triple of whose closed rounds it tells: such a row is hidden while a curtain covers the triple.
+    the triple of whose closed rounds it tells: such a row is hidden while the verdicts of the triple are.
     """
     row, is_new = Notification.objects.get_or_create(
         person=person,

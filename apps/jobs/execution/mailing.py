@@ -13,7 +13,7 @@ from apps.accounts.models import Membership, User
 from apps.jobs.enums import MailHow
 from apps.jobs.execution.outbox import post_mail
 from apps.jobs.models import MailChoice, Notification
-from apps.jobs.selectors.hidden_objects import covered_for
+from apps.jobs.selectors.hidden_objects import hidden_for
 
 MOST_IN_A_MAIL = 100
 FRIDAY = 4
@@ -46,7 +46,7 @@ def mail_to(person: User, at: datetime) -> bool:
     """Write one mail. The person's choice is locked: of two workers the second finds that nothing is left to tell."""
     MailChoice.objects.get_or_create(person=person)
     choice = MailChoice.objects.select_for_update().get(person=person)
-    told = _to_mail().filter(person=person).exclude(covered_for(person))
+    told = _to_mail().filter(person=person).exclude(hidden_for(person))
     found = told.aggregate(count=Count("pk"), newest=Max("pk"))
     if not found["count"] or not is_due(choice, person, at):
         return False

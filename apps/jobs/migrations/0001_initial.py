@@ -194,7 +194,7 @@ class Migration(migrations.Migration):
                 (
                     "about",
                     models.BigIntegerField(
-                        help_text="The triple whose verdicts it tells of; a curtain may cover it.", null=True
+                        help_text="The triple whose verdicts it tells of; it may be hidden for a while.", null=True
                     ),
                 ),
                 ("created_at", models.DateTimeField()),

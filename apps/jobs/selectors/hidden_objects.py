@@ -9,25 +9,25 @@ from django.db.models import Q, QuerySet
 
 from apps.accounts.models import User
 
-Curtain = Callable[[User], QuerySet]
-_curtains: list[Curtain] = []
+Hidden = Callable[[User], QuerySet]
+_hidden: list[Hidden] = []
 
 
-def add_curtain(curtain: Curtain) -> Curtain:
-    """`curtain(person)` selects the ids (`Notification.about`) that are hidden from the person right now."""
-    if curtain not in _curtains:
-        _curtains.append(curtain)
-    return curtain
+def add_hidden(select: Hidden) -> Hidden:
+    """`select(person)` selects the ids (`Notification.about`) that are hidden from the person right now."""
+    if select not in _hidden:
+        _hidden.append(select)
+    return select
 
 
-def covered_for(person: User) -> Q:
+def hidden_for(person: User) -> Q:
     """What is hidden, as part of the query that lists the rest. What is about nothing never is."""
-    return covered_by_curtains(person, "about")
+    return hidden_by_id(person, "about")
 
 
-def covered_by_curtains(person: User, column: str) -> Q:
-    """The rows whose `column` holds an id that a curtain covers, as part of a query."""
-    covered = Q(pk__in=[])
-    for curtain in _curtains:
-        covered |= Q(**{f"{column}__in": curtain(person)})
-    return covered
+def hidden_by_id(person: User, column: str) -> Q:
+    """The rows whose `column` holds an id that is hidden from the person, as part of a query."""
+    found = Q(pk__in=[])
+    for select in _hidden:
+        found |= Q(**{f"{column}__in": select(person)})
+    return found

@@ -10,7 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
-from apps.jobs.selectors.hidden_objects import covered_for
+from apps.jobs.selectors.hidden_objects import hidden_for
 
 MISSING_AFTER_SECONDS = 60
 MOST_COUNTED = 9
@@ -55,7 +55,7 @@ def worker_notice(now: datetime | None = None) -> str:
 
 def notifications_of(person: User, project: Project) -> QuerySet[Notification]:
     """Theirs in this project, apart from what must not be told to them for now."""
-    return Notification.objects.filter(person=person, project=project).exclude(covered_for(person))
+    return Notification.objects.filter(person=person, project=project).exclude(hidden_for(person))
 
 
 def notification_for(person: User, project: Project, pk: int) -> Notification:

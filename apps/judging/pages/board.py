@@ -78,7 +78,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         **_rows(round_, is_untold=is_blind or is_put_off, of_person=of_person),
         "is_blind": is_blind,
         "is_put_off": is_put_off,
-        **_outlook(round_, totals.to_go - stuck, lately, at=now),
+        **_forecast(round_, totals.to_go - stuck, lately, at=now),
     }
     return render(request, "judging/round.html", context)
 
@@ -120,7 +120,7 @@ def _rows(round_: Round, *, is_untold: bool, of_person: dict[int, int]) -> dict[
     }
 
 
-def _outlook(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dict[str, object]:
+def _forecast(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dict[str, object]:
     """When it ends, what comes on top, and who holds what does not move; of an open round."""
     if round_.state != RoundState.OPEN:
         return {"eta": None, "on_top": None, "holders": []}

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 ROUNDING = 1e-9
 
 
-class Leaning(NamedTuple):
+class PersonEffect(NamedTuple):
     """How uncertain a mean over `queries` queries is because other people could have judged.
 
     `variance` is that of the mean; `chance` the part of it that chance makes, which the spread over queries holds too;
@@ -54,7 +54,7 @@ class Leaning(NamedTuple):
         return max(over_queries, quantile * math.sqrt(variance))
 
 
-def leaning_of(sheet: Floats, has: Flags) -> Leaning | None:
+def person_effect_of(sheet: Floats, has: Flags) -> PersonEffect | None:
     """What people add to the mean of a (people, queries) table; None where no query has values of two people.
 
     `has` says where the table holds a value; every person and every query has one.
@@ -70,7 +70,7 @@ def leaning_of(sheet: Floats, has: Flags) -> Leaning | None:
     fourth = float((np.einsum("ab,bc->ac", shared, shared) ** 2).sum())
     chance = _variance_of_chance(between, within, int(answered.sum()) - len(count), trace, square)
     weight = float((answered**2).sum()) / (float(answered.sum()) ** 2 * square)
-    return Leaning(len(count), weight * between, weight * trace * chance, max(1, round(square**2 / fourth)))
+    return PersonEffect(len(count), weight * between, weight * trace * chance, max(1, round(square**2 / fourth)))
 
 
 def _variance_of_chance(between: float, within: float, freedom: int, trace: float, square: float) -> float:

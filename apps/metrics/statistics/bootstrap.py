@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.statistics.annotator_variance import Leaning, leaning_of
+from apps.metrics.statistics.annotator_variance import PersonEffect, person_effect_of
 from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw
 from apps.metrics.statistics.exact_sums import on_grid
 from apps.metrics.statistics.proportions import freedom_of_spread, widened
@@ -168,7 +168,7 @@ def people_intervals(
     `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
     that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
     taken as for the interval without people, and drawn where some were judged by fewer; people, who are few, are not
-    drawn: what they add is computed and put to either end (`leaning.Leaning.reach`). A lenient person moves all queries
+    drawn: what they add is computed and put to either end (`PersonEffect.reach`). A lenient person moves all queries
     together, as in life. People who agree in everything leave the interval of the queries.
 
     A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
@@ -185,7 +185,7 @@ def _of_people(table: _Table, confidence: float, seed: int, resamples: int) -> I
     else:  # a ratio of two sums, both of which another draw changes
         drawn = resampled_means(np.column_stack([table.sums, table.counts]), seed=seed, resamples=resamples)
         low, high = percentile_interval(drawn[:, 0] / drawn[:, 1], share)
-    below, above = (table.leaning.reach(end, confidence, freedom) for end in (-low, high))
+    below, above = (table.effect.reach(end, confidence, freedom) for end in (-low, high))
     return table.centre - below, table.centre + above
 
 
@@ -195,16 +195,16 @@ class _Table(NamedTuple):
     centre: float
     sums: Floats
     counts: Ints
-    leaning: Leaning
+    effect: PersonEffect
 
 
 def _table_of(sheet: Floats) -> _Table | None:
     has = ~np.isnan(sheet)
     people, queries = has.any(axis=1), has.any(axis=0)
     sheet, has = sheet[people][:, queries], has[people][:, queries]
-    leaning = leaning_of(sheet, has) if min(sheet.shape) > 1 else None
-    if leaning is None:
+    effect = person_effect_of(sheet, has) if min(sheet.shape) > 1 else None
+    if effect is None:
         return None
     counts = has.sum(axis=0)
     centre = math.fsum(sheet[has]) / int(counts.sum())
-    return _Table(centre, np.where(has, sheet - centre, 0.0).sum(axis=0), counts, leaning)
+    return _Table(centre, np.where(has, sheet - centre, 0.0).sum(axis=0), counts, effect)

@@ -51,7 +51,7 @@ def _tell_reviewer(seat: ReviewSeat, kind: str, sentence: str, key: str, at: dat
         path=reverse("review:screen", args=(triple.project.slug, triple.pk)),
         key=key_of(triple, f"seat:{seat.pk}:{key}"),
         at=at,
-        about=triple.pk,  # a later round tells how the one before ended, and a veiled triple is not found
+        about=triple.pk,  # a later round tells how the one before ended, and a triple hidden for a while is not listed
     )
 
 

@@ -4,7 +4,7 @@ Plain values only. `RoundPhase` and `Involvement` are worked out by the selector
 
 The rule that matters: until both verdicts of a round are in, nobody sees what another said. That somebody answered
 at all, never what or when, is shown to leads without a part in the triple, who have to know which seat is stuck. While
-a person reviews a triple once more in a calibration, every verdict on it is veiled to them, their own included.
+a person reviews a triple once more in a calibration, every verdict on it is hidden from them, their own included.
 """
 
 from enum import Enum
@@ -45,16 +45,16 @@ NOTHING = Sight(
 )
 
 
-def sight(part: Involvement, phase: RoundPhase, *, veiled: bool = False) -> Sight:
+def sight(part: Involvement, phase: RoundPhase, *, blinded: bool = False) -> Sight:
     """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always.
 
-    `veiled`: the person is reviewing the triple blindly once more, and has not answered yet.
+    `blinded`: the person is reviewing the triple blindly once more, and has not answered yet.
     """
     if part is Involvement.VIEWER:
         return NOTHING
     if phase is RoundPhase.WRITING:
         return NOTHING._replace(wording=part in (Involvement.AUTHOR, Involvement.LEAD))
-    if veiled:
+    if blinded:
         return NOTHING._replace(wording=True)
     closed = phase is RoundPhase.CLOSED
     return Sight(
@@ -67,13 +67,13 @@ def sight(part: Involvement, phase: RoundPhase, *, veiled: bool = False) -> Sigh
     )
 
 
-def sees_answers_to_warnings(part: Involvement, phase: RoundPhase, *, veiled: bool = False) -> bool:
+def sees_answers_to_warnings(part: Involvement, phase: RoundPhase, *, blinded: bool = False) -> bool:
     """Whether `part` may see what the checks warned of, and why the author finds it all right.
 
     Reviewers judge the wording, not the author's defence of it: to them, leads or not, it is shown when the round has
     closed, and the same goes for who reviews once more.
     """
-    if veiled or not sight(part, phase).wording:
+    if blinded or not sight(part, phase).wording:
         return False
     return phase is RoundPhase.CLOSED or part in (Involvement.AUTHOR, Involvement.LEAD)
 

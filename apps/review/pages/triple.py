@@ -62,7 +62,7 @@ def _as(standing: Participation) -> str:
 
 def _policy(triple: Triple, standing: Participation) -> Policy | None:
     """The policy of the flag that is disputed, for everybody who may see that flag."""
-    if triple.state != State.DISPUTED or standing.veiled or standing.flag is None or not standing.flag.category:
+    if triple.state != State.DISPUTED or standing.blinded or standing.flag is None or not standing.flag.category:
         return None
     return POLICIES[Category(standing.flag.category)]
 

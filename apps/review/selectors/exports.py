@@ -15,7 +15,7 @@ from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
 from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
-from apps.review.selectors.blinding import veiled_among
+from apps.review.selectors.blinding import blinded_among
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND
 from apps.triples.enums import State
 from apps.triples.formats.entry import ALL as ALL_NEEDED
@@ -118,9 +118,9 @@ class Selection:
 
     def _entries_of(self, page: Sequence[Triple]) -> Iterator[Entry]:
         reviewers = _reviewers_of(page)
-        veiled = veiled_among(page, self.member.user) if self.member else set()
+        blinded = blinded_among(page, self.member.user) if self.member else set()
         for triple in page:
-            if triple.pk in veiled:
+            if triple.pk in blinded:
                 yield entry_of_triple(triple, [], "")
             else:
                 yield entry_of_triple(triple, reviewers.get(triple.pk, []), triple.resolution)

@@ -8,7 +8,7 @@ from apps.accounts.selectors import Member
 from apps.review.core.visibility import Involvement, RoundPhase
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.blinding import is_veiled
+from apps.review.selectors.blinding import is_blinded
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import authors_of
 
@@ -44,7 +44,7 @@ class Participation:
     own: Verdict | None
     flag: Verdict | None
     phase: RoundPhase
-    veiled: bool = False
+    blinded: bool = False
 
     @property
     def is_lead(self) -> bool:
@@ -94,7 +94,7 @@ def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Particip
         own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
         flag=flags[0] if phase is RoundPhase.CLOSED and len(flags) == 1 else None,
         phase=phase,
-        veiled=is_veiled(triple, person),
+        blinded=is_blinded(triple, person),
     )
 
 

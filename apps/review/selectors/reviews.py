@@ -93,7 +93,7 @@ def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
     for revision in revisions:
         given = verdicts[revision.pk]
         phase = phase_of(revision, len(given))
-        seen = sight(standing.part, phase, veiled=standing.veiled)
+        seen = sight(standing.part, phase, blinded=standing.blinded)
         shown = [
             _view(verdict, standing.person)
             for verdict in given
@@ -115,7 +115,7 @@ def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
 
 
 def _sees_warnings(standing: Participation, phase: RoundPhase) -> bool:
-    return sees_answers_to_warnings(standing.part, phase, veiled=standing.veiled)
+    return sees_answers_to_warnings(standing.part, phase, blinded=standing.blinded)
 
 
 # Agreement ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
-from apps.jobs.selectors.hidden_objects import covered_by_curtains
+from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.triples.enums import State
 from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
 
@@ -28,11 +28,11 @@ def triples_of(project: Project) -> QuerySet[Triple]:
 def visible_triples(member: Member) -> QuerySet[Triple]:
     """What a member may find: drafts and withdrawn drafts belong to their author, leads see them all.
 
-    Machine-written candidates are apart, see `candidates`: nobody is their author yet. What a curtain covers is left
+    Machine-written candidates are apart, see `candidates`: nobody is their author yet. What is hidden is left
     out unless somebody has to act on it: the state alone would tell who reviews it blindly once more what was said.
     """
-    covered = covered_by_curtains(member.user, "pk") & ~Q(state__in=(State.IN_REVIEW, State.DISPUTED))
-    found = triples_of(member.project).exclude(CANDIDATE).exclude(covered)
+    hidden = hidden_by_id(member.user, "pk") & ~Q(state__in=(State.IN_REVIEW, State.DISPUTED))
+    found = triples_of(member.project).exclude(CANDIDATE).exclude(hidden)
     if member.is_lead:
         return found
     return found.filter(~Q(state__in=PRIVATE) | Q(author=member.user))

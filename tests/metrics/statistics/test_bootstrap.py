@@ -215,8 +215,8 @@ def test_many_people_leave_the_interval_of_the_queries():
 def test_the_more_people_lean_alike_the_narrower_the_interval():
     widths = []
     for people in (2, 3, 5, 8, 20):
-        leaning = np.where(np.arange(people) % 2, 0.05, -0.05)
-        low, high = people_intervals((skewed(80) + leaning[:, None])[:, :, None])[0]
+        effect = np.where(np.arange(people) % 2, 0.05, -0.05)
+        low, high = people_intervals((skewed(80) + effect[:, None])[:, :, None])[0]
         widths.append(high - low)
 
     assert widths == sorted(widths, reverse=True)

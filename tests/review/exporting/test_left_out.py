@@ -29,18 +29,18 @@ def test_nothing_of_an_open_round_is_in_it(team):
         assert found[0]["metadata"]["reviewed_by"] == []
 
 
-def test_what_is_veiled_to_a_person_is_not_in_their_file(team, monkeypatch):
+def test_what_is_blinded_to_a_person_is_not_in_their_file(team, monkeypatch):
     make_accepted(team)
     lead = lead_of(team)
     monkeypatch.setattr(
-        "apps.review.selectors.exports.veiled_among",
+        "apps.review.selectors.exports.blinded_among",
         lambda page, person: {triple.pk for triple in page if person == lead},
     )
 
-    [veiled] = entries(team, person=lead_of(team))
+    [blinded] = entries(team, person=lead_of(team))
     [open_] = entries(team, person=make_member(team, Role.LEAD))
 
-    assert (veiled["metadata"]["reviewed_by"], veiled["metadata"]["resolution"]) == ([], "")
+    assert (blinded["metadata"]["reviewed_by"], blinded["metadata"]["resolution"]) == ([], "")
     assert (len(open_["metadata"]["reviewed_by"]), open_["metadata"]["resolution"]) == (2, "consensus")
 
 

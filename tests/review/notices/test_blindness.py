@@ -69,12 +69,12 @@ def test_the_crawl_of_everything_reaches_the_list(client, project, ann):
     assert reverse("notifications:list", args=(project.slug,)) in crawl(client, project)
 
 
-def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_veiled(client, project, ann, monkeypatch):
+def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_blinded(client, project, ann, monkeypatch):
     triple = make_disputed(project, author=ann)
     confirmer, flagger = reviewers_of(triple)
-    veiled = Triple.objects.filter(pk=triple.pk).values("pk")
+    blinded = Triple.objects.filter(pk=triple.pk).values("pk")
     monkeypatch.setattr(
-        hidden_objects, "_curtains", [lambda person: veiled if person == confirmer else veiled.filter(pk=None)]
+        hidden_objects, "_hidden", [lambda person: blinded if person == confirmer else blinded.filter(pk=None)]
     )
     client.force_login(confirmer)
     home = reverse("notifications:list", args=(project.slug,))
@@ -82,7 +82,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_veiled(client, pr
     hidden = client.get(home).content.decode()
     mail_what_is_due(AT)
     bodies = {row.payload["to"][0]: row.payload["body"] for row in Outbox.objects.all()}
-    monkeypatch.setattr(hidden_objects, "_curtains", [])
+    monkeypatch.setattr(hidden_objects, "_hidden", [])
 
     assert "You confirmed" not in hidden
     assert "You confirmed" not in bodies.get(confirmer.email, "")
@@ -93,12 +93,12 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_veiled(client, pr
 def test_a_calibration_hides_what_its_people_were_told_of_its_triples():
     made = make_calibration(items=4)
     project, person = made.project, made.subject
-    veiled = set(CalibrationItem.objects.values_list("revision__triple", flat=True))
+    blinded = set(CalibrationItem.objects.values_list("revision__triple", flat=True))
     about = set(Notification.objects.filter(person=person).exclude(about=None).values_list("about", flat=True))
-    assert about & veiled, "something is there to be hidden"
+    assert about & blinded, "something is there to be hidden"
 
     shown = set(notifications_of(person, project).values_list("about", flat=True)) - {None}
-    assert shown == about - veiled
+    assert shown == about - blinded
     for one in (made.subject, made.partner):
         answer_items(made, one)
 

@@ -68,7 +68,7 @@ class Stage:
 
 
 @transaction.atomic
-def raise_curtain(*, name: str, slug: str, host: User, now: datetime) -> Project:
+def create_demo_project(*, name: str, slug: str, host: User, now: datetime) -> Project:
     """Make the project and its people. The host becomes its lead."""
     begins = now - timedelta(weeks=WEEKS)
     project = projects.create_project(name=name, slug=slug, actor=host, at=begins, is_demo=True)
