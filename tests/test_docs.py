@@ -9,6 +9,7 @@ import pytest
 from apps.config import commandline
 from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
+from tests.house import LADDER
 from tests.metrics import test_measure_families
 
 PAGES = sorted(
@@ -156,3 +157,25 @@ def test_the_glossary_has_each_word_once_and_explains_it_in_plain_words():
     assert sorted(words) == sorted(set(words))
     assert {"passage", "question and answer", "Q&A", "estimate", "floor plan", "layer"} <= set(words)
     assert re.findall(r"\b(?:tells?|told|says?|said|stands?|lies?|holds?|held|asks?|asked|found|waits?)\b", page) == []
+
+
+FOLDERS = {"apps", "benchmarks", "docs", "static", "templates", "tests"}
+
+
+@each([page for page in PAGES if page.name != "CHANGELOG.md"])
+def test_modules_that_pages_name_are_there(page):
+    text = page.read_text()
+    files = re.findall(r"`([\w-]+/[\w/.-]+\.(?:py|js|css|html))\b", text)
+    modules = re.findall(r"`((?:apps\.)?(\w+)\.(?!toml|jsonl?|csv)[\w.]+)`", text)
+    named = [file if file.split("/")[0] in FOLDERS else f"apps/{file}" for file in files]
+    named = [path for path in named if path.split("/")[0] != "apps" or path.split("/")[1] in LADDER]
+    own = [name.removeprefix("apps.").split(".") for name, app in modules if app in {*LADDER, "apps"}]
+
+    assert [path for path in named if not (REPO / path).exists()] == []
+    assert [".".join(parts) for parts in own if parts[0] in LADDER and not is_module(parts)] == []
+
+
+def is_module(parts: list[str]) -> bool:
+    """Whether the app, and the first name after it, are there."""
+    path = REPO.joinpath("apps", *parts[:2])
+    return path.is_dir() or path.with_suffix(".py").exists() or parts[-1].startswith("__")
