@@ -115,3 +115,19 @@ def test_names_of_urls_have_hyphens():
 
     assert len(names) > 150
     assert sorted(name for name in names if "_" in name) == []
+
+
+TOO_GENERAL = {"Row", "Part", "Change", "Beside", "Against", "Standing"}
+"""Names of classes that leave open of what."""
+
+
+def test_names_of_classes_say_of_what():
+    wrong = [
+        f"{path.relative_to(REPO)}: {name}"
+        for path in files(".py")
+        if path.parts[len(REPO.parts)] == "apps"
+        for name in re.findall(r"^ *class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if name in TOO_GENERAL
+    ]
+
+    assert wrong == []
