@@ -5,26 +5,34 @@ The names below score a run in a script; docs/reference/measures.md shows how. C
 `apps.metrics.agreement`.
 """
 
-from apps.common.errors import InputError, InputErrors
-from apps.metrics.columns import Judged, Ranked
-from apps.metrics.comparison import compare
-from apps.metrics.files.reading import RunFile, load_qrels, load_run
-from apps.metrics.measures import Measure, measure_run, parse_measure, parse_measures
-from apps.metrics.measures.notation import MeasureError
-from apps.metrics.scoring import RunScores, score_run
-from apps.metrics.statistics.significance import Summary
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from apps.common.errors import InputError, InputErrors
+    from apps.metrics.columns import Judged, Ranked
+    from apps.metrics.comparison import RunComparison, RunValues, compare_runs
+    from apps.metrics.estimate import Estimate
+    from apps.metrics.files.reading import RunFile, load_qrels, load_run
+    from apps.metrics.measures import Measure, measure_run, parse_measure, parse_measures
+    from apps.metrics.measures.notation import MeasureError
+    from apps.metrics.scoring import RunScores, score_run
+    from apps.metrics.statistics.significance import Summary
 
 __all__ = [
+    "Estimate",
     "InputError",
     "InputErrors",
     "Judged",
     "Measure",
     "MeasureError",
     "Ranked",
+    "RunComparison",
     "RunFile",
     "RunScores",
+    "RunValues",
     "Summary",
-    "compare",
+    "compare_runs",
     "load_qrels",
     "load_run",
     "measure_run",
@@ -32,3 +40,23 @@ __all__ = [
     "parse_measures",
     "score_run",
 ]
+
+_MODULES = {
+    "apps.common.errors": ("InputError", "InputErrors"),
+    "apps.metrics.columns": ("Judged", "Ranked"),
+    "apps.metrics.comparison": ("RunComparison", "RunValues", "compare_runs"),
+    "apps.metrics.estimate": ("Estimate",),
+    "apps.metrics.files.reading": ("RunFile", "load_qrels", "load_run"),
+    "apps.metrics.measures": ("Measure", "measure_run", "parse_measure", "parse_measures"),
+    "apps.metrics.measures.notation": ("MeasureError",),
+    "apps.metrics.scoring": ("RunScores", "score_run"),
+    "apps.metrics.statistics.significance": ("Summary",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name is loaded when it is asked for: who wants one statistic does not wait for every measure."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
