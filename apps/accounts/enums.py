@@ -13,13 +13,13 @@ class Role(models.TextChoices):
 class Scope(models.TextChoices):
     """What a token may do; a token never does more than its owner may."""
 
-    CORPUS_READ = "corpus:read", "read snapshots, blocks and queries"
+    CORPUS_READ = "corpus:read", "read snapshots, passages and queries"
     CORPUS_WRITE = "corpus:write", "freeze snapshots and set the sources of queries"
     RUNS_READ = "runs:read", "read runs, pools and scores"
-    RUNS_WRITE = "runs:write", "push runs and ask for scores"
+    RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"
     JUDGING_WRITE = "judging:write", "read own pairs and send grades"
-    TRIPLES_WRITE = "triples:write", "import triples"
+    TRIPLES_WRITE = "triples:write", "import Q&As"
     REVIEW_WRITE = "review:write", "read own reviews and send verdicts"
     JOBS_READ = "jobs:read", "follow jobs"
     NOTIFICATIONS = "notifications", "read own notifications and mark them as read"

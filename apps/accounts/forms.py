@@ -13,8 +13,8 @@ from apps.accounts.models import User
 from apps.common.web.forms import KaratForm
 
 ROLE_WORDS = {
-    Role.ANNOTATOR: "Annotator: grades pairs and writes triples",
-    Role.REVIEWER: "Reviewer: confirms or flags triples of others",
+    Role.ANNOTATOR: "Annotator: grades passages and writes Q&As",
+    Role.REVIEWER: "Reviewer: confirms or flags Q&As of others",
     Role.LEAD: "Lead: imports, plans, adjudicates, releases, invites",
     Role.VIEWER: "Viewer: reads released versions and scores",
 }
@@ -41,7 +41,7 @@ class NewPersonForm(KaratForm):
     )
     name = forms.CharField(
         max_length=120,
-        help_text="As colleagues read it.",
+        help_text="How colleagues see it.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     password = forms.CharField(
@@ -73,7 +73,7 @@ class SetUpForm(NewPersonForm):
         label="First project",
         max_length=120,
         required=False,
-        help_text="Such as the name of the handbook you will retrieve from. It can wait.",
+        help_text="Such as the name of the handbook that you will search. You can create it later.",
     )
 
 
@@ -133,7 +133,7 @@ class OnceForm(KaratForm):
 
 class InviteForm(OnceForm):
     email = forms.EmailField(
-        label="E-mail", required=False, help_text="Empty: whoever holds the link names their own address."
+        label="E-mail", required=False, help_text="If empty, the person who opens the link enters their own."
     )
     roles = forms.MultipleChoiceField(
         choices=[(role.value, words) for role, words in ROLE_WORDS.items()],
@@ -149,7 +149,7 @@ class TokenForm(OnceForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one scope."},
     )
-    days = forms.TypedChoiceField(label="Lasts", choices=TOKEN_LIVES, coerce=int, initial=90)
+    days = forms.TypedChoiceField(label="Expires after", choices=TOKEN_LIVES, coerce=int, initial=90)
 
     @property
     def lasts(self) -> timedelta:
@@ -160,10 +160,10 @@ class SecretForm(KaratForm):
     """A secret to keep. The value is never sent back to the browser, not even beside an error."""
 
     name = forms.CharField(
-        max_length=60, help_text="Small letters, digits and hyphens, such as search-key. One that is there is replaced."
+        max_length=60, help_text="Lower-case letters, digits and hyphens, such as search-key. A secret of the same name is replaced."
     )
     value = forms.CharField(
         max_length=4_000,
-        help_text="A password, a token or an API key. It is kept sealed and shown to nobody again.",
+        help_text="A password, a token or an API key. It is stored encrypted and never shown again.",
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )

@@ -68,9 +68,9 @@ class User(AbstractBaseUser):
 
 def default_scale() -> list[dict]:
     return [
-        {"grade": 0, "name": "Not relevant", "hint": "Noise for the asker"},
+        {"grade": 0, "name": "Not relevant", "hint": "Does not help"},
         {"grade": 1, "name": "Related", "hint": "Same subject only"},
-        {"grade": 2, "name": "Answers part", "hint": "Needs more beside it"},
+        {"grade": 2, "name": "Answers part", "hint": "Part of the answer, more is needed"},
         {"grade": 3, "name": "Answers all", "hint": "Needs nothing more"},
     ]
 

@@ -12,12 +12,12 @@ def people_refusal(actor: User, project: Project) -> str | None:
     """May `actor` invite people to the project and change their roles?"""
     if actor.is_operator or Role.LEAD in roles_of(actor, project):
         return None
-    return "Only a lead of this project or an operator changes who belongs to it."
+    return "Only a lead of this project or an operator can change who belongs to it."
 
 
 def secrets_refusal(actor: User, project: Project) -> str | None:
     """May `actor` write, replace and delete the project's secrets? Nobody may read them."""
-    return None if Role.LEAD in roles_of(actor, project) else "Only a lead of this project keeps its secrets."
+    return None if Role.LEAD in roles_of(actor, project) else "Only a lead of this project can manage its secrets."
 
 
 def invitation_refusal(invitation: Invitation, at: datetime) -> str | None:

@@ -109,9 +109,9 @@ def test_guesses_are_limited_by_account_all_the_same(client):
 
     with nothing_can_be_written():
         for number in range(MOST_PER_ACCOUNT):
-            assert b"do not belong together" in sign_in(client, user.email, "wrong", f"192.0.2.{number}").content
+            assert b"Wrong e-mail address or password" in sign_in(client, user.email, "wrong", f"192.0.2.{number}").content
 
-        assert b"Too many tries" in sign_in(client, user.email).content
+        assert b"Too many attempts" in sign_in(client, user.email).content
 
 
 def test_guesses_are_limited_by_address_all_the_same(client):
@@ -121,7 +121,7 @@ def test_guesses_are_limited_by_address_all_the_same(client):
         for number in range(MOST_PER_ADDRESS):
             sign_in(client, f"guess{number}@example.org", "wrong")
 
-        assert b"Too many tries" in sign_in(client, user.email).content
+        assert b"Too many attempts" in sign_in(client, user.email).content
         assert sign_in(client, user.email, address="198.51.100.7").status_code == 302
 
 
@@ -131,7 +131,7 @@ def test_guesses_from_before_still_count(client):
         sign_in(client, user.email, "wrong")
 
     with nothing_can_be_written():
-        assert b"Too many tries" in sign_in(client, user.email).content
+        assert b"Too many attempts" in sign_in(client, user.email).content
 
 
 def test_what_was_counted_in_memory_is_forgotten_after_a_quarter_of_an_hour():

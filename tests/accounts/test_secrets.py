@@ -59,7 +59,7 @@ def test_a_secret_moved_to_another_project_cannot_be_opened(project):
     row = keep(project)
     Secret.objects.filter(pk=row.pk).update(project=other)
 
-    with pytest.raises(NoSecret, match="enters its value again"):
+    with pytest.raises(NoSecret, match="must enter its value again"):
         reveal(other, "search-key")
 
 
@@ -154,7 +154,7 @@ def test_a_secret_is_kept_and_deleted_from_its_page_and_never_shown(client, proj
         said.append(client.post(reverse("people:delete-secret", args=[project.slug, row.pk]), follow=True))
 
     told = "".join(answer.content.decode() for answer in said)
-    assert "search-key is kept" in told
+    assert "search-key is saved" in told
     assert "search-key is deleted" in told
     assert said[1].status_code == 400
     assert VALUE not in told + caplog.text + str(list(Event.objects.values()))

@@ -130,8 +130,8 @@ def test_forty_wrong_names_lock_out_strangers_but_nobody_who_signed_in_there_bef
     for number in range(MOST_PER_ADDRESS):
         sign_in_page(strangers, f"guess{number}@example.org", "wrong")
 
-    assert b"Too many tries" in sign_in_page(strangers, user.email, PASSWORD).content
-    assert b"Too many tries" in sign_in_page(client, colleague.email, PASSWORD).content
+    assert b"Too many attempts" in sign_in_page(strangers, user.email, PASSWORD).content
+    assert b"Too many attempts" in sign_in_page(client, colleague.email, PASSWORD).content
     assert sign_in_page(client, user.email, PASSWORD).status_code == 302
 
 
@@ -141,7 +141,7 @@ def test_a_device_cookie_of_our_own_making_is_not_believed(client):
     for _ in range(MOST_PER_ACCOUNT):
         sign_in_page(client, user.email, "wrong")
 
-    assert b"Too many tries" in sign_in_page(client, user.email, PASSWORD).content
+    assert b"Too many attempts" in sign_in_page(client, user.email, PASSWORD).content
 
 
 def test_the_device_cookie_names_nobody_and_is_out_of_reach_of_scripts(client):
@@ -167,4 +167,4 @@ def test_a_browser_remembers_the_five_last_accounts(client):
 
     assert sign_in_page(client, people[5].email, PASSWORD).status_code == 302
     client.post("/logout/")
-    assert b"Too many tries" in sign_in_page(client, people[0].email, PASSWORD).content
+    assert b"Too many attempts" in sign_in_page(client, people[0].email, PASSWORD).content

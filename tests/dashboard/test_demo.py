@@ -95,11 +95,11 @@ def test_while_the_demo_is_loaded_its_pages_say_how_far_it_is(client):
     )
 
     for page in (home, corpus):
-        assert "The demo is being loaded" in page
+        assert "The demo is loading" in page
         assert "Three annotators grade" in page
     assert "?refresh=1" in home
     assert "?refresh=1" not in corpus, "somebody may be writing there"
-    assert "The demo is being loaded" not in own
+    assert "The demo is loading" not in own
     assert own.count(f'id="job-{job.pk}"') == 1
 
 

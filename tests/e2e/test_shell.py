@@ -55,7 +55,7 @@ def test_the_theme_is_remembered_and_the_question_mark_lists_the_keys(people):
     assert people.locator("html").get_attribute("data-theme") == "dark"
 
     press(people, "?")
-    dialog = people.get_by_role("dialog", name="Keys of this page")
+    dialog = people.get_by_role("dialog", name="Keyboard shortcuts")
 
     expect(dialog).to_be_visible()
     press(people, "Escape")

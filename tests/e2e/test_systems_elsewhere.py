@@ -37,7 +37,7 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
     page.get_by_label("Name").fill("search-key")
     page.get_by_label("Value").fill(SECRET)
     with turned(page):
-        page.get_by_role("button", name="Keep").click()
+        page.get_by_role("button", name="Save secret").click()
     expect(page.get_by_text("search-key is kept")).to_be_visible()
     assert SECRET not in page.content()
     axe_clean(page)

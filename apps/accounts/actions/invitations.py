@@ -97,7 +97,7 @@ def accept_invitation(
         .first()
     )
     if invitation is None:
-        raise InvitationRefused("This link is not known here. Ask for a new one.", code="unknown_link")
+        raise InvitationRefused("This link is unknown. Ask for a new one.", code="unknown_link")
     if reason := rules.invitation_refusal(invitation, at):
         raise InvitationRefused(reason, code="dead_link")
     if user is None:

@@ -48,7 +48,7 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     No actor: somebody at the machine's own command line.
     """
     if actor is not None and not actor.is_operator:
-        raise PeopleRefused("Only an operator deactivates people.")
+        raise PeopleRefused("Only an operator can deactivate accounts.")
     user = User.objects.select_for_update().get(pk=user_id)
     if user.is_operator and not User.objects.filter(is_operator=True, is_active=True).exclude(pk=user.pk).exists():
         raise Refusal("The last operator cannot be deactivated. Make another one first.", code="last_operator")

@@ -18,7 +18,7 @@ from apps.common.trail import record
 def create_project(*, name: str, actor: User, at: datetime, slug: str = "", is_demo: bool = False) -> Project:
     """Make a project whose maker is its first lead. The slug is made from the name when none is given."""
     if not actor.is_operator:
-        raise PeopleRefused("Only an operator makes projects.")
+        raise PeopleRefused("Only an operator can create projects.")
     slug = slug or free_slug(name)
     if Project.objects.filter(slug=slug).exists():
         raise Refusal(f"There is a project at {slug} already. Choose another address.", code="slug_taken")
@@ -54,7 +54,7 @@ def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User
     before, wanted = roles_of(user, project), frozenset(roles)
     others_lead = Membership.objects.live().filter(project=project, role=Role.LEAD).exclude(user=user)
     if Role.LEAD in before - wanted and not others_lead.exists():
-        raise Refusal("A project keeps at least one lead. Make another person lead first.", code="last_lead")
+        raise Refusal("A project needs at least one lead. Make another person a lead first.", code="last_lead")
     for role in sorted(wanted - before):
         _grant(project=project, user=user, role=role, granted_by=actor, at=at)
     ended = Membership.objects.live().filter(project=project, user=user, role__in=before - wanted)

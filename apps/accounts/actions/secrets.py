@@ -40,7 +40,7 @@ def save_secret(*, project: Project, name: str, value: str, actor: User, at: dat
     sealed = seal(value, key=settings.SECRET_KEY, place=_place(project, name))
     had = Secret.objects.filter(project=project, name=name).first()
     if had is None and Secret.objects.filter(project=project).count() >= MOST_SECRETS:
-        raise SecretRefused(f"A project keeps at most {MOST_SECRETS} secrets. Delete one first.", code="secrets_full")
+        raise SecretRefused(f"A project can have at most {MOST_SECRETS} secrets. Delete one first.", code="secrets_full")
     secret = had or Secret(project=project, name=name, created_by=actor, created_at=at)
     secret.sealed, secret.changed_by, secret.changed_at = sealed, actor, at
     secret.save()
@@ -65,12 +65,12 @@ def reveal(project: Project, name: str) -> str:
     """The value of a secret, for the moment it is used in. Raises NoSecret."""
     secret = Secret.objects.filter(project=project, name=name).first()
     if secret is None:
-        raise NoSecret(f"The project has no secret called {name}. A lead adds it in the settings.", code="no_secret")
+        raise NoSecret(f"The project has no secret called {name}. A lead can add it in the settings.", code="no_secret")
     try:
         return unseal(bytes(secret.sealed), key=settings.SECRET_KEY, place=_place(project, name))
     except SealBroken:
         raise NoSecret(
-            f"The secret {name} was kept under another SECRET_KEY. A lead enters its value again.", code="no_secret"
+            f"The secret {name} was saved under another SECRET_KEY. A lead must enter its value again.", code="no_secret"
         ) from None
 
 
@@ -79,7 +79,7 @@ def _check(project: Project, name: str, value: str, actor: User) -> None:
         raise SecretForbidden(reason, code="leads_only")
     if not _NAME.fullmatch(name):
         raise SecretRefused(
-            "A secret's name is made of small letters, digits and hyphens, at most 60.", code="bad_secret_name"
+            "A secret's name has only lower-case letters, digits and hyphens, at most 60.", code="bad_secret_name"
         )
     if len(value) > LONGEST or not _VALUE.fullmatch(value):
         raise SecretRefused(

@@ -51,10 +51,10 @@ def sign_in(
     if _are_too_many(attempt) or not (is_written or memory.has_room(attempt)):
         if is_written:
             attempt.delete()
-        raise SignInRefused("Too many tries. Wait 15 minutes, then sign in again.", code="too_many")
+        raise SignInRefused("Too many attempts. Wait 15 minutes, then sign in again.", code="too_many")
     user = authenticate(request, username=account, password=password)
     if user is None:
-        raise SignInRefused("This e-mail address and password do not belong together.", code="unknown")
+        raise SignInRefused("Wrong e-mail address or password.", code="unknown")
     if is_written:
         LoginAttempt.objects.filter(Q(account=account, device=device) | Q(at__lt=at - KEPT)).delete()
     return user

@@ -28,7 +28,7 @@ def create_token(
     if not timedelta(0) < lasts <= LONGEST_TOKEN:
         raise Refusal("A token lasts between one day and 365 days.", code="token_life")
     if not roles_of(user, project):
-        raise PeopleRefused("Only members of a project hold its tokens.")
+        raise PeopleRefused("Only members of a project can have its tokens.")
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     name = name.strip()
     secret = new_token(key, "token", project.pk, user.pk, name, sorted(set(scopes)), lasts.days)

@@ -62,7 +62,7 @@ def invite(request: MemberRequest, project: Project) -> HttpResponse:
 def revoke_invitation(request: MemberRequest, project: Project, invitation_id: int) -> HttpResponse:
     invitation = selectors.invitation_in(project, invitation_id)
     invitations.revoke_invitation(invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now())
-    messages.success(request, "The invitation is withdrawn; its link no longer opens.")
+    messages.success(request, "The invitation is withdrawn; its link no longer works.")
     return redirect("people:people", slug=project.slug)
 
 
@@ -113,7 +113,7 @@ def tokens(request: MemberRequest, project: Project) -> HttpResponse:
 def revoke_token(request: MemberRequest, project: Project, token_id: int) -> HttpResponse:
     token = selectors.token_of(request.user, project, token_id)
     account_tokens.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
-    messages.success(request, f"{token.name} is revoked. Whatever uses it is refused from now on.")
+    messages.success(request, f"{token.name} is revoked. Requests that use it are rejected from now on.")
     return redirect("people:tokens", slug=project.slug)
 
 
@@ -131,7 +131,7 @@ def secrets(request: MemberRequest, project: Project) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.success(request, f"{kept.name} is kept. Systems name it; nobody is shown what it holds.")
+            messages.success(request, f"{kept.name} is saved. Systems use it by its name; its value is never shown.")
             return redirect("people:secrets", slug=project.slug)
     context = {"secrets": secrets_in(project), "form": form}
     return render(request, "accounts/secrets.html", context, status=400 if form.errors else 200)
@@ -142,5 +142,5 @@ def secrets(request: MemberRequest, project: Project) -> HttpResponse:
 def delete_secret(request: MemberRequest, project: Project, secret_id: int) -> HttpResponse:
     secret = secret_in(project, secret_id)
     forget_secret(project=project, secret_id=secret.pk, actor=request.user, at=timezone.now())
-    messages.success(request, f"{secret.name} is deleted. Systems that name it are refused from now on.")
+    messages.success(request, f"{secret.name} is deleted. Systems that use it can no longer sign in.")
     return redirect("people:secrets", slug=project.slug)

@@ -17,7 +17,7 @@ NAV = (
     ("Home", "dashboard:home"),
     ("Corpus", "corpus:list"),
     ("Queries", "queries:list"),
-    ("Bench", "triples:bench"),
+    ("Write Q&A", "triples:bench"),
     ("Review", "review:queue"),
     ("Judging", "judging:index"),
     ("Agreement", "agreement:overview"),

@@ -136,7 +136,7 @@ def other_corpora(bench: Bench) -> list[Corpus]:
 def context_of(bench: Bench) -> dict[str, Any]:
     checks = bench.checks()
     return {
-        "section": "Bench",
+        "section": "Write Q&A",
         "bench": bench,
         "form": bench.form,
         "triple": bench.triple,

@@ -54,7 +54,7 @@ class TripleImport(ImportKind):
     title = "Import triples"
     one = "triple"
     many = "triples"
-    section = "Bench"
+    section = "Write Q&A"
     examples = (
         FormatExample(
             "JSONL",

@@ -38,7 +38,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     wanted = wanted_block(request)
     snapshot = (newest_snapshot_of_block(project, wanted) if wanted else None) or snapshot_for(request, project)
     if snapshot is None:
-        return render(request, "triples/no_snapshot.html", {"section": "Bench"})
+        return render(request, "triples/no_snapshot.html", {"section": "Write Q&A"})
     query = query_of(project, request.GET.get("query", ""))
     # Behind a search a block is only read.
     expected = wanted if wanted and not words_sought(request) and entry_of_block(snapshot, wanted) else None

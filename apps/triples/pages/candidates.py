@@ -28,7 +28,7 @@ def _number(request: HttpRequest, name: str) -> int:
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
     """Candidates by number, a page behind `?after=` or in front of `?before=`."""
     page = page_of(project, after=_number(request, "after"), before=_number(request, "before"))
-    return render(request, "triples/candidates.html", {"section": "Bench", "page": page})
+    return render(request, "triples/candidates.html", {"section": "Write Q&A", "page": page})
 
 
 def _page(
