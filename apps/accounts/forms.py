@@ -160,7 +160,8 @@ class SecretForm(KaratForm):
     """A secret to keep. The value is never sent back to the browser, not even beside an error."""
 
     name = forms.CharField(
-        max_length=60, help_text="Lower-case letters, digits and hyphens, such as search-key. A secret of the same name is replaced."
+        max_length=60,
+        help_text="Lower-case letters, digits and hyphens, such as search-key. A secret of the same name is replaced.",
     )
     value = forms.CharField(
         max_length=4_000,

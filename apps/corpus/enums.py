@@ -8,7 +8,7 @@ class ImportState(models.TextChoices):
     """How far a file has come. Ready, faulty and applying wait; applied, failed and discarded are ends."""
 
     READING = "reading", "being read"
-    READY = "ready", "waiting for a yes"
+    READY = "ready", "waiting for confirmation"
     FAULTY = "faulty", "has mistakes"
     APPLYING = "applying", "being applied"
     APPLIED = "applied", "applied"
@@ -19,5 +19,5 @@ class ImportState(models.TextChoices):
 class ImportMode(models.TextChoices):
     """What becomes of blocks that the file does not name."""
 
-    REPLACE = "replace", "The file is the whole corpus: blocks it does not name are gone"
-    MERGE = "merge", "The file adds to the corpus: blocks it does not name stay"
+    REPLACE = "replace", "The file is the whole corpus: passages it does not contain are removed"
+    MERGE = "merge", "The file adds to the corpus: passages it does not contain stay"

@@ -22,7 +22,7 @@ class ImportForm(KaratForm):
         chosen: str = self.cleaned_data["format"]
         name = self.cleaned_data["file"].name if "file" in self.cleaned_data else ""
         if said := _said_by(name, chosen):
-            raise forms.ValidationError(f"{name} is named as {said}. Choose {said}, or name the file by its form.")
+            raise forms.ValidationError(f"{name} has a file name that says {said}. Choose {said}, or rename the file.")
         return chosen
 
     def options(self) -> dict[str, Any]:

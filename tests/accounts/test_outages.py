@@ -109,7 +109,9 @@ def test_guesses_are_limited_by_account_all_the_same(client):
 
     with nothing_can_be_written():
         for number in range(MOST_PER_ACCOUNT):
-            assert b"Wrong e-mail address or password" in sign_in(client, user.email, "wrong", f"192.0.2.{number}").content
+            assert (
+                b"Wrong e-mail address or password" in sign_in(client, user.email, "wrong", f"192.0.2.{number}").content
+            )
 
         assert b"Too many attempts" in sign_in(client, user.email).content
 

@@ -122,7 +122,7 @@ def test_more_blocks_than_one_chunk():
 @pytest.mark.parametrize(
     ("bad", "field", "said"),
     [
-        (line("b1"), "block_id", "stands twice in the file, first in line 1"),
+        (line("b1"), "block_id", "is in the file twice, first in line 1"),
         (line("b9", document_id="a b"), "document_id", "holds no blanks"),
     ],
 )
@@ -181,7 +181,7 @@ def test_the_digest_depends_on_texts_alone():
 
 
 def test_freeze_refuses_an_empty_corpus():
-    with pytest.raises(corpora.FreezeRefused, match="has no blocks"):
+    with pytest.raises(corpora.FreezeRefused, match="has no passages"):
         make_snapshot(texts={})
 
 
@@ -192,7 +192,7 @@ def test_freeze_refuses_what_is_frozen_already():
     make_snapshot(corpus=corpus)
     import_texts(corpus, {"b1": "one"})
 
-    with pytest.raises(corpora.FreezeRefused, match="is exactly snapshot 1"):
+    with pytest.raises(corpora.FreezeRefused, match="is unchanged since snapshot 1"):
         make_snapshot(corpus=corpus)
 
 
@@ -241,7 +241,7 @@ def test_redaction_refuses_without_a_reason_and_a_second_time():
     snapshot = make_snapshot(texts={"b1": "secret"})
     version, lead = snapshot.entries.get().version, lead_of(snapshot.corpus.project)
 
-    with pytest.raises(corpora.RedactionRefused, match="needs its reason"):
+    with pytest.raises(corpora.RedactionRefused, match="needs a reason"):
         corpora.redact_version(version_id=version.pk, reason=" ", actor=lead, at=AT)
     corpora.redact_version(version_id=version.pk, reason="asked for", actor=lead, at=AT)
     with pytest.raises(corpora.RedactionRefused, match="already"):
@@ -270,7 +270,7 @@ def test_a_change_of_metadata_or_title_alone_is_a_change(change):
 
     assert plan.counts == {"new": 0, "changed": 1, "unchanged": 0, "gone": 0}
     assert plan.notes == [
-        "1 changed block has the same words and place as before: only metadata or a document's title differs."
+        "1 changed passage has the same words and place as before: only metadata or a document's title differs."
     ]
     second = make_snapshot(corpus=corpus)
     assert second.digest != first.digest

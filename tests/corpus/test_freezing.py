@@ -100,7 +100,7 @@ def test_asking_twice_is_one_job(corpus):
 def test_nothing_to_freeze_is_refused_at_once(corpus):
     make_snapshot(corpus=corpus)
 
-    with pytest.raises(Refusal, match="Nothing to freeze: the corpus is exactly snapshot 1"):
+    with pytest.raises(Refusal, match="Nothing to freeze: the corpus is unchanged since snapshot 1"):
         request_freeze(corpus)
 
     assert not Job.objects.exists()
@@ -116,7 +116,7 @@ def test_a_corpus_that_equals_an_older_snapshot_fails_its_job_and_the_page_says_
     run_jobs()
 
     page = lead.get(page_of(corpus)).text
-    assert "Nothing to freeze: the corpus is exactly snapshot 1" in page
+    assert "Nothing to freeze: the corpus is unchanged since snapshot 1" in page
     assert "Freeze a snapshot</button>" in page
     assert Snapshot.objects.count() == 2
 

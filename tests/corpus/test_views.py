@@ -62,7 +62,7 @@ def test_a_corpus_without_a_snapshot_leads_to_its_first_one(client):
 @pytest.mark.parametrize(
     ("filename", "form", "said"),
     [
-        ("blocks.csv", "jsonl", "blocks.csv is named as CSV. Choose CSV"),
+        ("blocks.csv", "jsonl", "blocks.csv has a file name that says CSV. Choose CSV"),
         ("blocks.csv.gz", "beir", "Choose CSV"),
         ("blocks.jsonl", "csv", "Choose JSONL"),
         ("blocks.txt", "jsonl", ""),
@@ -121,7 +121,7 @@ def test_freeze_leads_to_the_snapshot(client):
     )
 
     assert Snapshot.objects.get().name == "Spring"
-    assert "Spring is frozen: 3 blocks." in answer.text
+    assert "Spring is frozen: 3 passages." in answer.text
 
 
 def test_a_freeze_that_is_refused_says_why_before_and_after_the_click(client):
@@ -133,9 +133,9 @@ def test_a_freeze_that_is_refused_says_why_before_and_after_the_click(client):
     answer = client.post(reverse("corpus:freeze", args=[slug, corpus]))
 
     assert 'aria-disabled="true"' in page.text
-    assert f"the corpus is exactly snapshot 1, {snapshot.name}" in page.text
+    assert f"the corpus is unchanged since snapshot 1, {snapshot.name}" in page.text
     assert answer.status_code == 409
-    assert "the corpus is exactly snapshot 1" in answer.text
+    assert "the corpus is unchanged since snapshot 1" in answer.text
 
 
 def test_the_snapshot_page_finds_blocks_by_words(client):
@@ -148,7 +148,7 @@ def test_the_snapshot_page_finds_blocks_by_words(client):
 
     assert "Keys are rotated" in found.text
     assert "Backups" not in found.text
-    assert "No block of this snapshot has any of these words." in nothing.text
+    assert "No passage in this snapshot contains any of these words." in nothing.text
 
 
 def test_changes_mark_the_words(client):
@@ -239,7 +239,7 @@ def test_an_import_is_shown_before_it_is_applied(client):
     page = client.get(answer.url)
 
     assert Corpus.objects.count() == 0
-    assert "What it would change" in page.text
+    assert "Preview of the changes" in page.text
     assert "Keys are rotated every 90 days." in page.text
     item = Import.objects.get()
     assert item.plan["counts"] == {"new": 3, "changed": 0, "unchanged": 0, "gone": 0}
@@ -259,7 +259,7 @@ def test_the_same_file_again_says_that_it_changes_nothing(client):
 
     answer = hand_in(client, project, lines(TEXTS), corpus="handbook", name="")
 
-    assert "This file changes nothing: all 3 blocks of it are there already." in client.get(answer.url).text
+    assert "This file changes nothing: all 3 passages in it are here already." in client.get(answer.url).text
 
 
 def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):

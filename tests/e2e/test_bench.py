@@ -450,7 +450,7 @@ def test_a_block_leads_to_the_bench_with_it_expected(page, team, signed_in):
     signed_in(team.jun)
     go(page, f"{team.home}/corpus/blocks/{block.pk}/")
     with turned(page):
-        page.get_by_role("link", name="Write a triple about this block").click()
+        page.get_by_role("link", name="Write a Q&A about this passage").click()
 
     opened(page, "3.6 Break-glass access")
     expect(page.locator("#chosen .expected")).to_contain_text("3.6 Break-glass access")

@@ -86,7 +86,7 @@ def import_and_freeze(story: Story) -> None:
     story.go("/corpus/imports/new/corpus/")
     page.locator("[name=file]").set_input_files(path)
     page.locator("[name=name]").fill("Handbook")
-    story.press("Look at the file")
+    story.press("Preview")
     story.press("Apply")
     story.go("/corpus/c/handbook/")
     story.press("Freeze a snapshot")
@@ -107,7 +107,7 @@ def import_queries(story: Story) -> None:
     page.locator("[name=file]").set_input_files(story.query_file())
     page.locator("[name=format]").select_option("csv")
     page.locator("[name=source]").select_option(label="Questionnaires")
-    story.press("Look at the file")
+    story.press("Preview")
     story.press("Apply")
     story.go("/queries/")
 

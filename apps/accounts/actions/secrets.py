@@ -40,7 +40,9 @@ def save_secret(*, project: Project, name: str, value: str, actor: User, at: dat
     sealed = seal(value, key=settings.SECRET_KEY, place=_place(project, name))
     had = Secret.objects.filter(project=project, name=name).first()
     if had is None and Secret.objects.filter(project=project).count() >= MOST_SECRETS:
-        raise SecretRefused(f"A project can have at most {MOST_SECRETS} secrets. Delete one first.", code="secrets_full")
+        raise SecretRefused(
+            f"A project can have at most {MOST_SECRETS} secrets. Delete one first.", code="secrets_full"
+        )
     secret = had or Secret(project=project, name=name, created_by=actor, created_at=at)
     secret.sealed, secret.changed_by, secret.changed_at = sealed, actor, at
     secret.save()
@@ -70,7 +72,8 @@ def reveal(project: Project, name: str) -> str:
         return unseal(bytes(secret.sealed), key=settings.SECRET_KEY, place=_place(project, name))
     except SealBroken:
         raise NoSecret(
-            f"The secret {name} was saved under another SECRET_KEY. A lead must enter its value again.", code="no_secret"
+            f"The secret {name} was saved under another SECRET_KEY. A lead must enter its value again.",
+            code="no_secret",
         ) from None
 
 

@@ -52,7 +52,7 @@ def create_corpus(
     if not slug:
         raise CorpusRefused("A corpus needs a name with a letter or a digit in it.", code="corpus_unnamed")
     if Corpus.objects.filter(project=project, slug=slug).exists():
-        raise CorpusRefused(f"There is a corpus {slug} in this project already.", code="corpus_exists")
+        raise CorpusRefused(f"This project already has a corpus {slug}.", code="corpus_exists")
     corpus = Corpus.objects.create(
         project=project, slug=slug, name=name.strip(), language=language, created_by=actor, created_at=at
     )

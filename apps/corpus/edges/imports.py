@@ -25,21 +25,21 @@ NEW = "+"  # no slug
 
 
 class CorpusImportForm(ImportForm):
-    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     ids = forms.ChoiceField(
-        label="Block ids",
+        label="Passage ids",
         choices=list(IDS.items()),
         widget=forms.RadioSelect,
         initial="file",
-        help_text="By position is for SMART files whose numbers nothing else refers to.",
+        help_text="Use positions only for SMART files whose ids nothing else refers to.",
     )
-    corpus = forms.ChoiceField(label="Into")
+    corpus = forms.ChoiceField(label="Import into")
     name = forms.CharField(
         label="Name of the new corpus", max_length=120, required=False, help_text="Such as Staff handbook."
     )
     mode = forms.ChoiceField(
-        label="Blocks the file does not name",
-        choices=[(ImportMode.REPLACE, "are gone: the file is the whole corpus"), (ImportMode.MERGE, "stay")],
+        label="Passages missing from the file",
+        choices=[(ImportMode.REPLACE, "are removed: the file is the whole corpus"), (ImportMode.MERGE, "stay")],
         widget=forms.RadioSelect,
         initial=ImportMode.REPLACE,
     )
@@ -62,7 +62,7 @@ class CorpusImportForm(ImportForm):
             if not slug:
                 self.add_error("name", "A new corpus needs a name with a letter or a digit in it.")
             elif corpora_in(self.project).filter(slug=slug).exists():
-                self.add_error("name", f"There is a corpus {slug} already. Choose it above, or another name.")
+                self.add_error("name", f"There is already a corpus {slug}. Choose it above, or use another name.")
         values.setdefault("mode", ImportMode.REPLACE)
         return values
 
@@ -70,15 +70,16 @@ class CorpusImportForm(ImportForm):
 @register
 class CorpusImport(ImportKind):
     name = "corpus"
-    title = "Import blocks"
+    title = "Import passages"
     one = "block"
     many = "blocks"
+    on_pages = "passage,passages"
     section = "Corpus"
     examples = (
         FormatExample(
             "JSONL",
             "block_id, document_id and text are needed; title, document_title, section, page_start, page_end and"
-            " metadata are kept when they are there.",
+            " metadata are optional.",
             '{"block_id": "sec-4.2", "document_id": "security",\n "title": "Key rotation", "section": ["Access"],'
             '\n "page_start": 12, "text": "Keys are rotated …"}',
         ),

@@ -110,7 +110,7 @@ def take_blocks(
 
 def _note_wordless(plan: ImportPlan, count: int) -> None:
     if count:
-        have = "1 changed block has" if count == 1 else f"{count:,} changed blocks have"
+        have = "1 changed passage has" if count == 1 else f"{count:,} changed passages have"
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 
@@ -144,7 +144,7 @@ def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
 def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> None:
     first = lines.setdefault(row.block_id, row.line)
     if first != row.line:
-        said = f"the block stands twice in the file, first in line {first}"
+        said = f"the block is in the file twice, first in line {first}"
         raise source.error(row.line, "block_id", row.block_id, said)
 
 

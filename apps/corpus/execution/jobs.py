@@ -70,7 +70,7 @@ def freeze_corpus(ctx: JobContext) -> dict[str, Any] | None:
             if fresh:
                 index_part(part)
         done += part.blocks
-        ctx.progress(done, total, "blocks can be searched")
+        ctx.progress(done, total, "passages indexed for search")
     with ctx.finish() as result:
         snapshot = freeze_snapshot(
             corpus_id=corpus.pk, actor=ctx.actor, at=ctx.at, name=ctx.params["name"], job_id=ctx.job_id

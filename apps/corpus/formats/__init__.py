@@ -11,7 +11,7 @@ from apps.corpus.formats.rows import BlockRow
 from apps.corpus.formats.smart import read_smart
 
 FORMATS = {
-    "jsonl": "JSONL, one block a line",
+    "jsonl": "JSONL, one passage per line",
     "csv": "CSV",
     "beir": "BEIR corpus.jsonl",
     "smart": "SMART (.I .T .A .B .W)",

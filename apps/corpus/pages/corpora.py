@@ -83,7 +83,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     )
     if snapshot is None:
         return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
-    messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} blocks.")
+    messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} passages.")
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 
 

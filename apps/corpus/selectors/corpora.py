@@ -84,7 +84,7 @@ def block_in(corpus: Corpus, outside_id: str) -> Block:
     found = Block.objects.filter(corpus=corpus, outside_id=outside_id)
     block = found.select_related("document", "current", "corpus").first()
     if block is None:
-        raise Http404("No such block.")
+        raise Http404("No such passage.")
     return block
 
 
@@ -92,7 +92,7 @@ def block_by_key(project: Project, pk: int) -> Block:
     found = Block.objects.filter(corpus__project=project, pk=pk)
     block = found.select_related("document", "current", "corpus").first()
     if block is None:
-        raise Http404("No such block.")
+        raise Http404("No such passage.")
     return block
 
 

@@ -35,6 +35,8 @@ class ImportKind:
     title: ClassVar[str]
     one: ClassVar[str]
     many: ClassVar[str]
+    on_pages: ClassVar[str] = ""
+    """The noun in both numbers where pages use another one than commands and files: "passage,passages"."""
     section: ClassVar[str]
     examples: ClassVar[tuple[FormatExample, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
@@ -51,8 +53,8 @@ class ImportKind:
 
     @property
     def forms(self) -> str:
-        """The noun in both numbers, as templates take it: "block,blocks"."""
-        return f"{self.one},{self.many}"
+        """The noun in both numbers, as templates take it: "query,queries"."""
+        return self.on_pages or f"{self.one},{self.many}"
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         """Where the rows go, in words: "the corpus Handbook"."""

@@ -54,6 +54,7 @@ class TripleImport(ImportKind):
     title = "Import triples"
     one = "triple"
     many = "triples"
+    on_pages = "Q&A,Q&As"
     section = "Write Q&A"
     examples = (
         FormatExample(
