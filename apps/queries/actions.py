@@ -47,7 +47,7 @@ class SourceRefused(Refusal):
 def create_query(*, project: Project, outside_id: str, text: str, actor: User, at: datetime, **fields: Any) -> Query:
     """Add one query. `fields` are any of EDITABLE."""
     if Query.objects.filter(project=project, outside_id=outside_id).exists():
-        raise QueryRefused(f"There is a query {outside_id} in this project already.", code="query_exists")
+        raise QueryRefused(f"This project already has a query {outside_id}.", code="query_exists")
     query = Query.objects.create(
         project=project,
         outside_id=outside_id,
@@ -166,7 +166,7 @@ def create_source(
     if not slug:
         raise SourceRefused("A source needs a name with a letter or a digit in it.", code="source_unnamed")
     if Source.objects.filter(project=project, slug=slug).exists():
-        raise SourceRefused(f"There is a source {slug} in this project already.", code="source_exists")
+        raise SourceRefused(f"This project already has a source {slug}.", code="source_exists")
     source = Source.objects.create(
         project=project, slug=slug, name=name.strip(), kind=kind, target_share=target_share, created_at=at
     )

@@ -27,18 +27,18 @@ class QueryForm(KaratForm):
         help_text="What the asker needs, in a sentence or two. Judges read it beside the query.",
     )
     description = forms.CharField(required=False, max_length=8_000, widget=forms.Textarea(attrs={"rows": 3}))
-    label = forms.CharField(required=False, max_length=200, help_text="A few words to tell it apart in lists.")
+    label = forms.CharField(required=False, max_length=200, help_text="A short name shown in lists.")
     source = forms.ModelChoiceField(queryset=Source.objects.none(), required=False, empty_label="none")
     query_type = forms.CharField(label="Type", required=False, max_length=40, help_text="Such as look-up, how-to.")
-    difficulty = forms.ChoiceField(required=False, choices=[("", "not said"), *Difficulty.choices])
+    difficulty = forms.ChoiceField(required=False, choices=[("", "not set"), *Difficulty.choices])
     domain = forms.CharField(required=False, max_length=80, help_text="Such as security, access.")
     group_key = forms.CharField(
         label="Group",
         required=False,
         max_length=120,
-        help_text="Queries about the same thing or time; a split keeps them on one side.",
+        help_text="Queries about the same thing or time; dev and test never share a group.",
     )
-    tags = forms.CharField(required=False, max_length=1_000, help_text="Apart by commas.")
+    tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
 
     def __init__(self, *args: Any, project: Project, query: Query | None = None, **kwargs: Any) -> None:
         if query is not None:
@@ -49,7 +49,7 @@ class QueryForm(KaratForm):
         if query is not None and query.locked_at is not None:
             for name in WORDS:
                 self.fields[name].disabled = True
-                self.fields[name].help_text = "Fixed: this query was used in a run."
+                self.fields[name].help_text = "Cannot be changed: this query was used in a run."
 
     def clean_tags(self) -> list[str]:
         words = (word.strip() for word in self.cleaned_data["tags"].split(","))
@@ -61,8 +61,8 @@ class NewQueryForm(QueryForm):
         r"^\S+$",
         label="Id",
         max_length=200,
-        help_text="Such as Q061. Files and runs name the query by it, so it holds no blanks and stays.",
-        error_messages={"invalid": "An id holds no blanks."},
+        help_text="Such as Q061. Files and runs use it. No spaces; it cannot be changed later.",
+        error_messages={"invalid": "An id cannot contain spaces."},
     )
     field_order = ["outside_id", "text", "intent"]
 
@@ -76,7 +76,7 @@ class SourceForm(KaratForm):
         min_value=0,
         max_value=100,
         decimal_places=1,
-        help_text="Share of all queries that the team aims at.",
+        help_text="Share of all queries that you aim for.",
     )
 
     def target_share(self) -> float | None:
@@ -85,8 +85,9 @@ class SourceForm(KaratForm):
 
 
 class PermissionForm(KaratForm):
-    owner = forms.CharField(max_length=200, help_text="Who may allow the use: a person, a team or a company.")
+    owner = forms.CharField(max_length=200, help_text="Who gives the permission: a person, a team or a company.")
     scope = forms.ChoiceField(
+        label="Allowed use",
         choices=[
             (PermissionScope.INTERNAL, "Internal: never in a public release"),
             (PermissionScope.PUBLIC, "Public: may be released to anybody"),
@@ -98,7 +99,7 @@ class PermissionForm(KaratForm):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Where it is written: contract, mail, policy.",
+        help_text="Where it is written down: contract, e-mail, policy.",
     )
     licence = forms.CharField(required=False, max_length=80, help_text="Such as CC-BY-4.0.")
     expires_on = forms.DateField(label="Ends on", required=False, widget=forms.DateInput(attrs={"type": "date"}))

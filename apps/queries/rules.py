@@ -15,7 +15,9 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
         return f"{query.outside_id} is retired. Add another query instead."
     worded = [name for name, value in changes.items() if name in WORDS and value != getattr(query, name)]
     if query.locked_at is not None and worded:
-        return f"The words of {query.outside_id} are fixed: it was used in a run. Retire it and add another query."
+        return (
+            f"The text of {query.outside_id} cannot be changed: it was used in a run. Retire it and add another query."
+        )
     return None
 
 
@@ -24,21 +26,21 @@ def source_refusal(project: Project, source: Source | None, number: int) -> str 
     if source is not None and source.project_id != project.pk:
         return "The source belongs to another project."
     if number > MOST_AT_ONCE:
-        return f"These are {number:,} queries; a source is set for {MOST_AT_ONCE:,} at a time. Narrow the list first."
+        return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} get a source at once. Filter the list first."
     return None
 
 
 def retire_refusal(query: Query, reason: str) -> str | None:
     if query.retired_at is not None:
-        return f"{query.outside_id} is retired already."
+        return f"{query.outside_id} is already retired."
     if not reason.strip():
-        return "Retiring a query needs its reason."
+        return "Retiring a query needs a reason."
     return None
 
 
 def revoke_refusal(permission: Permission, reason: str) -> str | None:
     if permission.revoked_at is not None:
-        return "This permission was revoked already."
+        return "This permission is already revoked."
     if not reason.strip():
-        return "Revoking a permission needs its reason."
+        return "Revoking a permission needs a reason."
     return None

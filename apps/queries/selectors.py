@@ -137,9 +137,9 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
     reasons = {source.pk: (0, "has no permission") for source in sources}
     for permission in Permission.objects.filter(source__in=list(reasons)):
         if permission.revoked_at is not None:
-            found = (1, "rests on a permission that was revoked")
+            found = (1, "had its permission revoked")
         elif permission.expires_at is not None and permission.expires_at <= at:
-            found = (2, "rests on a permission that has expired")
+            found = (2, "has an expired permission")
         else:
             found = (3, "")
         reasons[permission.source_id] = max(reasons[permission.source_id], found)

@@ -102,7 +102,7 @@ def import_queries(story: Story) -> None:
     story.press("Add the source")
     page.get_by_label("Owner").fill("Orrin Assurance")
     page.locator("[name=scope]").first.check()
-    story.press("Write it down")
+    story.press("Record permission")
     story.go("/corpus/imports/new/queries/")
     page.locator("[name=file]").set_input_files(story.query_file())
     page.locator("[name=format]").select_option("csv")

@@ -307,8 +307,8 @@ def test_a_triple_in_review_that_was_never_released_does_not_stop_the_freeze(ben
     ("permission", "reason"),
     [
         (None, "Interviews has no permission"),
-        ({"expires_at": AT}, "Interviews rests on a permission that has expired"),
-        ({"revoked_at": AT, "revocation_reason": "Asked to"}, "Interviews rests on a permission that was revoked"),
+        ({"expires_at": AT}, "Interviews has an expired permission"),
+        ({"revoked_at": AT, "revocation_reason": "Asked to"}, "Interviews had its permission revoked"),
     ],
 )
 def test_freeze_version_names_a_source_without_permission_and_its_queries(bench, permission, reason):

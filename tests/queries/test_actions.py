@@ -112,7 +112,7 @@ def test_the_words_of_a_used_query_are_fixed():
     query = make_query(text="words")
     lock(query)
 
-    with pytest.raises(actions.QueryRefused, match="are fixed: it was used in a run"):
+    with pytest.raises(actions.QueryRefused, match="cannot be changed: it was used in a run"):
         edit(query, text="other words")
     edit(query, text="words", domain="security")
 
@@ -150,10 +150,10 @@ def test_retire_query_needs_a_reason_and_happens_once():
     query = make_query()
     lead = lead_of(query.project)
 
-    with pytest.raises(actions.QueryRefused, match="needs its reason"):
+    with pytest.raises(actions.QueryRefused, match="needs a reason"):
         actions.retire_query(query_id=query.pk, reason=" ", actor=lead, at=AT)
     actions.retire_query(query_id=query.pk, reason="out of scope", actor=lead, at=AT)
-    with pytest.raises(actions.QueryRefused, match="retired already"):
+    with pytest.raises(actions.QueryRefused, match="already retired"):
         actions.retire_query(query_id=query.pk, reason="again", actor=lead, at=AT)
     with pytest.raises(actions.QueryRefused, match="is retired"):
         edit(query, label="x")
@@ -214,7 +214,7 @@ def test_a_source_nobody_knows_is_an_error():
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("Q1,again", "stands twice in the file, first in line 2"), ("Q9,other words", "The words of Q9 are fixed")],
+    [("Q1,again", "is in the file twice, first in line 2"), ("Q9,other words", "The text of Q9 cannot be changed")],
 )
 def test_one_mistake_stops_the_whole_file(line, said):
     project = make_project()
@@ -271,15 +271,15 @@ def test_revoke_refuses_without_reason_and_twice():
     permission = make_permission(make_source())
     lead = lead_of(permission.source.project)
 
-    with pytest.raises(actions.SourceRefused, match="needs its reason"):
+    with pytest.raises(actions.SourceRefused, match="needs a reason"):
         actions.revoke_permission(permission_id=permission.pk, reason="", actor=lead, at=AT)
     actions.revoke_permission(permission_id=permission.pk, reason="asked back", actor=lead, at=AT)
-    with pytest.raises(actions.SourceRefused, match="revoked already"):
+    with pytest.raises(actions.SourceRefused, match="already revoked"):
         actions.revoke_permission(permission_id=permission.pk, reason="again", actor=lead, at=AT)
 
 
 def test_a_source_name_is_taken_once():
     source = make_source(name="Log")
 
-    with pytest.raises(actions.SourceRefused, match="There is a source log"):
+    with pytest.raises(actions.SourceRefused, match="already has a source log"):
         make_source(source.project, name="Log")

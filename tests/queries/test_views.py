@@ -97,8 +97,8 @@ def test_a_lead_adds_a_query(client):
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({"outside_id": "Q 7", "text": "x"}, "An id holds no blanks."),
-        ({"outside_id": "Q1", "text": "x"}, "There is a query Q1 in this project already."),
+        ({"outside_id": "Q 7", "text": "x"}, "An id cannot contain spaces."),
+        ({"outside_id": "Q1", "text": "x"}, "This project already has a query Q1."),
         ({"outside_id": "Q7", "text": " "}, "This field is required."),
     ],
 )
@@ -135,7 +135,7 @@ def test_editing_a_used_query_keeps_its_words(client):
     client.post(edit, {"text": "other", "domain": "security"})
 
     query.refresh_from_db()
-    assert "Fixed: this query was used in a run." in shown.text
+    assert "Cannot be changed: this query was used in a run." in shown.text
     assert (query.text, query.domain) == ("words", "security")
 
 
@@ -165,7 +165,7 @@ def test_all_that_fit_the_filter_get_their_source_also_those_of_later_pages(clie
         make_query(project, text=f"how are backups kept {number}")
     other = make_query(project, text="until when is my bed held")
     signed_in(client, project)
-    assert "Set for all 3 that fit" in page(client, "list", project.slug, find="backups").text
+    assert "Set for all 3 matches" in page(client, "list", project.slug, find="backups").text
 
     press(client, project, "all", source.slug, find="backups")
 
@@ -181,7 +181,7 @@ def test_nothing_ticked_is_said(client):
 
     signed_in(client, project)
 
-    assert "Tick queries first" in press(client, project, "ticked", source.slug).text
+    assert "Select queries first" in press(client, project, "ticked", source.slug).text
     assert "Choose a source first." in press(client, project, "all", "").text
 
 
@@ -262,8 +262,8 @@ def test_a_source_with_its_permission(client):
 
     permission = Permission.objects.get()
     assert source.target_share == 0.4
-    assert "No permission stands." in before.text
-    assert "No permission stands." not in after.text
+    assert "No valid permission." in before.text
+    assert "No valid permission." not in after.text
     assert f"{permission.expires_at:%Y-%m-%d %H:%M}" == "2099-12-31 23:59"
 
 
@@ -276,7 +276,7 @@ def test_revoking_says_how_many_queries_are_retired(client):
         reverse("queries:revoke", args=[source.project.slug, permission.pk]), {"reason": "asked"}, follow=True
     )
 
-    assert "1 query that rests on it is retired." in answer.text
+    assert "1 query that depends on it is retired." in answer.text
 
 
 def test_the_board_sets_the_mix_against_the_targets(client):
@@ -288,14 +288,14 @@ def test_the_board_sets_the_mix_against_the_targets(client):
 
     answer = page(signed_in(client, project), "balance", project.slug)
 
-    assert "Short of the target: Interviews by 2." in answer.text
+    assert "Below the target: Interviews by 2." in answer.text
     assert [share.value for share in answer.context["board"].strata[2].shares] == ["security"]
 
 
 def test_an_empty_board_says_so(client):
     project = make_project()
 
-    assert "Nothing to weigh yet" in page(signed_in(client, project), "balance", project.slug).text
+    assert "No queries yet" in page(signed_in(client, project), "balance", project.slug).text
 
 
 def test_queries_are_imported_through_the_page(client):

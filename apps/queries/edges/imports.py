@@ -20,21 +20,21 @@ from apps.queries.models import Source
 
 
 class QueryImportForm(ImportForm):
-    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     ids = forms.ChoiceField(
         label="Query ids",
         choices=list(IDS.items()),
         widget=forms.RadioSelect,
         initial="file",
         help_text=(
-            "SMART files only: some number their queries with gaps while their judgements count places."
-            " Nobody can see which; say what the judgements count."
+            "SMART files only: in some, judgements refer to a query by its position instead of its id."
+            " Choose what your judgements use."
         ),
     )
     source = forms.ChoiceField(
-        label="Source of new queries that name none",
+        label="Source for new queries without one",
         required=False,
-        help_text="A version for the public needs a source, and its permission, for every query.",
+        help_text="A public release needs a source with a permission for every query.",
     )
     field_order = ["file", "format", "ids", "source"]
 
@@ -61,7 +61,7 @@ class QueryImport(ImportKind):
         FormatExample(
             "CSV",
             "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
-            " and tags are kept when they are there. What a file does not name stays as it is.",
+            " and tags are optional. What is missing from the file stays as it is.",
             'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
         ),
         FormatExample(

@@ -68,7 +68,7 @@ class QueryComparison:
     def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
         first = self.lines.setdefault(row.query_id, row.line)
         if first != row.line:
-            said = f"the query stands twice in the file, first in line {first}"
+            said = f"the query is in the file twice, first in line {first}"
             raise self.file.error(row.line, "query_id", row.query_id, said)
         values = self._values(row)
         if query is None:

@@ -12,7 +12,7 @@ from apps.queries.formats.topics import read_topics
 
 FORMATS = {
     "csv": "CSV",
-    "jsonl": "JSONL, one query a line",
+    "jsonl": "JSONL, one query per line",
     "beir": "BEIR queries.jsonl",
     "trec": "TREC topics (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",

@@ -12,7 +12,7 @@ from apps.queries.models import Source
 from apps.queries.selectors import stratum_counts
 
 SOURCE, QUERY_TYPE, DIFFICULTY, DOMAIN = range(4)
-NOT_SAID = "not said"
+NOT_SAID = "not set"
 
 
 class StratumBoard(NamedTuple):

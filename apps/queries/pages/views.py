@@ -42,7 +42,7 @@ def set_source(request: HttpRequest, project: Project) -> HttpResponse:
     if not slug:
         messages.warning(request, "Choose a source first.")
     elif not query_ids:
-        messages.warning(request, "Tick queries first, or set the source of all that fit.")
+        messages.warning(request, "Select queries first, or set the source for all matches.")
     else:
         source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
         changed = actions.set_source(
@@ -64,7 +64,7 @@ def _chosen(request: HttpRequest, project: Project) -> list[int]:
 
 def _now_from(changed: int, source: Source | None) -> str:
     if not changed:
-        return "Nothing changed: they have this source already, or are retired."
+        return "Nothing changed: these queries already have this source, or are retired."
     queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
     return f"{queries} {f'the source {source.name}' if source else 'no source'} now."
 
@@ -198,7 +198,7 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
         at=timezone.now(),
     )
     one = len(retired) == 1
-    said = f"The permission is revoked. {len(retired):,} {'query that rests' if one else 'queries that rest'} on it"
+    said = f"The permission is revoked. {len(retired):,} {'query that depends' if one else 'queries that depend'} on it"
     messages.success(request, f"{said} {'is' if one else 'are'} retired.")
     return redirect("queries:source", slug=project.slug, pk=permission.source_id)
 

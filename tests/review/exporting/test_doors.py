@@ -79,7 +79,7 @@ def test_the_api_streams_the_same_and_reports_what_it_leaves_out(client, team):
 
     assert b"".join(file.streaming_content) == exported(team, person=lead_of(team))
     assert report == [
-        {"reason": "RFPs rests on a permission that was revoked", "count": 1, "triples": ["T-0001"]},
+        {"reason": "RFPs had its permission revoked", "count": 1, "triples": ["T-0001"]},
     ]
     assert client.get(base, {"format": "xml"}).status_code == 400
     assert client.get(base, {"source__slug": "x"}).status_code == 400

@@ -73,8 +73,8 @@ def sourced(team, **permission):
 @pytest.mark.parametrize(
     ("permission", "reason"),
     [
-        ({"revoked_at": AT}, "RFPs rests on a permission that was revoked: T-0001."),
-        ({"expires_at": AT}, "RFPs rests on a permission that has expired: T-0001."),
+        ({"revoked_at": AT}, "RFPs had its permission revoked: T-0001."),
+        ({"expires_at": AT}, "RFPs has an expired permission: T-0001."),
     ],
 )
 def test_a_triple_whose_source_lost_its_permission_is_left_out_and_named(team, permission, reason):
