@@ -61,10 +61,10 @@ class PoolKind(models.TextChoices):
 class PoolMethod(models.TextChoices):
     """How the pairs that runs found are chosen for a pool."""
 
-    DEPTH = "depth", "the top of every run"
-    FUSED = "rrf", "a budget by fused rank"
-    FRONT = "move_to_front", "a budget, move to front"
-    BANDIT = "bandit", "a budget, bandit"
+    DEPTH = "depth", "top results of every run"
+    FUSED = "rrf", "best results by fused rank, up to a budget"
+    FRONT = "move_to_front", "adaptive, move to front"
+    BANDIT = "bandit", "adaptive, bandit"
 
 
 ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)
@@ -84,4 +84,4 @@ class BlockText(models.TextChoices):
     """Which words of a block a system reads."""
 
     TITLE_AND_TEXT = "title_and_text", "title, section and text"
-    TEXT = "text", "text alone"
+    TEXT = "text", "text only"

@@ -110,9 +110,9 @@ class _Reader:
         self.tags.setdefault(row.tag, self.line)
         query, position = self.queries.get(row.query_id), self.blocks.get(row.block_id)
         if query is None:
-            self._unknown(self.unknown_queries, row.query_id, "query", "is no query of this project")
+            self._unknown(self.unknown_queries, row.query_id, "query", "is not a query of this project")
         if position is None:
-            self._unknown(self.unknown_blocks, row.block_id, "block", "is no block of this snapshot")
+            self._unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
         if query is None:
             return
         positions, scores, ranks = self.found.setdefault(query, ([], [], []))
@@ -165,7 +165,7 @@ def read_rows(
         if not math.isfinite(score):
             reader.spoil(fault(name, reader.line, "score", score, f"'{score}' is not a finite number."))
         elif (query_id, block_id) in seen:
-            sentence = f"'{block_id}' stands twice for query '{query_id}'."
+            sentence = f"'{block_id}' is listed twice for query '{query_id}'."
             reader.spoil(fault(name, reader.line, "block", block_id, sentence))
         else:
             seen.add((query_id, block_id))

@@ -23,9 +23,9 @@ def depth_refusal(depth: int) -> str | None:
 def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) -> str | None:
     """Why `system` cannot be run on `snapshot` for that many queries."""
     if system.kind == SystemKind.UPLOADED:
-        return f"{system.name} is known by uploaded runs only. Upload its next run instead."
+        return f"{system.name} runs outside Karat. Upload its next run instead."
     if snapshot.block_count == 0:
-        return f"The snapshot {snapshot.name} holds no blocks."
+        return f"The snapshot {snapshot.name} has no passages."
     if queries == 0:
         return "No query was chosen, so there is nothing to run."
     return depth_refusal(depth)
@@ -34,9 +34,9 @@ def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) ->
 def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     """Why a pool on `snapshot` cannot draw from `run`."""
     if run.state != RunState.COMPLETE:
-        return f"The run {run.tag} is {run.get_state_display()}; a pool draws from complete runs."
+        return f"The run {run.tag} is {run.get_state_display()}; a pool needs complete runs."
     if run.snapshot_id != snapshot.pk:
-        return f"The run {run.tag} was made on another snapshot; its ranks mean other texts."
+        return f"The run {run.tag} was made on another snapshot, so its results refer to other texts."
     return None
 
 
@@ -46,7 +46,7 @@ def other_line_refusal(run: Run, *, note: str, commit: str) -> str | None:
         if given and given != kept:
             has = f"the {name} “{kept[:80]}”" if kept else f"no {name}"
             return (
-                f"{run.tag} is here already with these rankings and {has}. Choose another tag for this run, "
+                f"{run.tag} is already here with these rankings and {has}. Choose another tag for this run, "
                 f"or change the {name} of {run.tag}."
             )
     return None
@@ -55,9 +55,9 @@ def other_line_refusal(run: Run, *, note: str, commit: str) -> str | None:
 def grow_refusal(pool: Pool) -> str | None:
     """Why the pool takes no further pairs from runs, or None."""
     if pool.kind == PoolKind.CHOSEN:
-        return "The pairs of this pool were chosen one by one; it does not grow by runs."
+        return "The pairs of this pool were chosen one by one, so runs cannot be added."
     if pool.kind != PoolKind.DEPTH:
-        return "This pool was made from imported judgements and does not grow by runs."
+        return "This pool was made from imported judgements, so runs cannot be added."
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. It can grow once it is complete."
     return None
@@ -73,27 +73,27 @@ def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | N
     if plan.has_budget and (candidates := queries * runs * depth) > MOST_CANDIDATES:
         return f"A budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,}. Use a smaller depth."
     if max(plan.random, plan.edge, plan.easy) > MOST_DRAWN:
-        return f"At most {MOST_DRAWN:,} blocks of each sort are sampled for a query."
+        return f"At most {MOST_DRAWN:,} passages of each kind can be sampled per query."
     if plan.edge and not plan.random:
-        return "A sample of the edge alone says nothing about the rest. Ask for random blocks too."
+        return "A sample from just below the pool says nothing about the rest. Add random passages too."
     return None
 
 
 def missing_refusal(pool: Pool) -> str | None:
     """Why it cannot be told what the pool misses."""
     if pool.state != PoolState.COMPLETE:
-        return f"This pool is {pool.get_state_display()}. What it misses can be estimated once it is complete."
+        return f"This pool is {pool.get_state_display()}. You can estimate what it misses once it is complete."
     if pool.kind != PoolKind.DEPTH or not plan_of(pool.plan).strata:
-        return "No random blocks were drawn for this pool. Grow it by some and have them judged."
+        return "This pool has no random passages. Grow it by some and have them judged."
     return None
 
 
 def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str | None:
     """Why a person may not see which runs found a pair, and at which rank."""
     if Role.LEAD not in roles:
-        return "Ranks are shown to leads only."
+        return "Only leads can see ranks."
     if has_pairs_to_judge:
-        return "You still have pairs of this pool to judge. Their ranks are shown once you have judged them."
+        return "You still have pairs of this pool to judge. You see their ranks once you have judged them."
     return None
 
 

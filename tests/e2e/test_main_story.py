@@ -119,7 +119,7 @@ def pool_two_systems(story: Story) -> None:
     for kind, name in (("bm25", "BM25"), ("tfidf", "TF-IDF")):
         story.go(f"/runs/systems/new/?kind={kind}")
         page.locator("[name=name]").fill(name)
-        story.press("Make system")
+        story.press("Create system")
     story.go("/runs/pools/new/")
     page.get_by_label("Name").fill("First pool")
     page.get_by_label("BM25").check()

@@ -42,17 +42,17 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_who_found_wh
     file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "blk-006", 1.5), ("Q01", "blk-039", 1.0)])))
     go(page, f"/p/{project.slug}/runs/")
     with turned(page):
-        page.get_by_role("link", name="Describe a system").click()
+        page.get_by_role("link", name="Add a system").click()
     with turned(page):
-        page.get_by_role("button", name="Make system").click()
+        page.get_by_role("button", name="Create system").click()
     expect(page.get_by_role("heading", name="BM25", exact=True)).to_be_visible()
 
     go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
     with turned(page):
-        page.get_by_role("button", name="Look at it").click()
+        page.get_by_role("button", name="Preview").click()
     with turned(page):
-        page.get_by_role("button", name="Take it in").click()
+        page.get_by_role("button", name="Import run").click()
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()
 
     go(page, f"/p/{project.slug}/runs/pools/new/")
@@ -83,14 +83,14 @@ def test_the_preview_of_a_faulty_run_is_accessible_and_asks_before_it_skips(page
     go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
     with turned(page):
-        page.get_by_role("button", name="Look at it").click()
-    expect(page.get_by_text("'ghost' is no block of this snapshot.")).to_be_visible()
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("'ghost' is not a passage of this snapshot.")).to_be_visible()
     axe_clean(page)
 
-    page.get_by_role("button", name="Take it in").click()
+    page.get_by_role("button", name="Import run").click()
     assert not Run.objects.exists()
     page.get_by_label("Leave out 1 row").check()
     with turned(page):
-        page.get_by_role("button", name="Take it in").click()
+        page.get_by_role("button", name="Import run").click()
 
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()

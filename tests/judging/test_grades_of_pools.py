@@ -120,7 +120,7 @@ def test_before_anybody_judged_there_is_no_estimate(project, snapshot):
 def test_a_pool_without_random_blocks_cannot_tell(project, snapshot):
     pool = make_pool(project, snapshot, run_ids=[run_from(project, snapshot, 0)])
 
-    with pytest.raises(PoolRefused, match="No random blocks were drawn"):
+    with pytest.raises(PoolRefused, match="This pool has no random passages"):
         actions.request_missing(project=project, pool_id=pool.pk, actor=lead_of(project), at=AT)
 
 

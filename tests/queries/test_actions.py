@@ -26,7 +26,7 @@ def edit(query: Query, **changes) -> Query:
 def test_create_query_refuses_an_id_that_is_taken():
     query = make_query()
 
-    with pytest.raises(actions.QueryRefused, match=f"There is a query {query.outside_id}"):
+    with pytest.raises(actions.QueryRefused, match=f"already has a query {query.outside_id}"):
         make_query(query.project, outside_id=query.outside_id)
 
 
@@ -94,7 +94,7 @@ def test_set_source_refuses_a_source_of_another_project_and_too_many(monkeypatch
     with pytest.raises(actions.QueryRefused, match="belongs to another project"):
         set_source(project, queries, make_source())
     monkeypatch.setattr("apps.queries.rules.MOST_AT_ONCE", 1)
-    with pytest.raises(actions.QueryRefused, match="Narrow the list first"):
+    with pytest.raises(actions.QueryRefused, match="Filter the list first"):
         set_source(project, queries, make_source(project))
 
 

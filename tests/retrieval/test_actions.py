@@ -241,8 +241,8 @@ def test_unknown_ids_stop_the_import_and_are_each_named(project, snapshot):
         import_lines(project, snapshot, trec(rows))
 
     assert [str(error) for error in wrong.value.errors] == [
-        "run.txt, line 4, block: 'ghost' is no block of this snapshot.",
-        "run.txt, line 5, query: 'Q77' is no query of this project.",
+        "run.txt, line 4, block: 'ghost' is not a passage of this snapshot.",
+        "run.txt, line 5, query: 'Q77' is not a query of this project.",
     ]
     assert not Run.objects.exists()
 
@@ -347,10 +347,10 @@ def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_anew(project, snapsh
     ("values", "sentence"),
     [
         ({"name": " "}, "A pool needs a name."),
-        ({"name": "First pool"}, "There is already a pool called First pool."),
+        ({"name": "First pool"}, "There is already a pool called First pool. Choose another name."),
         ({"depth": 0}, "A depth is a whole number from 1 to 10,000; 0 is not."),
-        ({"choice": QueryChoice(domain="none")}, "No query was chosen, so there is nothing to pool."),
-        ({"system_ids": []}, "Choose at least one system or run to pool from."),
+        ({"choice": QueryChoice(domain="none")}, "No query was chosen, so there is nothing to judge."),
+        ({"system_ids": []}, "Choose at least one system or run."),
     ],
 )
 def test_request_pool_refuses(project, snapshot, values, sentence):
@@ -367,7 +367,7 @@ def test_request_pool_refuses(project, snapshot, values, sentence):
 def test_a_pool_does_not_draw_from_a_run_on_another_snapshot(project, snapshot):
     elsewhere = make_run(project, make_snapshot(project, {"a": "red"}))
 
-    with pytest.raises(PoolRefused, match="its ranks mean other texts"):
+    with pytest.raises(PoolRefused, match="its results refer to other texts"):
         make_pool(project, snapshot, run_ids=[elsewhere.pk])
 
 

@@ -235,7 +235,7 @@ def test_an_uploaded_system_without_a_run_that_serves_cannot_be_fused(project, s
     uploaded = import_lines(project, snapshot, trec([("Q00", "a", 1.0)])).run
     fused = fused_system(project, uploaded.system, make_system(project))
 
-    with pytest.raises(rules.RunRefused, match="known by uploaded runs only"):
+    with pytest.raises(rules.RunRefused, match="runs outside Karat"):
         make_run(project, snapshot, fused)
 
     assert not Run.objects.filter(system=fused).exists()

@@ -100,7 +100,7 @@ def test_the_same_tag_with_another_commit_is_refused_and_not_swallowed(lead, pro
     answer = push(lead, project, snapshot, tag="night-1", rows=ROWS, **{"commit": "a1b2", **line})
 
     assert (answer.status_code, answer.json()["code"]) == (409, "tag_taken")
-    assert answer.json()["detail"].startswith("night-1 is here already with these rankings and the ")
+    assert answer.json()["detail"].startswith("night-1 is already here with these rankings and the ")
     assert Run.objects.get().commit == "a1b2"
 
 

@@ -188,7 +188,7 @@ def test_a_drawn_block_that_a_run_brings_in_later_keeps_how_it_came(project, sna
         (PoolPlan(method="rrf"), "at least one pair"),
         (PoolPlan(method="bandit", pairs=200_000, each=False), "at most 100,000"),
         (PoolPlan(method="bandit", pairs=40_000), "comes to 120,000 pairs"),
-        (PoolPlan(random=1_001), "At most 1,000 blocks"),
+        (PoolPlan(random=1_001), "At most 1,000 passages"),
         (PoolPlan(edge=5), "says nothing about the rest"),
     ],
 )
@@ -202,9 +202,9 @@ def test_growth_that_does_not_fit_the_plan_is_refused(project, snapshot, runs):
 
     with pytest.raises(PoolRefused, match="has no budget"):
         grow(pool, pairs=5)
-    with pytest.raises(PoolRefused, match="cannot be told apart"):
+    with pytest.raises(PoolRefused, match="none can come from"):
         grow(pool, edge=5)
-    with pytest.raises(PoolRefused, match="already draws"):
+    with pytest.raises(PoolRefused, match="already includes"):
         grow(pool)
 
 

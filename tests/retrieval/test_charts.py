@@ -22,4 +22,4 @@ def test_every_bar_says_in_words_what_it_shows():
     drawn = sizes_chart([0, 3])
 
     assert "<title>1 pairs: 3 queries</title>" in drawn
-    assert "Pairs a query</th>" in drawn
+    assert "Pairs per query</th>" in drawn

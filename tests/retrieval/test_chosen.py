@@ -42,8 +42,8 @@ def test_a_pool_of_chosen_pairs_is_complete_and_holds_each_pair_once(project, sn
     ("what", "sentence"),
     [
         ("nothing", "No pair was chosen"),
-        ("another's query", "query is not of this project"),
-        ("another's block", "block is not in the snapshot"),
+        ("another's query", "query is not in this project"),
+        ("another's block", "passage is not in the snapshot"),
         ("no name", "needs a name"),
         ("a taken name", "already a pool called Again"),
     ],

@@ -43,7 +43,7 @@ def test_a_dry_run_changes_nothing(project, snapshot, file):
 def test_unknown_ids_end_with_code_2_and_are_named(project, snapshot, file):
     file.write_text(file.read_text() + "Q01 Q0 ghost 2 1.0 theirs\n")
 
-    with pytest.raises(CommandError, match="line 3, block: 'ghost' is no block") as ended:
+    with pytest.raises(CommandError, match="line 3, block: 'ghost' is not a passage") as ended:
         karat("import_run", file, *place(project, snapshot))
     assert ended.value.returncode == 2
 

@@ -94,8 +94,8 @@ def test_another_model_under_the_same_name_is_another_system(project, models, wi
 def test_the_form_says_how_to_get_the_packages(lead, project, without_packages):
     page = words(lead.get(new_dense(project)))
 
-    assert "The operator installs <code>karat[dense]</code>" in page
-    assert "Make system" not in page
+    assert "Ask the operator to install <code>karat[dense]</code>" in page
+    assert "Create system" not in page
     assert lead.post(new_dense(project), VALUES).status_code == 400
     with pytest.raises(SystemRefused, match=r"Install karat\[dense\]"):
         make_system(project, "Tiny", "dense", model="tiny")
@@ -107,7 +107,7 @@ def test_the_form_says_where_models_go_when_there_is_none(lead, project, models,
     page = words(lead.get(new_dense(project)))
 
     assert "No model yet" in page
-    assert "Make system" not in page
+    assert "Create system" not in page
 
 
 def test_a_run_without_the_packages_fails_and_says_how_to_get_them(project, snapshot, monkeypatch):

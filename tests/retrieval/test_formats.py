@@ -29,8 +29,8 @@ def test_each_unknown_id_is_named_once_with_its_first_line():
     draft = read("# comment", "q9 Q0 a 1 3 t", "q1 Q0 x 1 3 t", "q9 Q0 x 2 2 t", "q1 Q0 a 2 1 t")
 
     assert told(draft) == [
-        "f.run, line 2, query: 'q9' is no query of this project.",
-        "f.run, line 3, block: 'x' is no block of this snapshot.",
+        "f.run, line 2, query: 'q9' is not a query of this project.",
+        "f.run, line 3, block: 'x' is not a passage of this snapshot.",
     ]
     assert (draft.unknown_queries, draft.unknown_blocks, draft.skipped) == ({"q9": 2}, {"x": 2}, 3)
     assert not draft.is_spoilt
@@ -68,6 +68,6 @@ def test_rows_over_the_wire_name_what_is_wrong_by_row_number():
     draft = read_rows([("q1", "a", 1.0), ("q1", "a", 2.0), ("q1", "b", float("inf"))], "t", "rows", **KNOWN)
 
     assert told(draft) == [
-        "rows, line 2, block: 'a' stands twice for query 'q1'.",
+        "rows, line 2, block: 'a' is listed twice for query 'q1'.",
         "rows, line 3, score: 'inf' is not a finite number.",
     ]

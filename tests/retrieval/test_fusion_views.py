@@ -60,6 +60,6 @@ def test_a_fused_run_leads_to_the_runs_it_draws_on(lead, project):
     run = make_run(project, snapshot, System.objects.get(kind="fusion"))
     shown = lead.get(reverse("retrieval:run", args=[project.slug, run.pk])).content.decode()
 
-    assert "Fused from" in shown
+    assert "Combined from" in shown
     assert "bm25@1" in shown
     assert "lsa@1" in shown

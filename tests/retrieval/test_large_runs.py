@@ -54,7 +54,7 @@ def test_a_large_file_comes_to_the_same_run_as_a_small_one(lead, project, snapsh
 
     page = send(lead, project, snapshot, THEIRS).url
     run_jobs()
-    assert "Exactly this run is here already" in words(lead.get(page))
+    assert "This run is already here" in words(lead.get(page))
     confirm(lead, project)
     run_jobs()
 
@@ -81,7 +81,7 @@ def test_a_file_that_is_being_read_is_neither_taken_in_nor_thrown_away(lead, pro
 def test_unknown_ids_of_a_large_file_are_left_out_only_when_ticked(lead, project, snapshot):
     page = send(lead, project, snapshot, [*THEIRS, UNKNOWN]).url
     run_jobs()
-    assert "'=ghost' is no block of this snapshot." in words(lead.get(page))
+    assert "'=ghost' is not a passage of this snapshot." in words(lead.get(page))
     listed = lead.get(at("mistakes", project, Upload.objects.get().pk)).content.decode().splitlines()
     assert listed[1].startswith("run.txt,4,block,'=ghost")
 
@@ -96,7 +96,7 @@ def test_a_spoilt_large_file_is_never_taken_in(lead, project, snapshot):
     page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url
     run_jobs()
 
-    assert "cannot be taken in as it is" in words(lead.get(page))
+    assert "cannot be imported as it is" in words(lead.get(page))
     assert confirm(lead, project, skip_unknown="yes").status_code == 409
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_no_longer_fits_when_its_turn_comes_shows_why_and_changes_no
 
     run_jobs()
 
-    assert "'Q02' is no query of this project." in words(lead.get(page))
+    assert "'Q02' is not a query of this project." in words(lead.get(page))
     assert not Run.objects.exists()
     assert Upload.objects.get().state == "stored"
 
@@ -169,7 +169,7 @@ def test_a_large_push_that_does_not_fit_names_its_mistakes_and_takes_nothing_in(
     body = lead.get(url(project, f"pushes/{job['id']}/")).json()
 
     assert (body["run"], body["mistakes_total"]) == (None, 1)
-    assert body["mistakes"][0]["message"] == "'ghost' is no block of this snapshot."
+    assert body["mistakes"][0]["message"] == "'ghost' is not a passage of this snapshot."
     assert not Run.objects.exists()
 
 

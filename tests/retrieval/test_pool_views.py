@@ -52,7 +52,7 @@ def test_a_budget_of_nothing_is_refused_where_it_is_typed(lead, project, snapsho
     answer = lead.post(at("new-pool", project), described(snapshot, run, method="rrf"))
 
     assert answer.status_code == 400
-    assert "Say how many pairs the budget is." in words(answer)
+    assert "Enter the budget: how many pairs." in words(answer)
     assert not Pool.objects.exists()
 
 
@@ -62,10 +62,10 @@ def test_a_budget_of_nothing_is_refused_where_it_is_typed(lead, project, snapsho
         ({"method": "rrf", "pairs": "4"}, "<b>12</b> pairs at most"),
         ({"method": "rrf", "pairs": "4", "each": "all"}, "<b>4</b> pairs at most"),
         ({"random": "5", "easy": "1"}, "<b>48</b> pairs at most"),
-        ({"random": "5"}, "15 pairs are drawn at random"),
+        ({"random": "5"}, "15 pairs are sampled at random"),
         ({"random": "500"}, "<b>90</b> pairs at most"),
         ({"edge": "5"}, "says nothing about the rest"),
-        ({"method": "rrf"}, "Say how many pairs"),
+        ({"method": "rrf"}, "Enter the budget"),
     ],
 )
 def test_the_estimate_counts_budget_and_draws(lead, project, snapshot, run, fields, said):
@@ -78,7 +78,7 @@ def test_a_budget_grows_from_its_page_and_a_plain_pool_has_none(lead, project, s
     plain = make_pool(project, snapshot, name="Plain", run_ids=[run.pk])
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan("move_to_front", pairs=2))
     assert "Pairs to add" not in words(lead.get(at("grow-pool", project, plain.pk)))
-    assert "chosen by what has been judged so far" in words(lead.get(at("grow-pool", project, pool.pk)))
+    assert "chosen from the grades so far" in words(lead.get(at("grow-pool", project, pool.pk)))
 
     lead.post(at("grow-pool", project, pool.pk), {"depth": "10", "pairs": "1", "random": "2"})
     run_jobs()
@@ -92,9 +92,9 @@ def test_the_pool_tells_how_it_was_chosen_and_what_was_drawn(lead, project, snap
 
     page = words(lead.get(at("pool", project, pool.pk)))
 
-    assert "A budget of 4 pairs for each query, by fused rank, from the top 10 of 1 run" in page
-    assert '<span>Easy, from far down</span><b class="push">6</b>' in page
-    assert "No random blocks were drawn" in page
+    assert "A budget of 4 pairs per query, by fused rank, from the top 10 of 1 run" in page
+    assert '<span>Easy negatives</span><b class="push">6</b>' in page
+    assert "This pool has no random passages" in page
 
 
 def test_provenance_shows_drawn_pairs_last(lead, project, snapshot, run):
@@ -121,7 +121,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     page = words(lead.get(at("pool", project, pool.pk)))
     assert "<dd>15 <small>15 to 15</small></dd>" in page
     assert "<dd>66.7 % <small>66.7 to 66.7</small></dd>" in page
-    assert "60 judged of 60 random blocks, 15 of them relevant, and 30 relevant blocks in the pool" in page
+    assert "60 judged of 60 random passages, 15 of them relevant, and 30 relevant passages in the pool" in page
     with django_assert_num_queries(9):
         lead.get(at("pool", project, pool.pk))
 
@@ -131,7 +131,7 @@ def test_before_anybody_judged_the_estimate_says_so(lead, project, snapshot, run
     lead.post(at("missing", project, pool.pk))
     run_jobs()
 
-    assert "0 of 6 random blocks judged" in words(lead.get(at("pool", project, pool.pk)))
+    assert "0 of 6 random passages judged" in words(lead.get(at("pool", project, pool.pk)))
 
 
 def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot, run):
@@ -146,8 +146,8 @@ def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project
     before = words(lead.get(at("new-pool", project)))
     answer = lead.post(at("new-pool", project), {"usual": "1", "snapshot": snapshot.pk, "name": "Mine"}, follow=True)
 
-    assert "Make BM25 and TF-IDF" in before
+    assert "Add BM25 and TF-IDF" in before
     made = System.objects.filter(project=project).order_by("pk")
     assert [system.kind for system in made] == ["bm25", "tfidf"]
     assert answer.content.decode().count(" checked") == 2
-    assert "Make BM25 and TF-IDF" not in words(answer)
+    assert "Add BM25 and TF-IDF" not in words(answer)

@@ -49,7 +49,7 @@ def test_a_trial_shows_ids_and_time_before_anything_is_made(lead, project, snaps
     page = words(lead.post(page_of(project), {**filled(port, snapshot), "try": "yes"}))
 
     assert "2 results in" in page
-    assert "every id is a block of this snapshot" in page
+    assert "every id is in this snapshot" in page
     assert "red key opens the red door" in page
     assert not System.objects.exists()
 
@@ -59,8 +59,8 @@ def test_a_trial_names_ids_that_are_no_block(lead, project, snapshot, port):
 
     page = words(lead.post(page_of(project), {**values, "try": "yes"}))
 
-    assert "2 of the ids are no block" in page
-    assert "nowhere</span><b>no block</b>" in page
+    assert "2 of the ids are not" in page
+    assert "nowhere</span><b>not in the snapshot</b>" in page
 
 
 def test_a_trial_that_fails_says_why_and_tells_nothing_of_the_answer(lead, project, snapshot, port):
@@ -81,7 +81,7 @@ def test_a_trial_needs_a_question(lead, project, snapshot, port):
     answer = lead.post(page_of(project), {**filled(port, snapshot, question=""), "try": "yes"})
 
     assert answer.status_code == 400
-    assert "Write a question to try." in words(answer)
+    assert "Enter a query to try." in words(answer)
 
 
 def test_a_system_is_made_run_and_its_pace_changed_from_pages(lead, project, snapshot, port):
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_in_the_form(lead, project, snapshot, port):
 
     assert (wrong.status_code, header.status_code) == (400, 400)
     assert "needs [*]" in words(wrong)
-    assert "is no header" in words(header)
+    assert "is not a header" in words(header)
 
 
 def test_secrets_are_chosen_by_name(lead, project, snapshot, port):
@@ -139,9 +139,9 @@ def test_unknown_ids_stand_on_the_page_of_the_run(lead, project, snapshot, port)
 
     page = words(lead.get(reverse("retrieval:run", args=[project.slug, run.pk])))
 
-    assert "<b>6</b> returned ids, of 3 queries, are no block of the snapshot." in page
+    assert "<b>6</b> returned ids, of 3 queries, are not in the snapshot." in page
     assert '<td class="id digest">nowhere</td>' in page
-    assert "<b>3</b> ids came again" in page
+    assert "<b>3</b> ids appeared more than once" in page
 
 
 def test_only_leads_describe_systems_elsewhere(client, project, snapshot, port):

@@ -34,13 +34,13 @@ def words(answer):
 
 
 def test_the_overview_says_what_is_missing_first(lead, project):
-    assert "this project has no snapshot" in words(lead.get(at("overview", project)))
+    assert "this project has none yet" in words(lead.get(at("overview", project)))
 
     make_snapshot(project)
     assert "A run also needs queries" in words(lead.get(at("overview", project)))
 
     make_queries(project)
-    assert "Describe a system" in words(lead.get(at("overview", project)))
+    assert "Add a system" in words(lead.get(at("overview", project)))
 
 
 def test_the_overview_lists_systems_runs_and_pools(lead, project, snapshot):
@@ -121,7 +121,7 @@ def send(client, project, snapshot, lines, **values):
 def test_a_run_file_is_previewed_and_taken_in(lead, project, snapshot):
     preview = send(lead, project, snapshot, THEIRS).url
     page = words(lead.get(preview))
-    assert "Every query and every block of the file is one of this project's." in page
+    assert "Every query and passage in the file exists in this project." in page
     assert "<dt>rows</dt><dd>3</dd>" in page
     assert not Run.objects.exists()
 
@@ -137,10 +137,10 @@ def test_the_same_file_again_is_said_to_change_nothing(lead, project, snapshot):
     import_lines(project, snapshot, THEIRS)
 
     preview = send(lead, project, snapshot, THEIRS).url
-    assert "Exactly this run is here already" in words(lead.get(preview))
+    assert "This run is already here" in words(lead.get(preview))
     taken = lead.post(at("confirm", project, Upload.objects.get().pk), follow=True)
 
-    assert "Nothing changed: exactly this run is here already." in words(taken)
+    assert "Nothing changed: this run is already here." in words(taken)
     assert Run.objects.count() == 1
 
 
@@ -148,7 +148,7 @@ def test_unknown_ids_are_named_and_left_out_only_when_ticked(lead, project, snap
     lines = [*THEIRS, "Q01 Q0 =ghost 9 1.0 theirs"]
     preview = send(lead, project, snapshot, lines).url
     page = words(lead.get(preview))
-    assert "'=ghost' is no block of this snapshot." in page
+    assert "'=ghost' is not a passage of this snapshot." in page
     assert "1 row of 4" in page
     confirm = at("confirm", project, Upload.objects.get().pk)
 
@@ -173,8 +173,8 @@ def test_the_list_of_mistakes_can_be_downloaded_and_is_safe_in_a_spreadsheet(lea
 def test_a_spoilt_file_offers_no_import(lead, project, snapshot):
     page = words(lead.get(send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url))
 
-    assert "cannot be taken in as it is" in page
-    assert "Take it in" not in page
+    assert "cannot be imported as it is" in page
+    assert "Import run" not in page
 
 
 def test_a_discarded_file_is_gone(lead, project, snapshot):
@@ -189,7 +189,7 @@ def test_a_discarded_file_is_gone(lead, project, snapshot):
 
 def test_another_file_begins_with_what_was_said_of_the_spoilt_one(lead, project, snapshot):
     page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"], system="Ours", note="Night run", commit="a1b2").url
-    assert "Discard, upload another" in words(lead.get(page))
+    assert "Discard and upload another" in words(lead.get(page))
     upload = Upload.objects.get()
 
     form = lead.post(at("discard", project, upload.pk), {"another": "yes"}, follow=True).context["form"]
@@ -304,7 +304,7 @@ def test_growing_by_nothing_is_refused_in_the_form(lead, project, snapshot):
 
     answer = lead.post(at("grow-pool", project, pool.pk), {"depth": "1"})
 
-    assert "already draws from these runs" in words(answer)
+    assert "already includes these runs" in words(answer)
 
 
 LEADS_ONLY = ["new-system", "upload", "new-pool", "estimate"]

@@ -72,19 +72,19 @@ def _refusal(project: Project, snapshot: Snapshot, name: str, pairs: list[tuple[
     if not name:
         return "A pool needs a name."
     if Pool.objects.filter(project=project, name=name).exists():
-        return f"There is already a pool called {name}."
+        return f"There is already a pool called {name}. Choose another name."
     if not pairs:
         return "No pair was chosen, so there is nothing to judge."
     if len(pairs) > MOST_CHOSEN:
         return f"{len(pairs):,} pairs were chosen; at most {MOST_CHOSEN:,} fit a pool of chosen pairs."
     if snapshot.corpus.project_id != project.pk:
-        return "These blocks belong to another project."
+        return "These passages belong to another project."
     queries = {query for query, _ in pairs}
     if _count(Query.objects.filter(project=project), "pk", queries) != len(queries):
-        return "A chosen query is not of this project."
+        return "A chosen query is not in this project."
     versions = {version for _, version in pairs}
     if _count(SnapshotBlock.objects.filter(snapshot=snapshot), "version_id", versions) != len(versions):
-        return f"A chosen block is not in the snapshot {snapshot.name}."
+        return f"A chosen passage is not in the snapshot {snapshot.name}."
     return None
 
 

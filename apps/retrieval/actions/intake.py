@@ -60,7 +60,7 @@ def push_run(
     options = {**said, "form": "trec" if rows is None else "rows"}
     with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
         kept = _keep(project, snapshot, stored, options, actor, at)
-        return _enqueue(kept, TAKE_FILE, "Take in a pushed run", {"skip_unknown": skip_unknown}, actor, at)
+        return _enqueue(kept, TAKE_FILE, "Import a pushed run", {"skip_unknown": skip_unknown}, actor, at)
 
 
 @transaction.atomic
@@ -69,15 +69,15 @@ def confirm_upload(*, upload_id: int, skip_unknown: bool, actor: User, at: datet
     kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
     job = selectors.job_of_upload(kept)
     if kept.state != UploadState.STORED or job is None:
-        raise RunRefused("This file does not wait to be taken in.", code="upload_closed")
+        raise RunRefused("This file is not waiting to be imported.", code="upload_closed")
     if job.kind == TAKE_FILE and not job.is_ended:
         return job
     if job.state != JobState.DONE:
-        raise RunRefused("This file has not been read to its end.", code="upload_unread")
+        raise RunRefused("This file has not been read completely yet.", code="upload_unread")
     found = job.result or {}
     if found["is_spoilt"] or (found["errors_total"] and not skip_unknown):
-        raise RunRefused("This file has mistakes. Mend them, or say that unknown ids are left out.", code="run_faulty")
-    return _enqueue(kept, TAKE_FILE, f"Take in {kept.filename}", {"skip_unknown": skip_unknown}, actor, at)
+        raise RunRefused("This file has mistakes. Fix them, or choose to leave out unknown ids.", code="run_faulty")
+    return _enqueue(kept, TAKE_FILE, f"Import {kept.filename}", {"skip_unknown": skip_unknown}, actor, at)
 
 
 @transaction.atomic
@@ -86,7 +86,7 @@ def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
     kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
     job = selectors.job_of_upload(kept)
     if job is not None and not job.is_ended:
-        raise RunRefused("A job is at this file. Wait for it, or cancel it first.", code="upload_busy")
+        raise RunRefused("A job is working on this file. Wait for it, or cancel it first.", code="upload_busy")
     return discard_upload(upload_id=kept.pk, actor=actor, at=at)
 
 

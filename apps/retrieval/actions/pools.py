@@ -79,11 +79,11 @@ def _check_request(project: Project, name: str, depth: int, query_ids: Sequence[
     if not name:
         raise PoolRefused("A pool needs a name.", code="name_missing")
     if Pool.objects.filter(project=project, name=name).exists():
-        raise PoolRefused(f"There is already a pool called {name}.", code="name_taken")
+        raise PoolRefused(f"There is already a pool called {name}. Choose another name.", code="name_taken")
     if reason := rules.depth_refusal(depth):
         raise PoolRefused(reason, code="bad_depth")
     if not query_ids:
-        raise PoolRefused("No query was chosen, so there is nothing to pool.", code="no_queries")
+        raise PoolRefused("No query was chosen, so there is nothing to judge.", code="no_queries")
 
 
 @transaction.atomic
@@ -107,7 +107,7 @@ def grow_pool(
     depth = depth or pool.depth
     reason = rules.grow_refusal(pool) or rules.depth_refusal(depth)
     if reason is None and depth < pool.depth:
-        reason = f"This pool is {pool.depth} deep; a pool never loses pairs, so it cannot become shallower."
+        reason = f"The depth of this pool is {pool.depth}. A pool never loses pairs, so it cannot be smaller."
     if reason:
         raise PoolRefused(reason, code="pool_cannot_grow")
     is_deeper, pool.depth = depth > pool.depth, depth
@@ -117,7 +117,7 @@ def grow_pool(
     is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != had
     plan = _grown(plan_of(pool.plan), more)
     if not is_wider and not is_deeper and plan == plan_of(pool.plan):
-        raise PoolRefused("The pool already draws from these runs at this depth.", code="nothing_to_add")
+        raise PoolRefused("The pool already includes these runs at this depth.", code="nothing_to_add")
     changes = {"depth": depth, "plan": _settle_plan(pool, plan, pool.pool_queries.count())}
     pool = workflow.move_pool(pool.pk, Step.GROW, actor=actor, at=at, **changes)
     return _enqueue_pool(pool, pending, actor, at)
@@ -138,10 +138,10 @@ def request_missing(*, project: Project, pool_id: int, actor: User, at: datetime
 def _grown(plan: PoolPlan, more: PoolPlan) -> PoolPlan:
     """The plan with the counts of `more` on top. Raises PoolRefused where they do not go together."""
     if more.pairs and not plan.has_budget:
-        said = "This pool has no budget: it takes the top of every run. Make it deeper instead."
+        said = "This pool has no budget: it takes the top of every run. Increase its depth instead."
         raise PoolRefused(said, code="plan")
     if more.edge and plan.random and not plan.edge:
-        said = "Random blocks were already drawn from everywhere beside this pool; its edge cannot be told apart now."
+        said = "Random passages were already sampled from all outside this pool, so none can come from just below it."
         raise PoolRefused(said, code="plan")
     totals = {name: getattr(plan, name) + getattr(more, name) for name in ("pairs", "random", "edge", "easy")}
     return replace(plan, **totals)
@@ -184,7 +184,7 @@ def _draw_from(
             pending += [served, *draw_on(served, query_ids, actor, at)]
         runs.append(served)
     if not runs and not grown:
-        raise PoolRefused("Choose at least one system or run to pool from.", code="no_runs")
+        raise PoolRefused("Choose at least one system or run.", code="no_runs")
     had = set(pool.pool_runs.values_list("run_id", flat=True))
     new = {run.pk for run in runs} - had
     PoolRun.objects.bulk_create([PoolRun(pool=pool, run_id=pk) for pk in sorted(new)])

@@ -37,7 +37,7 @@ def create_remote_system(
     secret = engine.auth.secret
     if secret and not Secret.objects.filter(project=project, name=secret).exists():
         raise SystemRefused(
-            f"The project has no secret called {secret}. Keep it in the settings first.", code="no_secret"
+            f"The project has no secret called {secret}. Add it in the settings first.", code="no_secret"
         )
     identity = engine.identity()
     given = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
@@ -47,7 +47,7 @@ def create_remote_system(
 
 def _engine(kind: str, parameters: Mapping[str, Any]) -> RemoteEngine:
     if kind not in REMOTE:
-        raise SystemRefused(f"{kind!r} is no system elsewhere; choose one of {', '.join(REMOTE)}.", code="bad_kind")
+        raise SystemRefused(f"{kind!r} is not an external system; choose one of {', '.join(REMOTE)}.", code="bad_kind")
     return make_remote(kind, parameters)
 
 
@@ -56,7 +56,7 @@ def change_pace(*, system: System, pace: Mapping[str, Any], actor: User, at: dat
     """Ask a system harder or more gently from its next run on. It stays the same system."""
     row = System.objects.select_for_update().get(pk=system.pk)
     if row.kind not in ASKED:
-        raise SystemRefused(f"Karat runs {row.name} itself; it has no pace.", code="no_pace")
+        raise SystemRefused(f"Karat runs {row.name} itself; it has no request limits.", code="no_pace")
     before = row.config.get("pace", {})
     try:
         settled = Pace.of({**before, **pace}).values()

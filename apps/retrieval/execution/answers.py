@@ -105,7 +105,7 @@ def work_through(
             answer_slice(ctx, run, slices[last], answer)
             waiting = waiting_of(run, waiting)
             if slices[last] in waiting:
-                raise RuntimeError(f"The queries from {slices[last][0]} on were answered, yet have no ranking.")
+                raise RuntimeError(f"The queries from {slices[last][0]} on have results, but no ranking.")
             tell(waiting)
 
 

@@ -121,7 +121,7 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
     systems = list(selectors.indexed_in(snapshot.corpus.project))
     for done, system in enumerate(systems):
-        ctx.progress(done, len(systems) + 1, f"{system.name} reads the blocks")
+        ctx.progress(done, len(systems) + 1, f"{system.name} reads the passages")
         open_system(system, snapshot)
     ctx.progress(len(systems), len(systems) + 1, "looking for near-duplicates")
     open_signatures(snapshot)
@@ -135,7 +135,7 @@ def read_file(ctx: JobContext) -> dict[str, Any]:
     return intake.facts_of_upload(kept, draft_of_upload(kept, partial(_tell_rows, ctx)))
 
 
-@job_kind(TAKE_FILE, title="Take in a run file")
+@job_kind(TAKE_FILE, title="Import a run file")
 def take_file(ctx: JobContext) -> dict[str, Any]:
     """Take in the run file `upload_id`, whole or not at all.
 

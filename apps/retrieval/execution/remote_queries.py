@@ -96,14 +96,14 @@ def _ask_missing(
         failed += answers.failed
         if answers.stopped:
             raise JobFailed(
-                f"{run.system.name} was not asked further, {failed[-1].query_id} being the last to fail: "
-                f"{answers.stopped} {kept:,} of {len(missing):,} queries were answered, and that is kept. Mend the "
-                "cause, then retry: the job asks for the rest."
+                f"{run.system.name} was stopped after {failed[-1].query_id} failed: "
+                f"{answers.stopped} {kept:,} of {len(missing):,} queries were answered and are kept. Fix the "
+                "cause, then retry: the job requests the rest."
             )
     if failed:
         raise JobFailed(
             f"{len(failed):,} of {len(missing):,} queries have no answer, {failed[0].query_id} first: "
-            f"{failed[0].sentence} What was answered is kept. Retry, and the job asks for the rest."
+            f"{failed[0].sentence} What was answered is kept. Retry: the job requests the rest."
         )
 
 

@@ -11,7 +11,7 @@ class SnapshotField(forms.ModelChoiceField):
     """Snapshots with their corpus and their size."""
 
     def label_from_instance(self, snapshot: Snapshot) -> str:
-        return f"{snapshot.corpus.name}: {snapshot.name}, {snapshot.block_count:,} blocks"
+        return f"{snapshot.corpus.name}: {snapshot.name}, {snapshot.block_count:,} passages"
 
 
 class RunsField(forms.ModelMultipleChoiceField):

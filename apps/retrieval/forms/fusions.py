@@ -16,19 +16,19 @@ class SystemsField(forms.ModelMultipleChoiceField):
 
 
 class FusionForm(KaratForm):
-    name = forms.CharField(max_length=120, help_text="As it stands in tables, such as “BM25 and LSA, fused”.")
+    name = forms.CharField(max_length=120, help_text="Shown in tables, such as “BM25 and LSA, fused”.")
     systems = SystemsField(
         System.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Two or more. Those that have not answered the queries yet are run first.",
+        help_text="Two or more. Those without results for the queries are run first.",
     )
     k = forms.FloatField(
-        label="k, how soon a rank stops counting",
+        label="k, how fast lower ranks lose weight",
         initial=f"{DEFAULT_K:g}",
         min_value=0.0,
         max_value=LARGEST_K,
         widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
-        help_text="A block is worth 1 / (k + rank) in each ranking.",
+        help_text="A passage gets 1 / (k + rank) from each ranking.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules, selectors
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import PoolMethod
+from apps.retrieval.enums import ADAPTIVE, PoolMethod
 from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
@@ -19,9 +19,11 @@ from apps.retrieval.models import Pool, Run, System
 class DrawnForm(KaratForm):
     """How many blocks are sampled besides what runs found."""
 
-    random = count_field("Random blocks", "For each query, from outside the pool: they tell what it misses.")
-    edge = count_field("Random at the edge", "For each query, from what runs found below the pool.")
-    easy = count_field("Easy negatives", "For each query, from far down; not relevant until judged.")
+    random = count_field(
+        "Random passages", "Per query, from outside the pool. They let you estimate what the pool misses."
+    )
+    edge = count_field("Random from just below", "Per query, from results ranked below the pool.")
+    easy = count_field("Easy negatives", "Per query, from far down the rankings; counted as not relevant until judged.")
 
     @property
     def drawn_fields(self) -> list[forms.BoundField]:
@@ -42,20 +44,23 @@ class PoolForm(DrawnForm, QueryChoiceForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    depth = depth_field(20, "How far into each ranking people judge; of a budget, how far it may look.")
+    depth = depth_field(20, "How many top results of each run people judge. With a budget: how many it chooses from.")
     method = forms.ChoiceField(
-        label="Pairs that runs found",
-        choices=[(value, label.capitalize()) for value, label in PoolMethod.choices],
+        label="Method",
+        choices=[
+            *((one.value, one.label.capitalize()) for one in PoolMethod if one not in ADAPTIVE),
+            ("Advanced", [(one.value, one.label.capitalize()) for one in ADAPTIVE]),
+        ],
         required=False,
-        help_text="A budget by fused rank is spent at once. Move to front and bandit follow the grades: start with a"
+        help_text="A budget limits the number of pairs. Adaptive methods choose by the grades so far: start with a"
         " part of the budget, have it judged, then grow the pool.",
     )
-    pairs = count_field("Budget", "How many pairs runs may bring in.", rules.LARGEST_BUDGET)
+    pairs = count_field("Budget", "How many pairs to choose from the runs.", rules.LARGEST_BUDGET)
     each = forms.ChoiceField(
-        label="Counted",
-        choices=[("query", "for each query"), ("all", "in all queries together")],
+        label="Applies to",
+        choices=[("query", "each query"), ("all", "all queries together")],
         required=False,
-        help_text="In all: queries compete, and those with relevant blocks get more.",
+        help_text="All together: queries with more relevant passages get more pairs.",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -63,13 +68,13 @@ class PoolForm(DrawnForm, QueryChoiceForm):
         required=False,
         initial=0,
         widget=number_input(),
-        help_text="The same seed chooses the same blocks.",
+        help_text="The same seed gives the same sample.",
     )
     same_once = forms.BooleanField(
-        label="Judge texts that are the same once",
+        label="Judge duplicate texts only once",
         required=False,
-        help_text="Of a query’s blocks that say the same, the one that runs rank best is judged. Its grade goes to the"
-        " others only when a lead carries it over.",
+        help_text="Of passages with the same or nearly the same text, people judge the one ranked best. A lead can carry"
+        " its grade over to the others.",
     )
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot | None, **kwargs: Any) -> None:
@@ -82,7 +87,7 @@ class PoolForm(DrawnForm, QueryChoiceForm):
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}
         if values.get("method") not in {None, "", PoolMethod.DEPTH} and not values.get("pairs"):
-            self.add_error("pairs", "Say how many pairs the budget is.")
+            self.add_error("pairs", "Enter the budget: how many pairs.")
         return values
 
     @property
@@ -101,7 +106,7 @@ class GrowForm(DrawnForm):
 
     systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     runs = RunsField(Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
-    depth = depth_field(20, "Never less than it is: a pool loses no pairs.")
+    depth = depth_field(20, "It can only grow: a pool never loses pairs.")
     pairs = count_field("Pairs to add", "", rules.LARGEST_BUDGET)
 
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
@@ -115,7 +120,7 @@ class GrowForm(DrawnForm):
         if not plan.has_budget:
             del fields["pairs"]
         else:
-            fields["pairs"].help_text = "For each query." if plan.each else "In all queries together."
+            fields["pairs"].help_text = "Per query." if plan.each else "In all queries together."
         if plan.random and not plan.edge:
             del fields["edge"]
 

@@ -18,22 +18,22 @@ from apps.retrieval.forms.fields import SnapshotField
 from apps.retrieval.selectors import queries_in
 
 AUTH_WORDS = {
-    "none": "not at all",
+    "none": "does not sign in",
     "bearer": "Bearer token",
-    "api_key": "ApiKey, as Elasticsearch has it",
+    "api_key": "ApiKey, as in Elasticsearch",
     "basic": "user name and password",
-    "header": "a header of its own",
+    "header": "a custom header",
 }
-QUERY_WORDS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a body of your own"}
+QUERY_WORDS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a custom body"}
 PACE_WORDS = {
-    "at_once": ("At once", "Requests under way at the same time."),
-    "per_second": ("A second", "Most requests a second; 0 is no limit."),
-    "tries": ("Tries", "How often a query is asked when the server stumbles: no connection, 429, 500, 502 to 504."),
-    "first_wait": ("First wait", "Seconds before the second try; each further wait is twice as long."),
-    "connect": ("To connect", "Seconds."),
-    "read": ("Silence", "Most seconds without a byte."),
-    "whole": ("Whole answer", "Most seconds for one answer."),
-    "stop_after": ("Stop after", "So many queries without an answer in a row end the run."),
+    "at_once": ("Parallel requests", "Most requests at the same time."),
+    "per_second": ("Requests per second", "Most requests per second; 0 means no limit."),
+    "tries": ("Tries", "Attempts per query when the server fails: no connection, 429, 500, 502 to 504."),
+    "first_wait": ("First pause", "Seconds before the second try; each further pause is twice as long."),
+    "connect": ("Connect within", "Seconds."),
+    "read": ("Silence", "Most seconds without any data."),
+    "whole": ("Answer within", "Most seconds for one answer."),
+    "stop_after": ("Stop after", "The run ends after this many failed queries in a row."),
 }
 HTTP_BODY = '{"query": {{query}}, "limit": {{k}}}'
 
@@ -77,13 +77,13 @@ class RemoteForm(PaceForm):
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
-    name = forms.CharField(max_length=120, help_text="As it stands in tables, such as “Search, staging”.")
+    name = forms.CharField(max_length=120, help_text="Shown in tables, such as “Search, staging”.")
     url = forms.CharField(label="Address", max_length=2_000, widget=forms.TextInput(attrs={"inputmode": "url"}))
-    ids = forms.CharField(label="Ids at", max_length=300)
+    ids = forms.CharField(label="Path to the ids", max_length=300)
     version = forms.CharField(
         max_length=200,
         required=False,
-        help_text="What is deployed there, such as a commit. Another version is another system.",
+        help_text="The deployed version, such as a commit. For a new version, create a new system.",
     )
     auth_kind = forms.ChoiceField(
         label="Signs in with", choices=[(kind, AUTH_WORDS[kind]) for kind in AUTHS], initial="none"
@@ -91,8 +91,8 @@ class RemoteForm(PaceForm):
     auth_secret = forms.ChoiceField(label="Secret", required=False)
     auth_user = forms.CharField(label="User name", max_length=200, required=False)
     auth_header = forms.CharField(label="Header", max_length=80, required=False, help_text="Such as X-Api-Key.")
-    question = forms.CharField(label="Question", max_length=1_000, required=False)
-    snapshot = SnapshotField(Snapshot.objects.none(), required=False, empty_label=None, label="Ids are those of")
+    question = forms.CharField(label="Test query", max_length=1_000, required=False)
+    snapshot = SnapshotField(Snapshot.objects.none(), required=False, empty_label=None, label="Snapshot")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -100,7 +100,7 @@ class RemoteForm(PaceForm):
         fields["snapshot"].queryset = snapshots = snapshots_in(project)
         fields["snapshot"].required = snapshots.exists()
         names = [(secret.name, secret.name) for secret in secrets_in(project)]
-        fields["auth_secret"].choices = [("", "none chosen"), *names]
+        fields["auth_secret"].choices = [("", "none"), *names]
         first = queries_in(project).values_list("text", flat=True).first()
         fields["question"].initial = first or ""
 
@@ -132,32 +132,32 @@ class HttpForm(RemoteForm):
         required=False,
         max_length=20_000,
         initial=HTTP_BODY,
-        help_text="JSON with {{query}}, {{k}} and {{query_id}} where their values go. Empty for GET.",
+        help_text="JSON with {{query}}, {{k}} and {{query_id}} in place of their values. Leave empty for GET.",
     )
-    headers = _words(2, required=False, max_length=20_000, help_text="One a line, as Name: value. No secrets.")
+    headers = _words(2, required=False, max_length=20_000, help_text="One per line, as Name: value. No secrets.")
     scores = forms.CharField(
-        label="Scores at",
+        label="Path to the scores",
         max_length=300,
         required=False,
-        help_text="Such as hits[*].score. Empty: the order of the answer counts.",
+        help_text="Such as hits[*].score. If empty, the order of the answer counts.",
     )
-    lower_is_better = forms.BooleanField(label="Smaller is better", required=False)
-    strip = forms.CharField(label="Ids lose", max_length=200, required=False, strip=False)
-    prepend = forms.CharField(label="Ids gain", max_length=200, required=False, strip=False)
+    lower_is_better = forms.BooleanField(label="Lower scores are better", required=False)
+    strip = forms.CharField(label="Prefix to remove from ids", max_length=200, required=False, strip=False)
+    prepend = forms.CharField(label="Prefix to add to ids", max_length=200, required=False, strip=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
         self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
-        self.fields["strip"].help_text = "What every id begins with there and not here, such as doc:."
-        self.fields["prepend"].help_text = "What every id begins with here and not there."
+        self.fields["strip"].help_text = "If ids there begin with something that ours lack, such as doc:."
+        self.fields["prepend"].help_text = "If our ids begin with something that ids there lack."
 
     def clean_headers(self) -> dict[str, str]:
         headers = {}
         for line in self.cleaned_data["headers"].splitlines():
             name, colon, value = line.partition(":")
             if line.strip() and not colon:
-                raise forms.ValidationError(f"“{line[:60]}” is no header. Write Name: value.")
+                raise forms.ValidationError(f"“{line[:60]}” is not a header. Write Name: value.")
             if line.strip():
                 headers[name.strip()] = value.strip()
         return headers
@@ -169,15 +169,19 @@ class OpenSearchForm(RemoteForm):
     PARAMETERS = ("url", "index", "query", "body", "ids", "version")
 
     index = forms.CharField(max_length=255, help_text="Its name, or an alias.")
-    query = forms.ChoiceField(label="Asks by", choices=[(query, QUERY_WORDS[query]) for query in QUERIES])
+    query = forms.ChoiceField(label="Query type", choices=[(query, QUERY_WORDS[query]) for query in QUERIES])
     search_fields = forms.CharField(
-        label="Fields", max_length=1_000, required=False, initial="text", help_text="Divided by commas; title^2 weighs."
+        label="Fields",
+        max_length=1_000,
+        required=False,
+        initial="text",
+        help_text="Separated by commas; title^2 counts title twice.",
     )
     body = _words(
         4,
         required=False,
         max_length=20_000,
-        help_text="For a body of your own: JSON with {{query}} and {{k}} where their values go.",
+        help_text="Only for a custom body: JSON with {{query}} and {{k}} in place of their values.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

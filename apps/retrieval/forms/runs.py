@@ -16,11 +16,11 @@ class RunForm(QueryChoiceForm):
     """A run that Karat is to make."""
 
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
-    depth = depth_field(1_000, "Most results kept for a query.")
+    depth = depth_field(1_000, "How many results to keep per query.")
     tag = forms.CharField(
-        max_length=110, required=False, help_text="One word. Made of system and snapshot when left open."
+        max_length=110, required=False, help_text="One word. If empty, made from system and snapshot."
     )
-    note = note_field("What is tried here, for the ledger of runs.")
+    note = note_field("What changed, for the ledger of runs.")
     commit = commit_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -32,14 +32,14 @@ class UploadForm(KaratForm):
     """A run made elsewhere, as a file in TREC's six columns."""
 
     file = forms.FileField(
-        label="Run file", help_text="Six columns: query, Q0, block, rank, score, tag. Plain or gzip."
+        label="Run file", help_text="TREC format, six columns: query id, Q0, block id, rank, score, tag. Plain or gzip."
     )
     snapshot = SnapshotField(
-        Snapshot.objects.none(), empty_label=None, help_text="The texts the system retrieved from."
+        Snapshot.objects.none(), empty_label=None, help_text="The snapshot that the system searched."
     )
-    system = forms.CharField(max_length=120, required=False, help_text="The file's tag when left open.")
-    tag = forms.CharField(max_length=110, required=False, help_text="The file's tag when left open.")
-    note = note_field("What was tried, for the ledger of runs.")
+    system = forms.CharField(max_length=120, required=False, help_text="If empty, the tag in the file.")
+    tag = forms.CharField(max_length=110, required=False, help_text="If empty, the tag in the file.")
+    note = note_field("What changed, for the ledger of runs.")
     commit = commit_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -50,5 +50,5 @@ class UploadForm(KaratForm):
 class LedgerForm(KaratForm):
     """What stands beside a run in the ledger, changed after it was made."""
 
-    note = note_field("What was tried.")
+    note = note_field("What changed.")
     commit = commit_field()

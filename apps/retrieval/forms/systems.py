@@ -19,14 +19,14 @@ WORDS = {
     "none": "none",
     "s": "English plurals",
     "mean": "the mean of all",
-    "cls": "that of the first token",
+    "cls": "the first token",
 }
 
 
 class SystemForm(KaratForm):
     """A system of one kind, with that kind's parameters as fields named `p_<parameter>`."""
 
-    name = forms.CharField(max_length=120, help_text="As it stands in tables, such as “BM25, long blocks”.")
+    name = forms.CharField(max_length=120, help_text="Shown in tables, such as “BM25, long passages”.")
     words = forms.ChoiceField(label="Reads", choices=BlockText.choices)
 
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
@@ -77,5 +77,5 @@ def _text_field(parameter: Parameter) -> forms.Field:
         strip=False,
         max_length=parameter.longest,
         widget=forms.TextInput(attrs={"class": "input"}),
-        help_text="To the letter, blanks too, such as “query: ”.",
+        help_text="Exactly as written, including spaces, such as “query: ”.",
     )

@@ -54,8 +54,8 @@ def sizes_chart(sizes: Sequence[int]) -> SafeString:
         if bar.queries:
             parts.append(charts.text(middle, BASE - tall - 5, f"{bar.queries:,}", anchor="middle", class_="strong"))
         parts.append(charts.text(middle, BASE + 17, bar.words, anchor="middle"))
-    parts.append(charts.text((LEFT + RIGHT) / 2, BASE + 36, "pairs a query", anchor="middle", class_="word"))
+    parts.append(charts.text((LEFT + RIGHT) / 2, BASE + 36, "pairs per query", anchor="middle", class_="word"))
     parts.append(charts.text(0, TOP - 4, "queries", class_="word"))
-    sampled = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
+    drawn = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
     rows = [(bar.words, f"{bar.queries:,}") for bar in bars]
-    return mark_safe(sampled + charts.figures(("Pairs a query", "Queries"), rows))
+    return mark_safe(drawn + charts.figures(("Pairs per query", "Queries"), rows))

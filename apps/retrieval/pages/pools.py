@@ -204,8 +204,10 @@ def _how(pool: Pool) -> str:
     plan = plan_of(pool.plan)
     if not plan.has_budget:
         return f"The top {pool.depth:,}"
-    each = "for each query" if plan.each else "in all"
-    way = {"rrf": "by fused rank", "move_to_front": "move to front", "bandit": "by a bandit"}[plan.method]
+    each = "per query" if plan.each else "in total"
+    way = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}[
+        plan.method
+    ]
     pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
     return f"A budget of {pairs} {each}, {way}, from the top {pool.depth:,}"
 

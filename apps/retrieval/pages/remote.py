@@ -62,7 +62,7 @@ def _made(form: RemoteForm, kind: str, request: MemberRequest, project: Project)
 
 def _trial(form: RemoteForm, kind: str, project: Project) -> Trial | None:
     values = form.cleaned_data
-    for name, words in (("question", "Write a question to try."), ("snapshot", "Freeze a snapshot first.")):
+    for name, words in (("question", "Enter a query to try."), ("snapshot", "Freeze a snapshot first.")):
         if not values[name]:
             form.add_error(name, words)
             return None
@@ -79,11 +79,11 @@ def pace(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """How hard a system elsewhere is asked, from its next run on."""
     system = selectors.system_in(project, pk)
     if system.kind not in ASKED:
-        raise Refusal(f"Karat runs {system.name} itself; it has no pace.", code="no_pace")
+        raise Refusal(f"Karat runs {system.name} itself; it has no request limits.", code="no_pace")
     form = PaceForm(request.POST or None, initial=system.config["pace"])
     if request.method == "POST" and form.is_valid():
         actions.change_pace(system=system, pace=form.pace, actor=request.user, at=timezone.now())
-        messages.success(request, f"{system.name} is asked like that from its next run on.")
+        messages.success(request, f"{system.name} uses these limits from its next run on.")
         return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     context = {**SECTION, "form": form, "system": system}
     return render(request, "retrieval/pace.html", context, status=400 if form.errors else 200)

@@ -35,7 +35,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     is_lead = request.member.is_lead
     if request.method == "POST":
         if not is_lead:
-            raise Forbidden("The ledger is kept by leads.", code="leads_only")
+            raise Forbidden("Only leads can change the ledger.", code="leads_only")
         form = LedgerForm(request.POST)
         if form.is_valid():
             actions.annotate_run(run=shown, **form.cleaned_data, actor=request.user, at=timezone.now())
@@ -123,7 +123,7 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     draft = _draft(project, kept)
     imported = intake.import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=request.user, at=at)
     if not imported.is_new:
-        messages.info(request, "Nothing changed: exactly this run is here already.")
+        messages.info(request, "Nothing changed: this run is already here.")
     return redirect("retrieval:run", slug=project.slug, pk=imported.run.pk)
 
 
@@ -155,5 +155,5 @@ def _facts(project: Project, kept: Upload, job: Job | None) -> dict[str, Any]:
 
 def _draft(project: Project, kept: Upload) -> RunDraft:
     if kept.purpose != actions.PURPOSE or kept.state == UploadState.DISCARDED:
-        raise Refusal("This file is not a run that waits to be taken in.", code="upload_closed")
+        raise Refusal("This file is not a run waiting to be imported.", code="upload_closed")
     return draft_of_upload(kept)

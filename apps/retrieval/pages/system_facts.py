@@ -15,13 +15,13 @@ LABELS = {
     "url": "address",
     "index": "index",
     "method": "method",
-    "query": "asks by",
+    "query": "query type",
     "fields": "fields",
     "body": "body",
-    "ids": "ids at",
-    "scores": "scores at",
-    "strip": "ids lose",
-    "prepend": "ids gain",
+    "ids": "path to the ids",
+    "scores": "path to the scores",
+    "strip": "prefix removed from ids",
+    "prepend": "prefix added to ids",
     "version": "version",
 }
 
@@ -35,7 +35,7 @@ def remote_facts(system: System) -> list[tuple[str, str]]:
     if values.get("lower_is_better"):
         facts.append(("better is", "a smaller score; it is kept negated"))
     facts += [("header", f"{name}: {value}") for name, value in values.get("headers", {}).items()]
-    return [*facts, ("signs in", _auth(values["auth"])), ("is asked", _pace(system.config["pace"]))]
+    return [*facts, ("signs in", _auth(values["auth"])), ("limits", _pace(system.config["pace"]))]
 
 
 def _worded(value: Any) -> str:

@@ -108,7 +108,7 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.info(request, f"{run.tag} waits for a worker.")
+            messages.info(request, f"{run.tag} is queued.")
             return redirect("retrieval:run", slug=project.slug, pk=run.pk)
     context = {
         **SECTION,
@@ -126,7 +126,7 @@ def _run_form(request: MemberRequest, project: Project, system: System) -> RunFo
     """The form that runs the system; None for people who may not, and for systems Karat cannot run."""
     is_lead = request.member.is_lead
     if request.method == "POST" and not is_lead:
-        raise Forbidden("A system is run by a lead.", code="leads_only")
+        raise Forbidden("Only a lead can run a system.", code="leads_only")
     if not is_lead or system.kind == SystemKind.UPLOADED:
         return None
     return RunForm(request.POST or None, project=project)

@@ -181,7 +181,7 @@ def test_other_files_than_those_it_was_made_with_are_refused(tmp_path, monkeypat
     engine = engine_in(folder)
     make_model(folder, seed=1)
 
-    with pytest.raises(NotReady, match=r"not those that the system was made with .* make a new system"):
+    with pytest.raises(NotReady, match=r"not those that the system was created with .* create a new system"):
         engine.search(np.zeros((1, 6), dtype=np.float32), ["ship"], 1)
 
 

@@ -44,7 +44,9 @@ class Encoder:
         self._name = name
         self._inputs = {given.name: _TYPES.get(given.type) for given in session.get_inputs()}
         if strange := [key for key, type_ in self._inputs.items() if key not in _INPUTS or type_ is None]:
-            raise NotReady(f"The model {name} asks for {strange[0]}, which Karat cannot give. Choose another model.")
+            raise NotReady(
+                f"The model {name} needs the input {strange[0]}, which Karat cannot provide. Choose another model."
+            )
         outputs = [given.name for given in session.get_outputs()]
         self._output = next((output for output in _TOKEN_VECTORS if output in outputs), outputs[0])
         self.size = self._hidden([[0]], [[0]]).shape[2]
@@ -105,12 +107,12 @@ def encoder_of(folder: Path, sha256: str, pooling: str, max_tokens: int) -> Enco
     except OSError as error:
         raise NotReady(
             f"The model {folder.name} cannot be read: {error.strerror}. Put its folder back,"
-            " or make a system with another model."
+            " or create a system with another model."
         ) from error
     if found != sha256:
         raise NotReady(
-            f"The files of the model {folder.name} are not those that the system was made with (digest {found[:12]},"
-            f" not {sha256[:12]}). Put the old files back, or make a new system with the new ones."
+            f"The files of the model {folder.name} are not those that the system was created with (digest {found[:12]},"
+            f" not {sha256[:12]}). Put the old files back, or create a new system with the new ones."
         )
     return _loaded(folder, pooling, max_tokens)
 

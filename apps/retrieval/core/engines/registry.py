@@ -96,7 +96,7 @@ def _dense(values: Parameters, models: Path) -> Engine:
 
 def _choose_model(models: Path) -> str:
     names = ", ".join(folders.model_names(models))
-    return f"Choose one of {names}." if names else "Ask the operator to put one into the folder of models."
+    return f"Choose one of {names}." if names else "Ask the operator to add one to the models folder."
 
 
 ENGINES: dict[str, Entry] = {
@@ -104,7 +104,7 @@ ENGINES: dict[str, Entry] = {
         "BM25",
         (
             Parameter("k1", 0.9, "k1, how soon a repeated word stops counting", 0.0, 10.0),
-            Parameter("b", 0.4, "b, how much long blocks are held back", 0.0, 1.0),
+            Parameter("b", 0.4, "b, how much long passages are penalised", 0.0, 1.0),
             *_ANALYSIS,
         ),
         _bm25,
@@ -126,9 +126,9 @@ ENGINES: dict[str, Entry] = {
             Parameter("model", "", "Model", longest=200, is_model=True),
             Parameter("sha256", "", "Digest of its files", longest=64, is_asked=False),
             Parameter("pooling", "mean", "Vector of a text, from those of its tokens", choices=POOLING),
-            Parameter("query_prefix", "", "Put before every query", longest=200),
-            Parameter("passage_prefix", "", "Put before every block", longest=200),
-            Parameter("max_tokens", 256, "Tokens read, the rest of a text is cut off", 8, 8_192, is_whole=True),
+            Parameter("query_prefix", "", "Text added before every query", longest=200),
+            Parameter("passage_prefix", "", "Text added before every passage", longest=200),
+            Parameter("max_tokens", 256, "Tokens read; the rest of a text is ignored", 8, 8_192, is_whole=True),
         ),
         _dense,
     ),

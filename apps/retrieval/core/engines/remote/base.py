@@ -125,7 +125,7 @@ class Auth:
         """Raises BadParameters."""
         auth = cls(**{key: str(values[key]).strip() for key in ("kind", "secret", "user", "header") if key in values})
         if auth.kind not in AUTHS:
-            raise BadParameters(f"{auth.kind!r} is no way to sign in; choose one of {', '.join(AUTHS)}.")
+            raise BadParameters(f"{auth.kind!r} is not a way to sign in; choose one of {', '.join(AUTHS)}.")
         if auth.kind == "none":
             return cls()
         if not auth.secret:
@@ -163,7 +163,7 @@ def checked_headers(values: Mapping[str, Any]) -> dict[str, str]:
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not _VALUE.fullmatch(value):
             raise BadParameters(f"The header “{name[:80]}” holds a character that no header may hold.")
         if _is_kept(name):
-            raise BadParameters(f"{name} is not set by hand. What signs you in belongs in a secret of the project.")
+            raise BadParameters(f"{name} is not set by hand. Use a secret of the project to sign in.")
     return {name: str(values[name]) for name in sorted(values)}
 
 
@@ -205,10 +205,10 @@ def checked_score(value: Any, number: int) -> float:
 
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 FINAL = {
-    401: "It does not accept the secret (401). Look at how it wants to be signed in to, or replace the secret.",
-    403: "It does not allow this to the secret it was given (403).",
-    404: "There is nothing at this address (404). Look at the path for a slip.",
-    405: "It does not answer this method at this address (405).",
+    401: "The server does not accept the secret (401). Check how it expects you to sign in, or replace the secret.",
+    403: "The server does not allow this with the given secret (403).",
+    404: "There is nothing at this address (404). Check the path.",
+    405: "The server does not support this method at this address (405).",
 }
 
 
@@ -221,7 +221,7 @@ def check_status(reply: Reply, told: str = "") -> None:
         sentence = f"The server answered {reply.status}{reason}."
         raise RemoteError(sentence, is_passing=True, wait=asked_wait(reply.headers))
     if reply.status in FINAL:
-        raise RemoteError(f"{FINAL[reply.status]}{f' It says {told}.' if told else ''}", is_final=True)
+        raise RemoteError(f"{FINAL[reply.status]}{f'Its message: {told}.' if told else ''}", is_final=True)
     raise RemoteError(f"The server refused the request ({reply.status}{reason}).")
 
 

@@ -55,18 +55,18 @@ class HttpJson:
     def __post_init__(self) -> None:
         """Raises BadParameters."""
         if self.method not in METHODS:
-            raise BadParameters(f"{self.method!r} is not a method to ask with; choose one of {', '.join(METHODS)}.")
+            raise BadParameters(f"{self.method!r} is not a supported method; choose one of {', '.join(METHODS)}.")
         if self.method == "GET" and self.body.strip():
             raise BadParameters("A GET request carries no body. Put {{query}} into the address, or use POST.")
         _, rest = templates.split_address(self.url)
         template = templates.parse_body(self.body) if self.body.strip() else None
         if "query" not in templates.places_in(rest) | templates.places_in(template):
-            raise BadParameters("{{query}} stands nowhere, so every query would get the same answer.")
+            raise BadParameters("{{query}} is missing, so every query would get the same answer.")
         for label, path in (("ids", self.ids), ("scores", self.scores)):
             if (path or label == "ids") and paths.Every.ITEM not in paths.parse_path(path):
                 raise BadParameters(f"The path to the {label} needs [*], for every item of the list.")
         if max(len(self.strip), len(self.prepend)) > LONGEST_AFFIX:
-            raise BadParameters(f"What ids lose or gain is at most {LONGEST_AFFIX} characters long.")
+            raise BadParameters(f"A prefix of ids is at most {LONGEST_AFFIX} characters long.")
         checked_headers(self.headers)
 
     @property

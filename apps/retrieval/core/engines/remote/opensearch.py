@@ -52,12 +52,12 @@ class OpenSearch:
     def __post_init__(self) -> None:
         """Raises BadParameters."""
         if "?" in self.url or "{" in self.url:
-            raise BadParameters("The address is that of the cluster, such as https://search.example.org:9200.")
+            raise BadParameters("Give the address of the cluster, such as https://search.example.org:9200.")
         templates.split_address(self.url)
         if not _INDEX.fullmatch(self.index) or self.index in {".", ".."}:
-            raise BadParameters(f"“{self.index[:80]}” is no name of an index or alias.")
+            raise BadParameters(f"“{self.index[:80]}” is not a valid name of an index or alias.")
         if self.query not in QUERIES:
-            raise BadParameters(f"{self.query!r} is no query; choose one of {', '.join(QUERIES)}.")
+            raise BadParameters(f"{self.query!r} is not a query type; choose one of {', '.join(QUERIES)}.")
         if self.query == "body":
             self._check_body()
         elif not self.fields or not all(_FIELD.fullmatch(name) for name in self.fields):
@@ -72,7 +72,7 @@ class OpenSearch:
         if not isinstance(template, dict):
             raise BadParameters("The body of a search is a JSON object.")
         if "query" not in templates.places_in(template):
-            raise BadParameters("{{query}} stands nowhere, so every query would get the same answer.")
+            raise BadParameters("{{query}} is missing, so every query would get the same answer.")
 
     def _source_path(self) -> paths.Path:
         path = paths.parse_path(self.ids.removeprefix("_source."))

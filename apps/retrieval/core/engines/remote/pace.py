@@ -45,7 +45,7 @@ class Pace:
         """A pace from plain values, the rest as it is by default. Raises BadParameters."""
         known = asdict(cls())
         if unknown := sorted(set(values) - set(known)):
-            raise BadParameters(f"“{unknown[0]}” is no setting of the pace.")
+            raise BadParameters(f"“{unknown[0]}” is not a request limit.")
         for name, value in values.items():
             low, high = BOUNDS[name]
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:

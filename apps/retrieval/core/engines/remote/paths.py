@@ -47,7 +47,7 @@ def parse_path(text: str) -> Path:
         steps.append(_step(text, found))
         place = found.end()
     if not steps:
-        raise BadParameters("The path is empty. Write where the ids stand, such as hits[*].id.")
+        raise BadParameters("The path is empty. Give the place of the ids, such as hits[*].id.")
     if steps.count(Every.ITEM) > 1:
         raise BadParameters(f"“{text}” has [*] more than once; a ranking is one list.")
     return tuple(steps)
@@ -68,7 +68,7 @@ def _step(text: str, found: re.Match[str]) -> Step:
 
 def _stops_at(text: str, place: int) -> BadParameters:
     return BadParameters(
-        f"“{text}” cannot be read from character {place + 1} on. Write names divided by points, and [*] for every "
+        f"“{text}” cannot be read from character {place + 1} on. Write names separated by dots, and [*] for every "
         "item of a list, such as hits[*].doc.id."
     )
 

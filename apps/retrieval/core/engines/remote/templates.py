@@ -71,7 +71,7 @@ def split_address(url: str) -> tuple[str, str]:
     if found is None:
         raise BadParameters("The address begins with neither https:// nor http://.")
     if "{" in found[1]:
-        raise BadParameters("The host of the address is fixed; {{query}} may stand after it only.")
+        raise BadParameters("{{query}} may only come after the host in the address.")
     _check_places(found[2])
     rest = found[2].partition("#")[0]
     if _NO_ADDRESS.search(_PLACE.sub("", rest)):
