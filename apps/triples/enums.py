@@ -27,15 +27,15 @@ class Step(models.TextChoices):
     ADJUDICATE_ACCEPT = "adjudicate_accept", "Adjudicate: accept"
     ADJUDICATE_RETURN = "adjudicate_return", "Adjudicate: review again"
     ADJUDICATE_DROP = "adjudicate_drop", "Adjudicate: drop"
-    MARK_STALE = "mark_stale", "Block changed in a newer snapshot"
-    RE_PIN = "re_pin", "Re-pin on the new text"
+    MARK_STALE = "mark_stale", "Passage changed in a newer snapshot"
+    RE_PIN = "re_pin", "Pin to the new text"
     RETIRE = "retire", "Retire"
     WITHDRAW = "withdraw", "Withdraw"
     REOPEN = "reopen", "Reopen as a new draft"
 
 
 class RetireReason(models.TextChoices):
-    BLOCK_GONE = "block_gone", "Block gone"
+    BLOCK_GONE = "block_gone", "Passage gone"
     PERMISSION_REVOKED = "permission_revoked", "Permission revoked"
     OUT_OF_SCOPE = "out_of_scope", "Out of scope"
 

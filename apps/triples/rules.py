@@ -6,8 +6,8 @@ from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
 NEEDS_LEAD = "Only a lead can do this."
-WRITTEN_BY_MACHINE = "A machine wrote it. Somebody must adopt it first."
-NEEDS_WRITER = "Only annotators and leads of this project write its triples."
+WRITTEN_BY_MACHINE = "A machine wrote it. A person must adopt it first."
+NEEDS_WRITER = "Only annotators and leads of this project can write Q&As."
 WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
 
 
@@ -23,7 +23,7 @@ def writer_refusal(roles: frozenset[str]) -> str | None:
 def write_refusal(person: User, revision: Revision) -> str | None:
     """Why `person` may not edit this revision, or None."""
     if revision.submitted_at is not None:
-        return "This revision is submitted; its wording is fixed."
+        return "This revision is submitted, so its wording cannot be changed."
     if revision.triple.is_candidate:
         return WRITTEN_BY_MACHINE
     if person.pk != revision.author_id:
@@ -47,7 +47,7 @@ def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str |
     if not is_author(person, triple):
         return f"Only {triple.author}, who wrote it, can reopen it."
     if triple.state != State.DROPPED:
-        return f"It is {State(triple.state).label.lower()}; only a dropped triple can be reopened."
+        return f"It is {State(triple.state).label.lower()}; only a dropped Q&A can be reopened."
     return writer_refusal(roles)
 
 
@@ -56,7 +56,7 @@ def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
     if Role.LEAD not in roles:
         return NEEDS_LEAD
     if triple.state != State.ACCEPTED:
-        return f"It is {State(triple.state).label.lower()}; only an accepted triple can be retired."
+        return f"It is {State(triple.state).label.lower()}; only an accepted Q&A can be retired."
     return None
 
 

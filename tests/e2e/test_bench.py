@@ -415,7 +415,7 @@ def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
     bench.locator("#chosen summary").click()
     bench.get_by_label("Evidence as text").fill("Everything typed in a\nNever said")
     blur(bench)
-    expect(bench.locator("#chosen .error")).to_have_text("Line 2 is not in the text of the block.")
+    expect(bench.locator("#chosen .error")).to_have_text("Line 2 is not in the text of the passage.")
 
     bench.get_by_label("Evidence as text").fill("Everything typed in a session is recorded.")
     blur(bench)

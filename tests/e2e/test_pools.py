@@ -46,7 +46,9 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
 
     pool = Pool.objects.get(project=project)
     go(page, f"/p/{project.slug}/runs/pools/{pool.pk}/")
-    expect(page.get_by_text("A budget of 60 pairs in total, adaptive (bandit), from the top 20 of 2 runs")).to_be_visible()
+    expect(
+        page.get_by_text("A budget of 60 pairs in total, adaptive (bandit), from the top 20 of 2 runs")
+    ).to_be_visible()
     make_guideline(project)
     round_ = make_round(project, pool=pool, annotators=1, overlap=0)
     judge_all(round_, people_of(round_)[0], lambda seat: int(seat.entry.version.block.outside_id < "b025") * 2)

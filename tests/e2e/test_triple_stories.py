@@ -160,7 +160,7 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
     keys.press("Enter")
     keys.tab_to(second.get_by_label("It closes by itself", exact=False).first)
     keys.press("Space")
-    keys.reads("The answer holds no figures to compare.", "#checks-2")
+    keys.reads("The answer has no figures to compare.", "#checks-2")
     settled(keys.page)
     keys.tab_to(keys.page.locator("#answer-2"))
     keys.turn("Control+Enter")

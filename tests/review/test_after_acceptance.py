@@ -142,5 +142,5 @@ def test_an_empty_draft_is_saved_and_not_submitted(project):
 
     triple = start_draft(project=project, author=author, snapshot=snapshot, wording=Wording(), at=AT)
 
-    with pytest.raises(SubmitRefused, match="3 checks stop it; the first: no question yet"):
+    with pytest.raises(SubmitRefused, match="3 checks block submission; the first: no question yet"):
         submit_triple(project=project, triple_id=triple.pk, author=author, at=AT)

@@ -47,7 +47,7 @@ def test_submit_opens_a_round_with_two_seats(project):
 def test_submit_refuses_while_a_check_stops_it(project):
     triple = make_draft(project, answer="At most 9 hours.")
 
-    with pytest.raises(SubmitRefused, match="One check stops it: a figure differs from the evidence"):
+    with pytest.raises(SubmitRefused, match="One check blocks submission: a figure differs from the evidence"):
         submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
 
     assert reload(triple).state == State.DRAFT
@@ -101,7 +101,7 @@ def make_twin(project, **more):
 def test_a_warning_without_an_answer_is_refused_with_its_sentence(project):
     triple = make_twin(project)
 
-    with pytest.raises(SubmitRefused, match="One warning asks why it is all right: nearly the same question exists"):
+    with pytest.raises(SubmitRefused, match="One warning needs your reason why it is all right: nearly the same question exists"):
         submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
 
     assert reload(triple).state == State.DRAFT
@@ -176,7 +176,7 @@ def test_a_warning_that_a_lead_made_blocking_stops_whatever_the_author_says(proj
     triple = make_twin(project)
     answers = {f"duplicate:T-{number:04d}": "All right." for number in range(5)}
 
-    with pytest.raises(SubmitRefused, match="One check stops it: nearly the same question exists"):
+    with pytest.raises(SubmitRefused, match="One check blocks submission: nearly the same question exists"):
         submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT, answers=answers)
 
 

@@ -259,7 +259,7 @@ def test_a_person_reads_and_adopts_it_and_goes_to_the_bench(client, team, candid
     assert candidate.current.question in page
     assert "model-x" in page
     assert answer.redirect_chain == [(url("edit", candidate), 302)]
-    assert f"{candidate.label} is your draft now" in answer.content.decode()
+    assert f"{candidate.label} is now your draft" in answer.content.decode()
 
 
 def test_a_person_rejects_it_and_comes_to_the_next(client, team, candidate):

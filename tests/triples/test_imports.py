@@ -141,11 +141,11 @@ def in_metadata(**fields):
 @pytest.mark.parametrize(
     ("entry", "field", "message"),
     [
-        (in_block(block_id="gone"), "expected_block.block_id", "no block has this id in Handbook v1"),
+        (in_block(block_id="gone"), "expected_block.block_id", "no passage has this id in Handbook v1"),
         (
             in_block(document_id="rules"),
             "expected_block.document_id",
-            "the block rotation belongs to the document handbook",
+            "the passage rotation belongs to the document handbook",
         ),
         (
             in_block(evidence="every thirteen months"),
@@ -181,13 +181,13 @@ def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_lines(project):
 def test_an_entry_stands_once_in_a_file(project):
     plan = look(project, ENTRY, ENTRY | {"note": "again"})
 
-    assert told(plan.errors) == [(2, "question", "this entry stands twice in the file, first in line 1")]
+    assert told(plan.errors) == [(2, "question", "this entry is in the file twice, first in line 1")]
 
 
 def test_an_id_stands_once_in_a_file(project):
     plan = look(project, ENTRY | {"id": "gs-1"}, OTHER | {"id": "gs-1"})
 
-    assert told(plan.errors) == [(2, "id", "this id stands twice in the file, first in line 1")]
+    assert told(plan.errors) == [(2, "id", "this id is in the file twice, first in line 1")]
 
 
 def test_nothing_comes_in_before_a_snapshot_is_frozen(db):
@@ -325,7 +325,7 @@ def test_an_id_of_elsewhere_names_one_wording_only(project):
 
     plan = look(project, ENTRY | {"id": "gs-17", "expected_answer": "Each year."})
 
-    said = "T-0001 came in under this id with other words; give the entry another id, or none"
+    said = "T-0001 was imported under this id with another wording; give the entry another id, or none"
     assert told(plan.errors) == [(1, "id", said)]
 
 

@@ -19,5 +19,5 @@ def test_a_key_that_comes_four_times_at_once_starts_one_draft():
 
     results = at_once(*[lambda: start_draft(**bench, idempotency_key="one", at=AT)] * 4)
 
-    assert refusals(results) == ["This bench is T-0001 by now."] * 3
+    assert refusals(results) == ["This draft has become T-0001."] * 3
     assert [result for result in results if isinstance(result, Triple)] == [Triple.objects.get()]

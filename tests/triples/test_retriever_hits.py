@@ -169,7 +169,7 @@ def test_the_panel_shows_each_block_once_with_everybody_who_found_it(client, pro
 
     page = client.get(url("hits", project), {"question": QUESTION, "block": expected}).content.decode()
 
-    assert "2 blocks, from BM25; Search" in page
+    assert "2 passages, from BM25; Search" in page
     assert "BM25 <b>2</b>; Search <b>1</b>" in page
     assert page.count('class="tag">expected') == 1
     assert reverse("triples:block", args=[project.slug, expected]) in page
@@ -189,7 +189,7 @@ def test_the_bench_shows_the_panel_without_a_script(client, project, snapshot):
 def test_an_empty_question_says_what_to_do(client, project, snapshot):
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    assert "Write the question" in client.get(url("hits", project)).content.decode()
+    assert "Write a question" in client.get(url("hits", project)).content.decode()
 
 
 def test_an_author_has_the_index_built_by_one_job_however_often_they_ask(client, project, snapshot):

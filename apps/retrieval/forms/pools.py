@@ -73,8 +73,8 @@ class PoolForm(DrawnForm, QueryChoiceForm):
     same_once = forms.BooleanField(
         label="Judge duplicate texts only once",
         required=False,
-        help_text="Of passages with the same or nearly the same text, people judge the one ranked best. A lead can carry"
-        " its grade over to the others.",
+        help_text="Of passages with the same or nearly the same text, people judge the one ranked best. A lead can"
+        " carry its grade over to the others.",
     )
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot | None, **kwargs: Any) -> None:

@@ -36,7 +36,7 @@ class AlreadyStarted(Refusal):
     """The new bench was saved before, and has become `triple`."""
 
     def __init__(self, triple: Triple) -> None:
-        super().__init__(f"This bench is {triple.label} by now.", code="already_started")
+        super().__init__(f"This draft has become {triple.label}.", code="already_started")
         self.triple = triple
 
 
@@ -125,7 +125,7 @@ def save_draft(
     triple = locked_triple(project, triple_id)
     revision = open_revision(triple)
     if revision is None:
-        raise DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
+        raise DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
     if reason := rules.write_refusal(author, revision) or rules.writer_refusal(roles_of(author, project)):
         raise DraftRefused(reason, code="not_editable")
     if triple.edit_version != seen_version:
@@ -175,7 +175,7 @@ def _refuse_foreign(triple: Triple, revision: Revision, wording: Wording) -> Non
     asked = {block.version_id for block in wording.blocks}
     held = SnapshotBlock.objects.filter(snapshot=revision.snapshot_id, version__in=asked).count()
     if held != len(wording.blocks):
-        raise DraftRefused("A chosen block is not in the snapshot.", code="foreign_block")
+        raise DraftRefused("A chosen passage is not in the snapshot.", code="foreign_block")
     if wording.source_id and not Source.objects.filter(pk=wording.source_id, project=triple.project_id).exists():
         raise DraftRefused("The source belongs to another project.", code="foreign_source")
 

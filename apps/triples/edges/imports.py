@@ -25,19 +25,19 @@ LONGEST_MACHINE = 200
 
 
 class TripleImportForm(ImportForm):
-    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     corpus = forms.ChoiceField(
         label="Corpus",
         required=False,
-        help_text="Entries are pinned to the snapshot they name, or else to the newest one of this corpus.",
+        help_text="Entries without a snapshot use the newest one of this corpus.",
     )
     machine = forms.CharField(
         label="Written by a machine",
         required=False,
         max_length=LONGEST_MACHINE,
         help_text=(
-            "Name what wrote the whole file, a model and its prompt say. Its entries become candidates, apart from"
-            " everybody's drafts until a person adopts one. Empty: entries say so themselves."
+            "If a machine wrote the whole file, name the model and prompt. Its entries become candidates until a"
+            " person adopts them. If empty, each entry may say so itself."
         ),
     )
     field_order = ["file", "format", "corpus", "machine"]
@@ -45,13 +45,13 @@ class TripleImportForm(ImportForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
-        offer(self, "corpus", [("", "that of each entry, else the one frozen last"), *known])
+        offer(self, "corpus", [("", "the snapshot of each entry, else the newest"), *known])
 
 
 @register
 class TripleImport(ImportKind):
     name = "triples"
-    title = "Import triples"
+    title = "Import Q&As"
     one = "triple"
     many = "triples"
     on_pages = "Q&A,Q&As"

@@ -31,7 +31,7 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
     if triple is not None:
         page.revision, page.query = _writable(request, triple), triple.query
     if not form.is_valid():
-        page.notice = "Nothing was saved: a field needs another look."
+        page.notice = "Nothing was saved: please check the marked field."
         return page, None
     try:
         return page, _store(request, page)
@@ -45,7 +45,7 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
 def _writable(request: HttpRequest, triple: Triple) -> Revision:
     revision = open_revision(triple)
     if revision is None:
-        raise triples.DraftRefused("No revision is open; its wording is fixed.", code="no_open_revision")
+        raise triples.DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
     if reason := rules.write_refusal(member_of(request).user, revision):
         raise triples.DraftRefused(reason, code="not_editable")
     return revision

@@ -25,7 +25,7 @@ def snapshot_or_404(request: HttpRequest, project: Project, triple: Triple | Non
     """The same; Http404 before any snapshot is frozen."""
     snapshot = snapshot_for(request, project, triple)
     if snapshot is None:
-        raise Http404("No snapshot is frozen.")
+        raise Http404("There is no snapshot yet. Freeze one first.")
     return snapshot
 
 

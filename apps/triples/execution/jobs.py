@@ -12,7 +12,7 @@ from apps.triples.selectors.triples import newest_snapshot
 MARK_STALE = "triples.mark_stale"
 
 
-@job_kind(MARK_STALE, title="Compare accepted triples with a new snapshot")
+@job_kind(MARK_STALE, title="Compare accepted Q&As with a new snapshot")
 def mark_stale_triples(ctx: JobContext) -> dict[str, Any]:
     """Mark every accepted triple whose expected text is another, or gone, in the snapshot `snapshot_id`.
 

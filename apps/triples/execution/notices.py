@@ -30,7 +30,7 @@ def went_stale(triples: Iterable[Triple], snapshot: Snapshot, at: datetime) -> N
             person=author,
             project=project,
             kind="triple.stale",
-            sentence=f"{snapshot} changed the text behind triples of yours. They wait to be pinned again or retired.",
+            sentence=f"{snapshot} changed the text behind Q&As of yours. Pin them to the new text or retire them.",
             path=reverse("review:stale", args=(project.slug,)),
             key=f"stale:{snapshot.pk}",
             at=at,

@@ -43,7 +43,7 @@ class Expected:
     @property
     def title(self) -> str:
         if self.entry is None:
-            return "A block that is gone"
+            return "A passage that is gone"
         return self.entry.version.title or self.entry.block.outside_id
 
     @property
@@ -92,11 +92,11 @@ class BenchForm(KaratForm):
     )
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="none")
     domain = forms.CharField(required=False, max_length=80)
-    difficulty = forms.ChoiceField(required=False, choices=[("", "not said"), *Difficulty.choices])
+    difficulty = forms.ChoiceField(required=False, choices=[("", "not set"), *Difficulty.choices])
     note = forms.CharField(
         required=False,
         max_length=4000,
-        help_text="Stands on the triple’s page.",
+        help_text="Shown on the page of the Q&A.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
@@ -121,7 +121,7 @@ class BenchForm(KaratForm):
 
     def clean_blocks(self) -> list[Expected]:
         if len(self.expected) > MOST_BLOCKS:
-            raise forms.ValidationError(f"No more than {MOST_BLOCKS} blocks can be expected.")
+            raise forms.ValidationError(f"At most {MOST_BLOCKS} passages can be expected.")
         if faults := [fault for block in self.expected for fault in block.faults]:
             raise forms.ValidationError(faults)
         return self.expected
@@ -156,7 +156,7 @@ def _is_current(row: SentBlock, entries: dict[int, SnapshotBlock]) -> bool:
 def _expected(row: SentBlock, entry: SnapshotBlock | None, pinned: BlockVersion | None) -> Expected:
     """Read one row: pasted passages found in the text, marks on an older text moved to the text of the snapshot."""
     if entry is None:
-        fault = "An expected block is not in the newest snapshot. Take it away or choose another."
+        fault = "An expected passage is not in the newest snapshot. Remove it or choose another."
         return Expected(row, None, faults=[fault])
     text = entry.version.text
     if row.is_retyped:
@@ -175,15 +175,15 @@ def _read_spans(text: str) -> list[Span] | str:
         spans = [(int(start), int(end)) for start, end in json.loads(text[:MOST_MARKS])]
     except (ValueError, TypeError, OverflowError):
         return "The marks could not be read."
-    return spans if len(spans) <= MOST_SPANS else f"No more than {MOST_SPANS} passages of a block can be marked."
+    return spans if len(spans) <= MOST_SPANS else f"At most {MOST_SPANS} quotes can be marked in a passage."
 
 
 def _pasted(row: SentBlock, entry: SnapshotBlock) -> Expected:
     lines = [line.strip() for line in row.evidence[:MOST_EVIDENCE].splitlines() if line.strip()]
     if len(lines) > MOST_SPANS:
-        return Expected(row, entry, faults=[f"No more than {MOST_SPANS} passages of a block can be marked."])
+        return Expected(row, entry, faults=[f"At most {MOST_SPANS} quotes can be marked in a passage."])
     found = spans_of(entry.version.text, lines)
-    faults = [f"Line {number} is not in the text of the block." for number, span in enumerate(found, 1) if not span]
+    faults = [f"Line {number} is not in the text of the passage." for number, span in enumerate(found, 1) if not span]
     return Expected(row, entry, [span for span in found if span], faults)
 
 

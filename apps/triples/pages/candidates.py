@@ -62,7 +62,7 @@ def adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Become the author, and go to the bench with it."""
     person = member_of(request).user
     triple = adopt_candidate(project=project, triple_id=pk, person=person, at=timezone.now())
-    messages.info(request, f"{triple.label} is your draft now. Make it right, then submit it to two reviewers.")
+    messages.info(request, f"{triple.label} is now your draft. Check and correct it, then submit it to two reviewers.")
     return redirect("triples:edit", slug=project.slug, pk=triple.pk)
 
 
@@ -79,7 +79,7 @@ def reject(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if refusal.code not in {"reason_missing", "reason_too_long"}:
             raise
         return _page(request, found, fault=refusal.sentence, posted=reason, status=400)
-    messages.info(request, f"{triple.label} is rejected; the reason is on its record.")
+    messages.info(request, f"{triple.label} is rejected; the reason is saved with it.")
     following = next_candidate(project, triple.number)
     if following is None:
         return redirect("triples:candidates", slug=project.slug)

@@ -51,7 +51,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
     snapshot = newest_snapshot_of_block(project, block_id)
     entry = entry_of_block(snapshot, block_id) if snapshot else None
     if entry is None:
-        raise Http404("No such block in the newest snapshot.")
+        raise Http404("No such passage in the newest snapshot.")
     marks = request.GET.get("spans")
     try:
         spans = [(int(start), int(end)) for start, end in json.loads(marks or "[]")]

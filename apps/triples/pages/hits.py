@@ -44,5 +44,5 @@ def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
     job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
     if "HX-Request" in request.headers:
         return _drawn(request, project, snapshot)
-    messages.info(request, f"{job.title}: the retrievers are asked as soon as it is done.")
+    messages.info(request, f"{job.title}: results appear once it is done.")
     return redirect(f"{reverse('triples:bench', args=[project.slug])}?corpus={snapshot.corpus_id}")

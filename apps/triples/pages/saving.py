@@ -33,7 +33,7 @@ def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpR
     verb, _, block = request.POST.get("do", "").partition(":")
     if verb == "add" and whole(block):
         return redirect(f"{address}?block={whole(block)}")
-    messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit.")
+    messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit it.")
     return redirect(address)
 
 

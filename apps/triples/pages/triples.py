@@ -43,13 +43,13 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
 @member_view(*READERS)
 @require_safe
 def triples(request: HttpRequest, project: Project) -> HttpResponse:
-    return _listed(request, project, title="All triples", mine=False)
+    return _listed(request, project, title="All Q&As", mine=False)
 
 
 @member_view(*READERS)
 @require_safe
 def mine(request: HttpRequest, project: Project) -> HttpResponse:
-    return _listed(request, project, title="My triples", mine=True)
+    return _listed(request, project, title="My Q&As", mine=True)
 
 
 # Ends --------------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
     form = RetireForm(request.POST)
     if not form.is_valid():
-        raise RetireRefused("Retiring needs one of the three reasons.", code="reason_missing")
+        raise RetireRefused("Choose one of the three reasons to retire it.", code="reason_missing")
     retire_triple(
         project=project,
         triple_id=triple.pk,

@@ -92,12 +92,12 @@ def run_checks(work: Work, answers: Mapping[str, str]) -> list[Check]:
 def _evidence_checks(blocks: Sequence[Marked]) -> list[Check]:
     """Each block has evidence that lies in its text."""
     if not blocks:
-        return [Check(checks.STOP, "no_block", "No block is chosen yet.")]
+        return [Check(checks.STOP, "no_block", "No passage is chosen yet.")]
     found = [_in_block(checks.check_evidence(block.text, block.spans), block, blocks) for block in blocks]
     bad = [check for check in found if check.level != checks.PASS]
     if bad or len(blocks) == 1:
         return bad or found
-    return [Check(checks.PASS, "evidence", f"The evidence in all {len(blocks)} blocks lies in the pinned texts.")]
+    return [Check(checks.PASS, "evidence", f"The evidence in all {len(blocks)} passages is in the pinned texts.")]
 
 
 def _in_block(check: Check, block: Marked, blocks: Sequence[Marked]) -> Check:

@@ -109,7 +109,7 @@ class EntryComparison:
     def refuse_twice(self, row: EntryRecord, key: str, field: str, what: str) -> None:
         first = self.first_lines.setdefault(key, row.record.line)
         if first != row.record.line:
-            raise self.wrong(row, field, row.entry.id, f"{what} stands twice in the file, first in line {first}")
+            raise self.wrong(row, field, row.entry.id, f"{what} is in the file twice, first in line {first}")
 
 
 def _asked(project: Project) -> dict[bytes, int]:
@@ -206,10 +206,10 @@ class _Chunk:
         whole = self.whole
         pinned = self.pinned.get((snapshot.pk, block.block_id))
         if pinned is None:
-            said = f"no block has this id in {snapshot.corpus.name} {snapshot.name}"
+            said = f"no passage has this id in {snapshot.corpus.name} {snapshot.name}"
             raise whole.wrong(row, f"{path}.block_id", block.block_id, said)
         if block.document_id and block.document_id != pinned.document_id:
-            said = f"the block {block.block_id} belongs to the document {pinned.document_id}"
+            said = f"the passage {block.block_id} belongs to the document {pinned.document_id}"
             raise whole.wrong(row, f"{path}.document_id", block.document_id, said)
         if block.pages is not None and block.pages != pinned.pages:
             there = f"{pinned.pages[0]} to {pinned.pages[1]}" if pinned.pages else "unknown"
@@ -285,7 +285,7 @@ class _Chunk:
         """Say what is worth knowing of a new entry, and refuse an id that names other words here."""
         row, entry, whole = change.row, change.row.entry, self.whole
         if entry.id in whole.foreign:
-            known = f"T-{whole.foreign[entry.id]:04d} came in under this id with other words"
+            known = f"T-{whole.foreign[entry.id]:04d} was imported under this id with another wording"
             said = f"{known}; give the entry another id, or none"
             raise whole.wrong(row, "id", entry.id, said)
         folded = _folded(entry.question)

@@ -6,7 +6,7 @@ from apps.triples.core.checks import CAN_WARN, WARN, Check
 
 
 def test_an_answer_of_a_draft_that_did_not_name_its_only_block_counts_until_it_is_taken_back():
-    warning = Check(WARN, "longer", "The answer is longer than its evidence says.", of="SEC-4.2")
+    warning = Check(WARN, "longer", "The answer says more than its evidence.", of="SEC-4.2")
 
     assert warning.answer_in({"longer": "It is a list."}) == "It is a list."
     assert warning.answer_in({"longer": "It is a list.", "longer:SEC-4.2": ""}) == ""

@@ -137,4 +137,4 @@ def test_an_acronym_that_the_evidence_lacks_only_warns():
 
 @pytest.mark.parametrize("answer", ["", "Nobody may.", "May they? One of them may."])
 def test_an_answer_without_figures_has_nothing_to_compare(answer):
-    assert compared(answer).sentence == "The answer holds no figures to compare."
+    assert compared(answer).sentence == "The answer has no figures to compare."

@@ -11,7 +11,7 @@ def span(quote, text=TEXT):
 
 def test_evidence_in_the_pinned_text_passes():
     assert check_evidence(TEXT, [span("AES-256-GCM"), span("90 days")]) == Check(
-        PASS, "evidence", "Both evidence spans lie in the pinned text."
+        PASS, "evidence", "Both evidence spans are in the pinned text."
     )
 
 

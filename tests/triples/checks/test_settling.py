@@ -18,7 +18,7 @@ def test_an_answer_to_one_thing_is_none_to_another():
 
 
 def test_an_answer_stays_with_its_block_when_a_second_one_is_expected():
-    alone = Check(WARN, "longer", "The answer is longer than its evidence says.", of="SEC-4.2")
+    alone = Check(WARN, "longer", "The answer says more than its evidence.", of="SEC-4.2")
     beside = alone._replace(where="SEC-4.2")
     other = alone._replace(of="SEC-9.3", where="SEC-9.3")
 
@@ -28,7 +28,7 @@ def test_an_answer_stays_with_its_block_when_a_second_one_is_expected():
 
 
 def test_a_warning_that_a_lead_made_blocking_stops_whatever_was_said():
-    warning = Check(WARN, "longer", "The answer is longer than its evidence says.")
+    warning = Check(WARN, "longer", "The answer says more than its evidence.")
 
     (check,) = settled([warning], blocking=["longer"], answers={"longer": "It is all right."})
 
@@ -45,13 +45,17 @@ def test_the_stop_sentence_names_the_first_and_counts_the_rest():
     stop = Check(STOP, "a", "The cipher differs.")
 
     assert stop_sentence([Check(PASS, "b", "Fine.")]) is None
-    assert stop_sentence([stop]) == "One check stops it: the cipher differs."
-    assert stop_sentence([stop, stop]) == "2 checks stop it; the first: the cipher differs."
+    assert stop_sentence([stop]) == "One check blocks submission: the cipher differs."
+    assert stop_sentence([stop, stop]) == "2 checks block submission; the first: the cipher differs."
 
 
 def test_warnings_without_an_answer_forbid_submitting_too():
     warn = Check(WARN, "c", "Nearly the same question exists.")
 
-    assert stop_sentence([warn]) == "One warning asks why it is all right: nearly the same question exists."
-    assert stop_sentence([warn, warn]).startswith("2 warnings ask why it is all right; the first: nearly")
-    assert stop_sentence([warn, Check(STOP, "a", "No.")]) == "One check stops it: no."
+    assert (
+        stop_sentence([warn]) == "One warning needs your reason why it is all right: nearly the same question exists."
+    )
+    assert stop_sentence([warn, warn]).startswith(
+        "2 warnings need your reason why they are all right; the first: nearly"
+    )
+    assert stop_sentence([warn, Check(STOP, "a", "No.")]) == "One check blocks submission: no."

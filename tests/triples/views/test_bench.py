@@ -121,9 +121,9 @@ def test_more_blocks_or_marks_than_anybody_needs_are_refused(client, project, au
     many = rows(*(row(version_of(snapshot, key), spans="[]") for key in texts))
     marks = row(version_of(snapshot, "block 0"), spans=str([[0, 1]] * 41))
 
-    assert "No more than 12 blocks" in client.post(url("save-new", project), fields(project, **many)).content.decode()
+    assert "At most 12 passages" in client.post(url("save-new", project), fields(project, **many)).content.decode()
     answer = client.post(url("save-new", project), fields(project, **marks))
-    assert "No more than 40 passages" in answer.content.decode()
+    assert "At most 40 quotes" in answer.content.decode()
     assert not Triple.objects.exists()
 
 
@@ -234,7 +234,7 @@ def test_a_background_save_says_which_field_is_wrong(client, project, author):
     answer = client.post(url("autosave-new", project), fields(project, **row(access(project), evidence="Never said.")))
 
     assert answer.status_code == 400
-    assert answer.json() == {"problem": "Line 1 is not in the text of the block."}
+    assert answer.json() == {"problem": "Line 1 is not in the text of the passage."}
 
 
 def test_a_draft_that_was_withdrawn_elsewhere_is_not_saved(client, project, author):
@@ -242,7 +242,10 @@ def test_a_draft_that_was_withdrawn_elsewhere_is_not_saved(client, project, auth
 
     answer = client.post(url("autosave", project, triple.pk), fields(project))
 
-    assert (answer.status_code, answer.json()["problem"]) == (409, "No revision is open; its wording is fixed.")
+    assert (answer.status_code, answer.json()["problem"]) == (
+        409,
+        "No revision is open, so the wording cannot be changed.",
+    )
 
 
 # Starting from a query -----------------------------------------------------------------------------------------------
@@ -253,7 +256,7 @@ def test_queries_are_found_on_the_bench_by_their_words(client, project, author):
 
     assert "Q17" in client.get(url("queries", project), {"q": "rotates"}).content.decode()
     assert "Q17" not in client.get(url("queries", project), {"q": ""}).content.decode()
-    assert "No query holds these words." in client.get(url("queries", project), {"q": "nobody"}).content.decode()
+    assert "No query contains these words." in client.get(url("queries", project), {"q": "nobody"}).content.decode()
 
 
 def test_a_draft_from_a_query_keeps_it_and_what_is_known_about_it(client, project, author):

@@ -13,16 +13,16 @@ from tests.triples.factories import make_draft, make_team, version_of
 def test_the_empty_bench_says_what_to_do(client, project, author):
     page = client.get(url("bench", project)).content.decode()
 
-    assert "No block is open" in page
+    assert "No passage is open" in page
     assert "No question yet." in page
-    assert "checks stop it" in page
+    assert "checks block submission" in page
 
 
 def test_a_project_without_snapshot_sends_to_the_corpus(client, db):
     project = make_project()
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    assert "Nothing to write against yet" in client.get(url("bench", project)).content.decode()
+    assert "No snapshot yet" in client.get(url("bench", project)).content.decode()
 
 
 def test_searching_and_opening_a_block_works_without_a_script(client, project, author):
@@ -30,7 +30,7 @@ def test_searching_and_opening_a_block_works_without_a_script(client, project, a
 
     page = client.get(url("bench", project), {"q": "session", "block": block}).content.decode()
 
-    assert "1 of 3 blocks" in page
+    assert "1 of 3 passages" in page
     assert "<mark>session</mark>" in page
     assert "A session lasts at most eight hours. It closes by itself" in page
 
@@ -79,7 +79,7 @@ def test_pasted_evidence_that_is_not_there_is_named_and_nothing_is_saved(client,
     page = client.post(url("save-new", project), fields(project, **row(access(project), evidence="Never said.")))
 
     assert page.status_code == 400
-    assert "Line 1 is not in the text of the block." in page.content.decode()
+    assert "Line 1 is not in the text of the passage." in page.content.decode()
     assert not Triple.objects.exists()
 
 
@@ -115,7 +115,7 @@ def test_a_refused_submit_keeps_the_draft_and_says_why(client, project, author):
 
     page = answer.content.decode()
     assert Triple.objects.get().state == State.DRAFT
-    assert "T-0001 is saved, not submitted. One check stops it: a figure differs from the evidence." in page
+    assert "T-0001 is saved, not submitted. One check blocks submission: a figure differs from the evidence." in page
     assert "At most nine hours." in page
 
 
@@ -161,7 +161,7 @@ def test_withdrawing_and_the_lists(client, project, author):
 
     assert reload(triple).state == State.WITHDRAWN
     assert "T-0001" in client.get(url("mine", project), {"state": "withdrawn"}).content.decode()
-    assert "No triple fits" in client.get(url("mine", project), {"state": "draft"}).content.decode()
+    assert "No matching Q&amp;As" in client.get(url("mine", project), {"state": "draft"}).content.decode()
 
 
 @pytest.mark.parametrize("asked", ["T-0002", "2", "number 2", "nothing here", "9" * 30, "", "%"])

@@ -10,15 +10,15 @@ STOP, WARN, PASS = "stop", "warn", "pass"
 CAN_WARN = {
     "figures": "An acronym of the answer is not in the evidence",
     "longer": "The answer says more than its evidence",
-    "copied": "Part of the question is copied from a block",
+    "copied": "Part of the question is copied from a passage",
     "duplicate": "Nearly the same question exists",
-    "other_block": "Another block may answer as well",
+    "other_block": "Another passage may answer as well",
 }
 ALWAYS_STOPS = (
     "A part is missing, or no evidence is marked",
-    "The evidence does not lie in the pinned text",
+    "The evidence is not in the pinned text",
     "A number, unit, version or date of the answer is not in the evidence",
-    "Four fifths of the question are copied from a block",
+    "Four fifths of the question are copied from a passage",
 )
 
 

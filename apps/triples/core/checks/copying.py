@@ -35,5 +35,5 @@ def check_copied(question: str, text: str, limit: int) -> Check:
     share = run / len(tokens)
     detail = f"L{measured[1:]}, {share:.0%} of the question."
     if share >= COPIED_SHARE_STOP:
-        return Check(STOP, "copied", "The question copies the block.", detail=detail)
-    return Check(WARN, "copied", "Part of the question is copied from the block.", detail=detail)
+        return Check(STOP, "copied", "The question copies the passage.", detail=detail)
+    return Check(WARN, "copied", "Part of the question is copied from the passage.", detail=detail)

@@ -75,7 +75,7 @@ def check_figures(answer: str, evidence: str) -> list[Check]:
     if lacking:
         return [_difference(figure, held.figures) for figure in lacking[:MOST_FIGURES]]
     if not asked:
-        return [Check(PASS, "figures", "The answer holds no figures to compare.")]
+        return [Check(PASS, "figures", "The answer has no figures to compare.")]
     return [Check(PASS, "figures", f"{counted(len(asked), 'figure')} of the answer found in the evidence.")]
 
 

@@ -17,5 +17,5 @@ def check_longer(question: str, answer: str, evidence: str) -> Check:
     carried = content_words(evidence)
     measured = f"Answer: {counted(len(own), 'content word')} beyond the question’s; evidence: {len(carried)}."
     if len(own) > len(carried) + WORDS_BEYOND_EVIDENCE:
-        return Check(WARN, "longer", "The answer is longer than its evidence says.", detail=measured)
-    return Check(PASS, "longer", "The answer is no longer than its evidence says.")
+        return Check(WARN, "longer", "The answer says more than its evidence.", detail=measured)
+    return Check(PASS, "longer", "The answer says no more than its evidence.")

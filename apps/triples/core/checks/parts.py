@@ -34,7 +34,7 @@ def check_evidence(text: str, spans: Sequence[Span]) -> Check:
         inside = 0 <= span.start < span.end <= len(text)
         if not inside or text[span.start : span.end] != span.quote:
             which = f"Evidence span {number}" if len(spans) > 1 else "The evidence"
-            return Check(STOP, "evidence", f"{which} does not lie in the pinned text.", quote=span.quote)
-    few = {1: "The evidence span lies", 2: "Both evidence spans lie"}
-    lie = few.get(len(spans), f"All {len(spans)} evidence spans lie")
+            return Check(STOP, "evidence", f"{which} is not in the pinned text.", quote=span.quote)
+    few = {1: "The evidence span is", 2: "Both evidence spans are"}
+    lie = few.get(len(spans), f"All {len(spans)} evidence spans are")
     return Check(PASS, "evidence", f"{lie} in the pinned text.")

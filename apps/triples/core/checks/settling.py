@@ -33,15 +33,15 @@ def stop_sentence(checks: Sequence[Check]) -> str | None:
     if stopping:
         first = _inside(stopping[0].sentence)
         if len(stopping) == 1:
-            return f"One check stops it: {first}."
-        return f"{len(stopping)} checks stop it; the first: {first}."
+            return f"One check blocks submission: {first}."
+        return f"{len(stopping)} checks block submission; the first: {first}."
     asking = [check for check in checks if check.asks]
     if not asking:
         return None
     first = _inside(asking[0].sentence)
     if len(asking) == 1:
-        return f"One warning asks why it is all right: {first}."
-    return f"{len(asking)} warnings ask why it is all right; the first: {first}."
+        return f"One warning needs your reason why it is all right: {first}."
+    return f"{len(asking)} warnings need your reason why they are all right; the first: {first}."
 
 
 def _inside(sentence: str) -> str:
