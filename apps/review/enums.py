@@ -13,7 +13,7 @@ class VerdictChoice(models.TextChoices):
 
 class Reason(models.TextChoices):
     UNREALISTIC = "unrealistic", "Question unrealistic"
-    WRONG_BLOCK = "wrong_block", "Wrong block"
+    WRONG_BLOCK = "wrong_block", "Wrong passage"
     NOT_ENTAILED = "not_entailed", "Answer not entailed"
     OVERSTATED = "overstated", "Answer overstated"
     UNDERSTATED = "understated", "Answer understated"
@@ -48,8 +48,8 @@ ABOUT_ENTAILMENT = frozenset({Reason.NOT_ENTAILED, Reason.OVERSTATED, Reason.UND
 REASON_HELP = {
     Reason.UNREALISTIC: "Nobody would ask this, or not in these words",
     Reason.WRONG_BLOCK: "The evidence is not what answers it",
-    Reason.NOT_ENTAILED: "The block does not say it",
-    Reason.OVERSTATED: "It says more than the block does",
+    Reason.NOT_ENTAILED: "The passage does not say it",
+    Reason.OVERSTATED: "It says more than the passage does",
     Reason.UNDERSTATED: "It leaves out a condition that matters",
     Reason.OTHER: "In your own words, below",
 }

@@ -64,10 +64,10 @@ class BoardForm(KaratForm):
 
     state = forms.ChoiceField(required=False, choices=[("", "any"), *KIND_LABELS.items()])
     show = forms.ChoiceField(
-        required=False, choices=[("", "everything"), ("stuck", "what is stuck"), ("escalated", "what is escalated")]
+        required=False, choices=[("", "everything"), ("stuck", "stuck only"), ("escalated", "escalated only")]
     )
     days = forms.TypedChoiceField(
-        label="Waiting",
+        label="Age",
         required=False,
         coerce=int,
         empty_value=None,
@@ -102,10 +102,10 @@ class ReseatForm(KaratForm):
     """Whose seats in the ticked triples go to whom. `whose` empty: those that nobody can answer."""
 
     whose = forms.ModelChoiceField(
-        User.objects.none(), label="Give away", required=False, empty_label="what nobody can answer"
+        User.objects.none(), label="Replace", required=False, empty_label="reviewers who cannot answer"
     )
     to = forms.ModelChoiceField(
-        User.objects.none(), label="To", required=False, empty_label="whoever has the least to review"
+        User.objects.none(), label="To", required=False, empty_label="whoever has the fewest reviews"
     )
     reason = forms.CharField(max_length=300, required=False, initial="Its reviewer cannot answer in time.")
 

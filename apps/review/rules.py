@@ -13,7 +13,7 @@ from apps.triples.selectors.draft_checks import Wording
 from apps.triples.selectors.staleness import ComparedBlock
 
 WORKERS = frozenset({Role.ANNOTATOR, Role.REVIEWER, Role.LEAD})
-NEEDS_WORKER = "You no longer work on the triples of this project."
+NEEDS_WORKER = "You no longer work on Q&As in this project."
 
 
 def _is(triple: Triple) -> str:
@@ -40,9 +40,9 @@ def _unless_author_of_dispute(triple: Triple, standing: Participation, verb: str
 def submit_refusal(triple: Triple, standing: Participation, is_writer: bool) -> str | None:
     """Why the open revision may not be submitted by this person, its checks apart. `is_writer`: it is theirs."""
     if not is_writer:
-        return "Only who is writing this revision can submit it."
+        return "Only the person writing this revision can submit it."
     if triple.is_machine_written and triple.adopted_by_id is None:
-        return "A machine wrote it. Somebody must adopt it first."
+        return "A machine wrote it. A person must adopt it first."
     if triple.state == State.DRAFT or triple.state == State.DISPUTED or triple.is_stale:
         return writer_refusal(standing.roles)
     return f"{_is(triple)}; there is nothing to submit."
@@ -51,9 +51,9 @@ def submit_refusal(triple: Triple, standing: Participation, is_writer: bool) -> 
 def verdict_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not answer the current round, or None."""
     if standing.wrote_any:
-        return "You wrote it. Nobody reviews what they wrote."
+        return "You wrote it. Authors cannot review their own Q&As."
     if standing.seat is None:
-        return "You hold no seat in this round."
+        return "You are not a reviewer in this round."
     if Role.REVIEWER not in standing.roles:
         return "You are no longer a reviewer in this project."
     if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
@@ -64,11 +64,11 @@ def verdict_refusal(triple: Triple, standing: Participation) -> str | None:
 def take_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not take a seat in the current round, or None."""
     if standing.wrote_any:
-        return "You wrote it. Nobody reviews what they wrote."
+        return "You wrote it. Authors cannot review their own Q&As."
     if Role.REVIEWER not in standing.roles:
-        return "Only a reviewer of this project takes a seat."
+        return "Only a reviewer of this project can review it."
     if standing.seat is not None:
-        return "You hold a seat in this round already."
+        return "You are already a reviewer in this round."
     if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
@@ -79,20 +79,20 @@ def give_back_refusal(triple: Triple, standing: Participation, is_pulled: bool) 
     if reason := verdict_refusal(triple, standing):
         return reason
     if standing.own is not None:
-        return "You have answered. Until the round closes you can change your verdict, not leave it."
+        return "You have answered. You can change your verdict until the round closes, but not give the review back."
     if not is_pulled:
-        return "Seats are given by load in this project. A lead can give this one to somebody else."
+        return "Reviews are assigned by workload in this project. A lead can reassign this one."
     return None
 
 
 def reseat_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why this person may not give away seats of the current round, or None."""
     if not standing.is_lead:
-        return "Only a lead gives a seat to somebody else."
+        return "Only a lead can reassign a review."
     if standing.wrote_any:
-        return "You wrote this triple. A lead without a part in it re-seats it: doing so tells who has answered."
+        return "You wrote this Q&A. A lead who is not involved must reassign it, because that shows who has answered."
     if standing.reviewed_any:
-        return "You review this triple. A lead without a part in it re-seats it: doing so tells who has answered."
+        return "You review this Q&A. A lead who is not involved must reassign it, because that shows who has answered."
     if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
@@ -101,7 +101,7 @@ def reseat_refusal(triple: Triple, standing: Participation) -> str | None:
 def remind_refusal(triple: Triple, is_lead: bool) -> str | None:
     """Why nobody can be reminded of this triple's round, or None. It asks nothing of who has answered."""
     if not is_lead:
-        return "Only a lead reminds reviewers."
+        return "Only a lead can remind reviewers."
     return None if triple.state == State.IN_REVIEW else f"{_is(triple)}; no round is open."
 
 
@@ -110,20 +110,20 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
     if choice not in VerdictChoice.values:
         return "A verdict is “confirm” or “flag”."
     if choice == VerdictChoice.CONFIRM:
-        return "A confirmation names no reasons." if reasons or category else None
+        return "A confirmation has no reasons." if reasons or category else None
     if not reasons or not set(reasons) <= set(Reason.values):
-        return "A flag names at least one of the six reasons."
+        return "A flag needs at least one of the six reasons."
     if len(set(reasons)) != len(reasons):
-        return "A flag names each reason once."
+        return "A flag can have each reason only once."
     if category and category not in Category.values:
-        return "The kind of entailment is not one of the four."
+        return "What is wrong with the answer must be one of the four choices."
     about_entailment = bool(ABOUT_ENTAILMENT & set(reasons))
     if about_entailment and not category:
-        return "A flag about the answer names its kind of entailment."
+        return "Please also choose what is wrong with the answer."
     if category and not about_entailment:
-        return "A kind of entailment goes with a flag about the answer."
+        return "What is wrong with the answer only goes with a flag about the answer."
     if Reason.OTHER in reasons and not note.strip():
-        return "“Other” needs your words under “Why”."
+        return "For “Other”, explain under “Why”."
     return None
 
 
@@ -133,7 +133,7 @@ def message_refusal(triple: Triple, standing: Participation) -> str | None:
         return reason
     if may_write_in_thread(is_author=standing.wrote_any, is_flagger=standing.is_flagger):
         return _unless_working(standing)
-    return "Author and flagger write here; the other reviewer reads."
+    return "Only the author and the flagger can write here; the other reviewer can read."
 
 
 def revise_refusal(triple: Triple, standing: Participation) -> str | None:
@@ -169,10 +169,10 @@ def adjudicate_refusal(triple: Triple, standing: Participation) -> str | None:
     if reason := _unless_disputed(triple):
         return reason
     if standing.wrote_any:
-        return "You wrote this triple. A lead who has no part in it decides."
+        return "You wrote this Q&A. A lead who is not involved decides."
     if standing.reviewed_any:
-        return "You reviewed this triple. A lead who has no part in it decides."
-    return None if standing.is_lead else "Only a lead who has no part in it can decide."
+        return "You reviewed this Q&A. A lead who is not involved decides."
+    return None if standing.is_lead else "Only a lead who is not involved can decide."
 
 
 def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
@@ -180,18 +180,18 @@ def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
     for block in blocks:
         if block.new is None:
             name = block.old.version.title or block.old.version.block.outside_id
-            return f"The newest snapshot does not hold “{name}”. Write it anew on another block, or retire it."
+            return f"The newest snapshot does not contain “{name}”. Rewrite it for another passage, or retire it."
         if not block.keeps_evidence:
-            return "The new text does not say the evidence word for word. Write it anew on the bench, or retire it."
+            return "The new text does not contain the evidence word for word. Rewrite it, or retire it."
     return None
 
 
 def repin_refusal(triple: Triple, standing: Participation) -> str | None:
     """Why the person may not pin it to its new text, or None: whoever reviewed it would write what they judged."""
     if triple.state != State.ACCEPTED or not triple.is_stale:
-        return f"{_is(triple)}; only a stale triple is pinned again."
+        return f"{_is(triple)}; only a stale Q&A can be pinned again."
     if standing.reviewed_any:
-        return "You reviewed this triple. Its author or another lead pins it again."
+        return "You reviewed this Q&A. Its author or another lead must pin it again."
     if standing.wrote_any or standing.is_lead:
         return writer_refusal(standing.roles)
     return f"Only {triple.author}, who wrote it, or a lead can pin it again."

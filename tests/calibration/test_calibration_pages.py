@@ -19,7 +19,7 @@ from tests.review.crawling import crawl
 
 pytestmark = pytest.mark.django_db
 
-WAITED = re.compile(rb"T-\d+ waits for your review\.")
+WAITED = re.compile(rb"T-\d+ is ready for your review\.")
 KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
 
 
@@ -148,8 +148,8 @@ def test_others_find_no_calibration_of_theirs(made, client):
     ("sent", "words"),
     [
         ({}, "Choose confirm or flag first."),
-        ({"choice": "flag"}, "A flag names at least one"),
-        ({"choice": "flag", "reasons": ["overstated"]}, "names its kind of entailment"),
+        ({"choice": "flag"}, "A flag needs at least one"),
+        ({"choice": "flag", "reasons": ["overstated"]}, "also choose what is wrong with the answer"),
     ],
 )
 def test_a_fault_shows_the_screen_again_with_what_was_chosen(made, client, sent, words):

@@ -285,7 +285,7 @@ def test_reasons_are_counted_among_all_reviews(project):
     named = {part.label: part.people for part in rates.by_reason(project, RateSide.REVIEWER, found.everybody)}
 
     assert named["Answer overstated"] == Rate(3, 6)
-    assert named["Wrong block"] == Rate(0, 6)
+    assert named["Wrong passage"] == Rate(0, 6)
 
 
 def test_open_rounds_move_no_rate(project):

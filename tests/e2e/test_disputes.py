@@ -1,4 +1,4 @@
-"""Disputes, the guided split and stale triples in a browser: looks, keys and where the focus goes."""
+"""Disputes, the guided split and stale Q&As in a browser: looks, keys and where the focus goes."""
 
 import re
 
@@ -25,7 +25,7 @@ team = shared(make_handbook)
 
 @pytest.fixture
 def stale(team) -> list[Triple]:
-    """Three stale triples: the evidence kept, the evidence gone, and the block gone."""
+    """Three stale Q&As: the evidence kept, the evidence gone, and the block gone."""
     made = [
         make_accepted(team.project, author=team.jun, snapshot=team.snapshot, **ACCESS),
         make_accepted(
@@ -169,13 +169,13 @@ def test_a_split_is_guided_by_keys_alone(page, team, signed_in, look_at, axe_cle
     page.keyboard.type("How long are backups kept?")
     press(page, "Tab")
     page.keyboard.type("Seven years.")
-    page.get_by_text("Another block").nth(2).press("Enter")
+    page.get_by_text("Another passage").nth(2).press("Enter")
     page.get_by_label("Search a block for claim 3").press_sequentially("backup restore seven years")
     expect(page.locator("#found-3 .hit").first).to_contain_text("4.2 Backups")
     settled(page)
     page.locator("#found-3 .hit").first.press("Enter")
     third = page.get_by_role("group", name="Evidence of claim 3")
-    expect(third.get_by_text("Leave this block")).to_be_visible()
+    expect(third.get_by_text("Remove this passage")).to_be_visible()
     third.get_by_label("Both names are kept", exact=False).press("Space")
     expect(page.locator("#checks-3")).to_contain_text("found in the evidence")
     look_at(page, "split-three")
@@ -222,7 +222,7 @@ def test_stale_triples_are_gone_through_by_keys(page, team, stale, signed_in, lo
     axe_clean(page)
     look_at(page, "stale-lost", full=False)
     leads(page, "s", "laptops")
-    expect(page.locator(".compared")).to_contain_text("The newest snapshot does not hold this block.")
+    expect(page.locator(".compared")).to_contain_text("The newest snapshot does not contain this passage.")
     look_at(page, "stale-gone", full=False)
     press(page, "x")
     expect(page.get_by_role("dialog", name="Retire")).to_be_visible()

@@ -156,7 +156,7 @@ def test_a_compound_claim_is_split_into_two_that_are_accepted(keys, team):
         keys.write_into(keys.page.locator(f"#question-{number}"), question)
         keys.write_into(keys.page.locator(f"#answer-{number}"), answer_)
     second = keys.page.get_by_role("group", name="Evidence of claim 2")
-    keys.tab_to(second.get_by_text("Other sentences of this block"))
+    keys.tab_to(second.get_by_text("Other sentences of this passage"))
     keys.press("Enter")
     keys.tab_to(second.get_by_label("It closes by itself", exact=False).first)
     keys.press("Space")

@@ -68,7 +68,7 @@ def test_re_pinning_is_refused_when_the_evidence_is_gone(project):
     newer = make_snapshot(project, TEXTS | {"access": "All is new."}, corpus=triple.snapshot.corpus)
     refresh_staleness(project=project, snapshot=newer, at=AT)
 
-    with pytest.raises(SubmitRefused, match="does not say the evidence word for word"):
+    with pytest.raises(SubmitRefused, match="does not contain the evidence word for word"):
         re_pin(project=project, triple_id=triple.pk, person=triple.author, snapshot=newer, at=AT)
 
     assert (reload(triple).state, reload(triple).is_stale) == (State.ACCEPTED, True)
@@ -78,7 +78,7 @@ def test_a_lead_who_did_not_review_it_may_pin_it_again(project):
     triple = make_triple(project, State.ACCEPTED, stale=True)
     newer = triple.snapshot.corpus.snapshots.get(number=2)
 
-    with pytest.raises(SubmitRefused, match="You reviewed this triple"):
+    with pytest.raises(SubmitRefused, match="You reviewed this Q&A"):
         re_pin(project=project, triple_id=triple.pk, person=reviewers_of(triple)[0], snapshot=newer, at=AT)
 
     pinned = re_pin(project=project, triple_id=triple.pk, person=lead_of(project), snapshot=newer, at=AT)

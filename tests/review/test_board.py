@@ -204,7 +204,7 @@ class TestEscalation:
 
         escalate_what_waits(AT + 8 * DAY)
 
-        assert self.escalations(lead_of(project)) == ["6 triples have waited too long. The board marks them."]
+        assert self.escalations(lead_of(project)) == ["6 Q&As are overdue. They are marked on the board."]
 
 
 class TestPages:
@@ -223,17 +223,17 @@ class TestPages:
 
         back = client.post(self.url("re-seat", project) + "?show=stuck", {"one": f"{triple.pk}.{gone.pk}"}, follow=True)
         assert back.redirect_chain[0][0].endswith("?show=stuck")
-        assert f"{triple} goes to" in back.content.decode()
+        assert f"{triple} is assigned to" in back.content.decode()
         assert gone not in reviewers_of(triple)
 
     @pytest.mark.parametrize(
         ("body", "says"),
         [
-            ({}, "Tick the triples"),
-            ({"one": "x"}, "That names no seat."),
-            ({"one": "1.999999"}, "never in this project"),
-            ({"triple": "99999999999999999999"}, "Tick the triples"),
-            ({"triple": "1", "whose": "x"}, "Choose whose seats go to whom"),
+            ({}, "Select the Q&amp;As"),
+            ({"one": "x"}, "That is not a valid choice."),
+            ({"one": "1.999999"}, "not in this project"),
+            ({"triple": "99999999999999999999"}, "Select the Q&amp;As"),
+            ({"triple": "1", "whose": "x"}, "Choose from the lists whom to replace"),
             ({"triple": "1", "reason": ""}, "A reason is needed"),
             ({"triple": "1", "reason": "Because."}, "Both its reviewers can still answer"),
         ],
@@ -251,7 +251,7 @@ class TestPages:
 
         page = client.post(self.url("remind", project), {"triple": [triple.pk]}, follow=True).content.decode()
 
-        assert f"Whoever has not answered {triple} is reminded, once a day at most." in page
+        assert f"Reviewers who have not answered {triple} are reminded, at most once a day." in page
 
     @pytest.mark.parametrize("size", [1, 3])
     def test_the_board_asks_a_constant_number_of_queries(self, client, project, size, django_assert_num_queries):

@@ -105,8 +105,8 @@ def test_each_claim_opens_on_the_bench_with_what_was_chosen(author, triple):
     [
         ({"question_2": " "}, "Claim 2 has no question of its own."),
         ({"answer_1": ""}, "Claim 1 has no answer."),
-        ({"passages_2": []}, "Claim 2 has no evidence: choose a passage, or another block and words of it."),
-        ({"quotes_2": "words it never says"}, "Claim 2: “words it never says” is in none of its blocks."),
+        ({"passages_2": []}, "Claim 2 has no evidence: choose a sentence, or another passage and words of it."),
+        ({"quotes_2": "words it never says"}, "Claim 2: “words it never says” is in none of its passages."),
         ({"question_1": "w" * 2001}, "Claim 1: Ensure this value has at most 2000 characters"),
         ({"passages_1": ["0:0:5", "x", "0:9:3", "9999999999999999999:1:2"]}, "Claim 1 has no evidence"),
         ({"claims": "1"}, "A split makes 2 to 6 claims, not 1."),

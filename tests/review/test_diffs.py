@@ -63,11 +63,11 @@ def test_a_further_block_and_how_many_are_needed_are_changes(project):
 
     shown = changed(revised(triple, blocks=blocks, needs_all_blocks=True))
 
-    assert shown["Blocks"] == (
+    assert shown["Passages"] == (
         "Security handbook / Access (access)",
         "Security handbook / Access (access)\nSecurity handbook / Backups (backups)",
     )
-    assert shown["Needed"] == ("One block", "All of the blocks are needed")
+    assert shown["Needed"] == ("One passage", "All of the passages are needed")
 
 
 def test_all_that_became_any_is_a_change_by_itself(project):
@@ -81,7 +81,7 @@ def test_all_that_became_any_is_a_change_by_itself(project):
     found = difference(all_needed, any_suffices)
 
     assert [(change.label, change.old, change.new) for change in found.others] == [
-        ("Needed", "All of the blocks are needed", "Any one of the blocks suffices")
+        ("Needed", "All of the passages are needed", "Any one of the passages is enough")
     ]
 
 
@@ -114,7 +114,7 @@ def test_nothing_changed_is_said_once(client, project):
     page = client.get(reverse("review:screen", args=[project.slug, triple.pk])).content.decode()
 
     assert (found.is_any, found.others) == (False, [])
-    assert "The wording is as it was in revision 1." in page
+    assert "The wording is unchanged since revision 1." in page
     assert "Marked: what changed" not in page
 
 

@@ -125,7 +125,7 @@ def test_each_claim_of_a_split_stands_on_its_own_block(project):
         (lambda one, two: [one] * 7, "A split makes 2 to 6 claims, not 7."),
         (lambda one, two: [one, two._replace(question=" ")], "Claim 2 has no question of its own."),
         (lambda one, two: [one, two._replace(answer=" ")], "Claim 2 has no answer."),
-        (lambda one, two: [one._replace(blocks=()), two], "Claim 1 has no evidence: choose a passage"),
+        (lambda one, two: [one._replace(blocks=()), two], "Claim 1 has no evidence: choose a sentence"),
     ],
 )
 def test_a_split_is_refused_naming_the_claim_that_lacks_something(project, spoil, sentence):
@@ -186,8 +186,8 @@ def test_who_has_a_part_in_it_does_not_adjudicate(db):
     triple = make_disputed(project, author=writing_lead)
 
     for person, reason in (
-        (writing_lead, "You wrote this triple"),
-        (reviewing_lead, "You reviewed this triple"),
+        (writing_lead, "You wrote this Q&A"),
+        (reviewing_lead, "You reviewed this Q&A"),
         (annotator, "Only a lead"),
     ):
         with pytest.raises(DisputeRefused, match=reason):
@@ -219,7 +219,7 @@ def test_author_and_flagger_write_in_the_thread_and_the_confirmer_reads(project)
 
     post_message(**post, author=triple.author, text="Why?")
     post_message(**post, author=flagger, text="Because.")
-    with pytest.raises(DisputeRefused, match="the other reviewer reads"):
+    with pytest.raises(DisputeRefused, match="the other reviewer can read"):
         post_message(**post, author=confirmer, text="Me too.")
     with pytest.raises(DisputeRefused, match="A text is needed"):
         post_message(**post, author=flagger, text=" ")

@@ -59,11 +59,11 @@ def test_evidence_that_is_gone_is_said_and_cannot_be_pinned(client, project):
     refused = client.post(url("stale-pin", project, triple.pk))
 
     offers = {offer.name: offer.refusal for offer in page.context["offers"]}
-    assert "does not say the evidence word for word" in offers["re_pin"]
+    assert "does not contain the evidence word for word" in offers["re_pin"]
     assert offers["anew"] is None
     assert "The evidence is gone" in page.content.decode()
     assert refused.status_code == 409
-    assert "does not say the evidence word for word" in refused.content.decode()
+    assert "does not contain the evidence word for word" in refused.content.decode()
     assert (reload(triple).state, reload(triple).revisions.count()) == (State.ACCEPTED, 1)
 
 
@@ -73,8 +73,8 @@ def test_a_block_that_is_gone_is_named(client, project):
 
     page = client.get(url("stale-triple", project, triple.pk))
 
-    assert "The newest snapshot does not hold this block." in page.content.decode()
-    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not hold “Access”.")
+    assert "The newest snapshot does not contain this passage." in page.content.decode()
+    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not contain “Access”.")
 
 
 def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):

@@ -56,7 +56,7 @@ def test_submit_refuses_while_a_check_stops_it(project):
 def test_submit_refuses_anybody_but_the_author(project):
     triple = make_draft(project)
 
-    with pytest.raises(SubmitRefused, match="Only who is writing"):
+    with pytest.raises(SubmitRefused, match="Only the person writing"):
         submit_triple(project=project, triple_id=triple.pk, author=lead_of(project), at=AT)
 
 
@@ -101,7 +101,9 @@ def make_twin(project, **more):
 def test_a_warning_without_an_answer_is_refused_with_its_sentence(project):
     triple = make_twin(project)
 
-    with pytest.raises(SubmitRefused, match="One warning needs your reason why it is all right: nearly the same question exists"):
+    with pytest.raises(
+        SubmitRefused, match="One warning needs your reason why it is all right: nearly the same question exists"
+    ):
         submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
 
     assert reload(triple).state == State.DRAFT
@@ -148,7 +150,7 @@ def test_of_several_blocks_the_page_names_the_one_that_a_warning_is_about(client
     page = client.get(reverse("review:triple", args=[project.slug, triple.pk])).content.decode()
 
     part = page.split("Warnings when it was submitted")[1].split("</section>")[0]
-    assert 'Block <span class="id">access</span>' in part
+    assert 'Passage <span class="id">access</span>' in part
 
 
 def test_an_answer_kept_in_the_draft_counts_and_goes_on_into_the_next_revision(project):

@@ -128,9 +128,9 @@ def test_strangers_to_the_round_and_authors_get_no_verdict(db):
     seated = reviewers_of(triple)
     unseated = next(m.user for m in project.memberships.filter(role=Role.REVIEWER) if m.user not in seated)
 
-    with pytest.raises(VerdictRefused, match="You hold no seat in this round"):
+    with pytest.raises(VerdictRefused, match="You are not a reviewer in this round"):
         answer(triple, unseated)
-    with pytest.raises(VerdictRefused, match="Nobody reviews what they wrote"):
+    with pytest.raises(VerdictRefused, match="Authors cannot review"):
         answer(triple, triple.author)
 
 
@@ -163,15 +163,15 @@ def test_a_verdict_on_an_older_revision_is_refused(project):
     ("verdict", "sentence"),
     [
         ({"choice": "maybe"}, "A verdict is"),
-        ({"choice": C, "reasons": [Reason.OTHER]}, "names no reasons"),
-        ({"choice": C, "category": Category.OTHER}, "names no reasons"),
+        ({"choice": C, "reasons": [Reason.OTHER]}, "has no reasons"),
+        ({"choice": C, "category": Category.OTHER}, "has no reasons"),
         ({"choice": F, "reasons": []}, "at least one"),
         ({"choice": F, "reasons": ["rubbish"]}, "at least one"),
         ({"choice": F, "reasons": [Reason.OVERSTATED] * 2}, "once"),
-        ({"choice": F, "reasons": [Reason.OVERSTATED], "category": ""}, "names its kind"),
+        ({"choice": F, "reasons": [Reason.OVERSTATED], "category": ""}, "choose what is wrong"),
         ({"choice": F, "reasons": [Reason.OVERSTATED], "category": "rubbish"}, "one of the four"),
         ({"choice": F, "reasons": [Reason.WRONG_BLOCK], "category": Category.NUMERIC}, "goes with a flag"),
-        ({"choice": F, "reasons": [Reason.OTHER], "category": "", "note": " "}, "needs your words"),
+        ({"choice": F, "reasons": [Reason.OTHER], "category": "", "note": " "}, "explain under"),
     ],
 )
 def test_a_verdict_that_is_not_whole_is_refused(project, verdict, sentence):

@@ -87,7 +87,7 @@ def test_a_flag_that_is_not_whole_comes_back_with_what_was_chosen(client, projec
 
     page = back.content.decode()
     assert back.status_code == 400
-    assert "A flag about the answer names its kind of entailment." in page
+    assert "Please also choose what is wrong with the answer." in page
     assert "Too much &amp; more" in page
     assert not Verdict.objects.exists()
 
@@ -157,7 +157,7 @@ def test_the_policy_of_the_category_is_pinned(client, project):
     page = client.get(url("triple", project, triple.pk)).content.decode()
 
     assert "Policy for a compound claim" in page
-    assert "Split it into atomic claims, each with its own block." in page
+    assert "Split it into atomic claims, each with its own passage." in page
 
 
 def test_every_form_of_a_dispute_opens_for_whom_it_is_for(client, project):
@@ -247,7 +247,7 @@ def test_a_revision_that_is_being_written_stays_off_the_page(client, project):
 
     page = client.get(url("triple", project, triple.pk)).content.decode()
 
-    assert "go on writing" in page
+    assert "continue writing" in page
     assert "revision 1" in page
 
 

@@ -41,7 +41,7 @@ class Claim(NamedTuple):
         if not self.answer.strip():
             return "has no answer"
         if not any(block.spans for block in self.blocks):
-            return "has no evidence: choose a passage, or another block and words of it"
+            return "has no evidence: choose a sentence, or another passage and words of it"
         return None
 
 

@@ -10,7 +10,9 @@ from apps.triples.formats import FORMATS, write_entries
 def export_triples(selection: Selection, *, form: str, actor: User | None, at: datetime) -> Iterator[bytes]:
     """The bytes of the file, as they are made. That somebody took it is on the record before the first of them."""
     if form not in FORMATS:
-        raise WrongExport(f"“{form[:40]}” is no form. Known are {', '.join(FORMATS)}.", code="unknown_form")
+        raise WrongExport(
+            f"“{form[:40]}” is not a file format. Known formats are {', '.join(FORMATS)}.", code="unknown_form"
+        )
     project = selection.project
     after = {"format": form, "state": selection.state}
     record(project=project, actor=actor, action="triples.exported", obj=project, after=after, at=at)

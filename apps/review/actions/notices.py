@@ -76,7 +76,9 @@ def seat_opened(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
     if by == seat.reviewer:
         return
     label, first = seat.revision.triple.label, seat.revision.round == 1
-    sentence = f"{label} waits for your review." if first else f"{label} waits for your review, in a new revision."
+    sentence = (
+        f"{label} is ready for your review." if first else f"{label} is ready for your review, in a new revision."
+    )
     _tell_reviewer(seat, "review.seat", sentence, "opened", at)
 
 
@@ -91,7 +93,7 @@ def seat_taken_away(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
         person=seat.reviewer,
         project=triple.project,
         kind="review.seat_gone",
-        sentence=f"{triple.label} no longer waits for your review. Your seat was given away.",
+        sentence=f"{triple.label} no longer needs your review. It was assigned to somebody else.",
         path=reverse("review:queue", args=(triple.project.slug,)),
         key=key_of(triple, f"seat:{seat.pk}:gone"),
         at=at,
@@ -115,7 +117,7 @@ def remind(seat: ReviewSeat, at: datetime) -> Notification | None:
     times = list(before.values_list("created_at", flat=True))
     if times and times[-1] > at - REMIND_AGAIN:
         return None
-    sentence = f"{triple.label} still waits for your review."
+    sentence = f"{triple.label} still needs your review."
     return _tell_reviewer(seat, "review.reminder", sentence, f"reminder:{len(times) + 1}", at)
 
 
@@ -131,7 +133,7 @@ def round_closed(triple: Triple, outcome: Outcome, at: datetime) -> None:
     if outcome is Outcome.CONSENSUS:
         _tell(_writers(triple), triple, "review.accepted", f"{triple.label} is accepted: both confirmed it.", key, at)
     else:
-        sentence = f"{triple.label} is dropped: both reviewers flagged it. Their reasons stand on its page."
+        sentence = f"{triple.label} is dropped: both reviewers flagged it. Their reasons are on its page."
         _tell(_writers(triple), triple, "review.dropped", sentence, key, at)
 
 
@@ -142,9 +144,9 @@ def _dispute_opened(triple: Triple, at: datetime) -> None:
     label, kind, key = triple.label, "review.disputed", f"round:{triple.round}:closed"
     ask = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
     _tell(_writers(triple), triple, kind, ask, key, at)
-    settle = f"You flagged {label}, {confirmer} confirmed it. Settle it with {triple.author}."
+    settle = f"You flagged {label}, {confirmer} confirmed it. Resolve it with {triple.author}."
     _tell([flagger], triple, kind, settle, key, at)
-    read = f"You confirmed {label}, {flagger} flagged it. You may read what they write."
+    read = f"You confirmed {label}, {flagger} flagged it. You can read their messages."
     _tell([confirmer], triple, kind, read, key, at)
 
 
@@ -172,12 +174,12 @@ def flag_withdrawn(triple: Triple, *, by: User, at: datetime) -> None:
 
 
 def triple_split(triple: Triple, *, claims: int, by: User, at: datetime) -> None:
-    sentence = f"{by} split {triple.label} into {claims} claims, each a triple of its own."
+    sentence = f"{by} split {triple.label} into {claims} claims, each a Q&A of its own."
     _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
 
 
 def triple_dropped(triple: Triple, *, by: User, at: datetime) -> None:
-    sentence = f"{by} dropped {triple.label}. The reason stands on its page."
+    sentence = f"{by} dropped {triple.label}. The reason is on its page."
     _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
 
 
@@ -192,8 +194,8 @@ def revised(triple: Triple, *, by: User, at: datetime) -> None:
 def adjudicated(triple: Triple, *, by: User, round_number: int, at: datetime) -> None:
     """A lead decided round `round_number`. Sent back for review, the reviewers hear of their new seats instead."""
     word = {
-        State.ACCEPTED: "is accepted as it stands",
-        State.IN_REVIEW: "is reviewed once more",
+        State.ACCEPTED: "is accepted as it is",
+        State.IN_REVIEW: "goes to another review",
         State.DROPPED: "is dropped",
     }[State(triple.state)]
     people = _writers(triple)
@@ -211,7 +213,7 @@ def escalated(triple: Triple, lead: User, at: datetime) -> Notification | None:
     """Tell a lead without a part that a triple waits, once for each wait. It says how long, not for whom."""
     if standing_of(triple, lead, roles_of(lead, triple.project)).has_part:
         return None
-    word = {State.IN_REVIEW: "waited in review", State.DISPUTED: "been disputed"}[State(triple.state)]
+    word = {State.IN_REVIEW: "been in review", State.DISPUTED: "been disputed"}[State(triple.state)]
     return notify(
         person=lead,
         project=triple.project,

@@ -103,7 +103,7 @@ def _tell_of_many(project: Project, lead: User, count: int, at: datetime) -> Non
         person=lead,
         project=project,
         kind="review.escalated",
-        sentence=f"{count:,} triples have waited too long. The board marks them.",
+        sentence=f"{count:,} Q&As are overdue. They are marked on the board.",
         path=f"{reverse('review:board', args=[project.slug])}?show=escalated",
         key=f"project:{project.pk}:escalated:{at:%Y-%m-%dT%H}",
         at=at,

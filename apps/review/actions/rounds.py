@@ -39,7 +39,7 @@ def start_round(
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
     if len(able) < REVIEWERS_PER_ROUND:
         raise SubmitRefused(
-            "Two reviewers who did not write it are needed, and the project has "
+            "It needs two reviewers who did not write it, and the project has "
             f"{'one' if able else 'none'}. A lead can invite one under People.",
             code="too_few_reviewers",
         )

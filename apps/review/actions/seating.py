@@ -131,14 +131,14 @@ def _locked_for_reseating(project: Project, triple_id: int, lead: User) -> Tripl
 
 def _needed(reason: str) -> str:
     if not reason.strip():
-        raise SeatRefused("A reason is needed: it stands in the audit.", code="reason_missing")
+        raise SeatRefused("A reason is needed for the audit.", code="reason_missing")
     return reason.strip()
 
 
 def _seat_of(triple: Triple, reviewer: User) -> ReviewSeat:
     seat = live_seats(triple.revision).filter(reviewer=reviewer).first()
     if seat is None:
-        raise SeatRefused(f"{reviewer} holds no seat in this round.", code="no_seat")
+        raise SeatRefused(f"{reviewer} does not review in this round.", code="no_seat")
     return seat
 
 
@@ -148,9 +148,9 @@ def _give_away(
     """The triple is locked. `seat` None: fill the place that nobody holds."""
     number = free_number(triple.revision) if seat is None else seat.number
     if number is None:
-        raise SeatRefused("Both seats are held.", code="no_free_seat")
+        raise SeatRefused("Both reviewers are already assigned.", code="no_free_seat")
     if seat is not None and seat.answered_at is not None:
-        raise SeatRefused(f"{seat.reviewer} has answered. That seat stays.", code="answered")
+        raise SeatRefused(f"{seat.reviewer} has already answered and cannot be replaced.", code="answered")
     before = [] if seat is None else [seat.reviewer_id]
     heir = _heir(triple, successor, before)
     if seat is not None:
@@ -178,13 +178,13 @@ def _heir(triple: Triple, successor: User | None, before: list[int]) -> User:
             raise SeatRefused("Nobody else can review it. A lead can invite a reviewer under People.", code="nobody")
         return successor
     if successor.pk in before:
-        raise SeatRefused(f"{successor} holds this seat already.", code="not_a_successor")
+        raise SeatRefused(f"{successor} is already this reviewer.", code="not_a_successor")
     if successor.pk in authors_of(triple):
-        raise SeatRefused(f"{successor} wrote it. Nobody reviews what they wrote.", code="not_a_successor")
+        raise SeatRefused(f"{successor} wrote it. Authors cannot review their own Q&As.", code="not_a_successor")
     if not able_in(triple.project).filter(pk=successor.pk).exists():
-        raise SeatRefused(f"{successor} is no reviewer of this project.", code="not_a_successor")
+        raise SeatRefused(f"{successor} is not a reviewer in this project.", code="not_a_successor")
     if live_seats(triple.revision).filter(reviewer=successor).exists():
-        raise SeatRefused(f"{successor} holds the other seat.", code="not_a_successor")
+        raise SeatRefused(f"{successor} is already the other reviewer.", code="not_a_successor")
     return successor
 
 
@@ -243,7 +243,7 @@ def _reseat_one(
         while free_number(triple.revision) is not None:
             moved.append(_give_away(triple, None, successor, actor=lead, reason=reason, at=at))
     if not moved:
-        raise SeatRefused("Both its reviewers can still answer. Choose whose seat to give away.", code="nothing_stuck")
+        raise SeatRefused("Both its reviewers can still answer. Choose whom to replace.", code="nothing_stuck")
     return moved
 
 
@@ -273,5 +273,5 @@ def free_abandoned_seats(*, project: Project, triple_id: int, at: datetime) -> l
             return opened
         opened.append(_give_away(triple, seat, None, actor=None, reason=NO_LONGER, at=at))
     while free_number(triple.revision) is not None and successor_for(triple, []) is not None:
-        opened.append(_give_away(triple, None, None, actor=None, reason="Nobody held it.", at=at))
+        opened.append(_give_away(triple, None, None, actor=None, reason="Nobody was assigned.", at=at))
     return opened

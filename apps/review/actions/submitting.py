@@ -77,7 +77,7 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
         discard_open_revision(triple)  # who began it left, and nobody else could go on
         return add_revision(triple, person, snapshot, at)
     if revision.author_id != person.pk:
-        raise SubmitRefused(f"{revision.author} is writing the next revision already.", code="being_written")
+        raise SubmitRefused(f"{revision.author} is already writing the next revision.", code="being_written")
     return revision
 
 

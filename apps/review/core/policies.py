@@ -16,8 +16,8 @@ class Policy(NamedTuple):
 POLICIES: dict[Category, Policy] = {
     Category.NUMERIC: Policy(
         "Policy for numeric precision",
-        "The block’s own phrasing decides, strictly.",
-        "The block’s own phrasing decides, strictly.",
+        "The wording of the passage decides, strictly.",
+        "The wording of the passage decides, strictly.",
     ),
     Category.SYNONYM: Policy(
         "Policy for a synonym or a tense",
@@ -26,12 +26,12 @@ POLICIES: dict[Category, Policy] = {
     ),
     Category.COMPOUND: Policy(
         "Policy for a compound claim",
-        "Split into atomic claims, each with its own block.",
-        "Split it into atomic claims, each with its own block.",
+        "Split into atomic claims, each with its own passage.",
+        "Split it into atomic claims, each with its own passage.",
     ),
     Category.OTHER: Policy(
         "No policy for this kind",
-        "No policy: say what and why.",
+        "No policy: write what and why.",
         "No policy settles this kind. Talk it through, revise, or ask a lead.",
     ),
 }

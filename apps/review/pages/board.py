@@ -59,11 +59,11 @@ def _tell(request: HttpRequest, left: list[str]) -> None:
     for sentence in left[:MOST_TOLD]:
         messages.warning(request, sentence)
     if len(left) > MOST_TOLD:
-        messages.warning(request, f"{len(left) - MOST_TOLD} more stay as they are for reasons like these.")
+        messages.warning(request, f"{len(left) - MOST_TOLD} more stay unchanged for similar reasons.")
 
 
 def _seats(count: int) -> str:
-    return f"{count} seat went" if count == 1 else f"{count} seats went"
+    return f"{count} review went" if count == 1 else f"{count} reviews went"
 
 
 @member_view(Role.LEAD)
@@ -76,9 +76,9 @@ def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid() or not ticked:
         messages.warning(
             request,
-            "Tick the triples whose seats go to somebody else."
+            "Select the Q&As to reassign first."
             if form.is_valid()
-            else "Choose whose seats go to whom from the lists.",
+            else "Choose from the lists whom to replace and by whom.",
         )
         return _back(request, project)
     try:
@@ -96,7 +96,7 @@ def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
         return _back(request, project)
     if done.seats:
         messages.info(request, f"{_seats(len(done.seats))} to somebody else.")
-    _tell(request, [f"{left.triple} stays as it is. {left.sentence}" for left in done.left])
+    _tell(request, [f"{left.triple} stays unchanged. {left.sentence}" for left in done.left])
     return _back(request, project)
 
 
@@ -104,11 +104,11 @@ def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
     triple, _, holder = request.POST["one"].partition(".")
     keys = _key(triple), _key(holder)
     if keys[0] is None or keys[1] is None:
-        messages.warning(request, "That names no seat.")
+        messages.warning(request, "That is not a valid choice.")
         return _back(request, project)
     reviewer = User.objects.filter(pk=keys[1], memberships__project=project).distinct().first() if keys[1] else None
     if keys[1] and reviewer is None:
-        messages.warning(request, "That person was never in this project.")
+        messages.warning(request, "That person is not in this project.")
         return _back(request, project)
     try:
         seat = reseat(
@@ -122,7 +122,7 @@ def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
     except SeatRefused as refusal:
         messages.warning(request, refusal.sentence)
     else:
-        messages.info(request, f"{seat.revision.triple} goes to {seat.reviewer}.")
+        messages.info(request, f"{seat.revision.triple} is assigned to {seat.reviewer}.")
     return _back(request, project)
 
 
@@ -133,12 +133,12 @@ def remind(request: HttpRequest, project: Project) -> HttpResponse:
     one = _key(request.POST.get("one", ""))
     ticked = [one] if one is not None else _ticked(request)
     if not ticked:
-        messages.warning(request, "Tick the triples whose reviewers you want to remind.")
+        messages.warning(request, "Select the Q&As whose reviewers you want to remind.")
         return _back(request, project)
     done = remind_reviewers(project=project, triple_ids=ticked, lead=member_of(request).user, at=timezone.now())
     if done.triples:
         names = ", ".join(triple.label for triple in done.triples[:MOST_TOLD])
         more = f" and {len(done.triples) - MOST_TOLD} more" if len(done.triples) > MOST_TOLD else ""
-        messages.info(request, f"Whoever has not answered {names}{more} is reminded, once a day at most.")
+        messages.info(request, f"Reviewers who have not answered {names}{more} are reminded, at most once a day.")
     _tell(request, [f"{triple}: nobody is reminded. {sentence}" for triple, sentence in done.left])
     return _back(request, project)

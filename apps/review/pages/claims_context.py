@@ -205,7 +205,10 @@ class ClaimsSheet:
                 return form.number, f"Claim {form.number}: {next(iter(form.errors.values()))[0]}"
             lost = self.evidence(form)[1]
             if lost:
-                return form.number, f"Claim {form.number}: “{lost[0]}” is in none of its blocks. Copy it word for word."
+                return (
+                    form.number,
+                    f"Claim {form.number}: “{lost[0]}” is in none of its passages. Copy it word for word.",
+                )
             if fault := self.claim(form).fault:
                 return form.number, f"Claim {form.number} {fault}."
         return None
@@ -216,7 +219,7 @@ class ClaimsSheet:
         blocks, lost = self.evidence(form)
         found = checks.check_wording(question, answer)
         if lost:
-            found.append(Check(checks.STOP, "evidence", f"“{lost[0]}” is in none of its blocks."))
+            found.append(Check(checks.STOP, "evidence", f"“{lost[0]}” is in none of its passages."))
         elif not blocks:
             found.append(Check(checks.STOP, "no_evidence", "No evidence is chosen yet."))
         evidence = "\n".join(quoted(version.text, spans) for version, spans in blocks)

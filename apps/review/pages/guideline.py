@@ -7,22 +7,22 @@ from apps.accounts.selectors import policy
 from apps.common.text.markdown import to_html
 
 DEFAULT = """\
-Read the question first, then the block, then the answer. Decide on these three, in this order.
+Read the question first, then the passage, then the answer. Decide on these three, in this order.
 
-**1. Would somebody ask this?** In these words, without having read the block. A question that quotes the text, or \
+**1. Would somebody ask this?** In these words, without having read the passage. A question that quotes the text, or \
 asks what nobody needs to know, is *unrealistic*.
 
-**2. Is it the right block?** The lit evidence alone must answer. If it only touches the subject, or another block \
-says it better, it is the *wrong block*. Where several blocks are expected, read which of them are needed.
+**2. Is it the right passage?** The marked evidence alone must answer. If it only touches the subject, or another \
+passage says it better, it is the *wrong passage*. Where several passages are expected, check which of them are needed.
 
-**3. Does the block say the answer?** Hold every figure, name and condition against the evidence.
+**3. Does the passage say the answer?** Check every figure, name and condition against the evidence.
 
 - It claims something that is not there: *not entailed*.
-- It is more certain, wider or more exact than the block: *overstated*.
+- It is more certain, wider or more exact than the passage: *overstated*.
 - It leaves out a condition that changes what somebody would do: *understated*.
 
-Confirm only if all three hold. If one does not, flag it: name what is wrong, and say what would mend it. \
-What you know from elsewhere does not count; the block does. If you are not sure, flag it and say why: talking costs \
+Confirm only if all three hold. If one does not, flag it: say what is wrong and how to fix it. \
+What you know from elsewhere does not count; the passage does. If you are not sure, flag it and say why: talking costs \
 less than a wrong answer in the set.
 """
 

@@ -73,7 +73,7 @@ def pull(request: HttpRequest, project: Project) -> HttpResponse:
     """Take the next seat and show its triple."""
     seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now())
     if seat is None:
-        messages.info(request, "Nothing is left that you could review now.")
+        messages.info(request, "Nothing left to review now.")
         return redirect("review:queue", slug=project.slug)
     return redirect("review:screen", slug=project.slug, pk=seat.revision.triple_id)
 

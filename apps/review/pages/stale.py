@@ -57,10 +57,10 @@ def stale_offers(triple: Triple, standing: Participation, blocks: list[ComparedB
             "re_pin",
             "p",
             "Pin to the new text",
-            "The evidence stays as it is; two reviewers read it again.",
+            "The evidence stays as it is; two reviewers check it again.",
             pin or rules.evidence_refusal(blocks),
         ),
-        Offer("anew", "b", "Write it anew", "Opens the bench on the new text; a new round follows.", pin),
+        Offer("anew", "b", "Rewrite it", "Opens the editor with the new text; a new round follows.", pin),
         Offer(
             "retire",
             "x",
@@ -155,7 +155,7 @@ def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     other = next_stale(member, triple)
     form = RetireForm(request.POST)
     if not form.is_valid():
-        raise RetireRefused("Retiring needs one of the three reasons.", code="reason_missing")
+        raise RetireRefused("Choose one of the three reasons to retire it.", code="reason_missing")
     retire_triple(
         project=project,
         triple_id=triple.pk,

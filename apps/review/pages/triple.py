@@ -218,7 +218,7 @@ def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     found = triple_for(member_of(request), pk)
     form = PolicyForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, doing="withdraw", fault="Name the policy that settles it.", status=400)
+        return _page(request, found, doing="withdraw", fault="Choose the policy that settles it.", status=400)
     actions.withdraw_flag(
         project=project,
         triple_id=found.pk,

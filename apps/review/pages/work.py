@@ -59,7 +59,7 @@ KINDS = (
     SectionKind(
         "review",
         "To review",
-        "your verdict is blind until both are in",
+        "verdicts are hidden until both are in",
         "Waiting",
         lambda member: queues.review_queue(member.user, member.project),
         "opened_at",
@@ -70,7 +70,7 @@ KINDS = (
     SectionKind(
         "answer",
         "To answer",
-        "disputes in which the next move is yours",
+        "disputes where it is your turn",
         "Open",
         lambda member: queues.disputes_to_answer(member.user, member.project),
         "changed_at",
@@ -98,7 +98,7 @@ KINDS = (
     SectionKind(
         "adjudicate",
         "Disputes you can adjudicate",
-        "you have no part in them",
+        "you are not involved in them",
         "Open",
         lambda member: queues.to_adjudicate(member.user, member.project),
         "changed_at",
@@ -109,7 +109,7 @@ KINDS = (
     SectionKind(
         "waiting",
         "Disputes with the others",
-        "you wrote, flagged or confirmed it, and the next move is somebody else’s",
+        "you wrote, flagged or confirmed it, and it is somebody else’s turn",
         "Open",
         lambda member: queues.disputes_of_others(member.user, member.project),
         "changed_at",
@@ -130,7 +130,7 @@ KINDS = (
     ),
     SectionKind(
         "dropped",
-        "Dropped, yours to reopen",
+        "Dropped, you can reopen them",
         "each can start again as a new draft",
         "Dropped",
         lambda member: queues.dropped_of(member.user, member.project),

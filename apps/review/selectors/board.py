@@ -68,7 +68,7 @@ class SeatView(NamedTuple):
             return "answered"
         if self.is_stuck:
             return "can no longer answer"
-        return "lease ran out" if self.is_lapsed else "has not answered"
+        return "reservation ran out" if self.is_lapsed else "has not answered"
 
 
 class BoardTriple(NamedTuple):
@@ -219,9 +219,9 @@ def _seat(number: int, live: list[ReviewSeat], able: frozenset[int], at: datetim
 def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
     """Whose move it is, in words that are the same whatever a reviewer of an open round did."""
     if kind == "draft":
-        return f"{triple.author} writes"
+        return f"{triple.author} is writing"
     if kind == "candidate":
-        return "somebody adopts it"
+        return "somebody must adopt it"
     if kind == "stale":
         return "the next revision is being written" if triple.is_revised else "pin it again or retire it"
     if kind == "disputed":

@@ -71,8 +71,8 @@ def _name(block: ExpectedBlock) -> str:
 
 def _needed(revision: Revision, blocks: list[ExpectedBlock]) -> str:
     if len(blocks) < 2:
-        return "One block"
-    return "All of the blocks are needed" if revision.needs_all_blocks else "Any one of the blocks suffices"
+        return "One passage"
+    return "All of the passages are needed" if revision.needs_all_blocks else "Any one of the passages is enough"
 
 
 def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Iterator[TextChange]:
@@ -92,7 +92,7 @@ def difference(before: Revision, after: Revision) -> RevisionDifference:
         _change("Question", before.question, after.question),
         _change("Answer", before.answer, after.answer),
         _change("Evidence", _evidence(old), _evidence(new)),
-        _change("Blocks", "\n".join(map(_name, old)), "\n".join(map(_name, new))),
+        _change("Passages", "\n".join(map(_name, old)), "\n".join(map(_name, new))),
         _change("Needed", _needed(before, old), _needed(after, new)),
         _change("Note", before.note, after.note),
         *_new_texts(old, new),

@@ -75,7 +75,9 @@ class Selection:
 
     def __init__(self, project: Project, state: str, *, member: Member | None, at: datetime) -> None:
         if state not in STATES:
-            raise WrongExport(f"“{state[:40]}” is no state. Known are {', '.join(STATES)}.", code="unknown_state")
+            raise WrongExport(
+                f"“{state[:40]}” is not a state. Known states are {', '.join(STATES)}.", code="unknown_state"
+            )
         self.project = project
         self.member = member
         self.state = state
@@ -138,7 +140,7 @@ class Selection:
             found.append(_left_out(resting, f"{_name_of(self.project, source)} {reason}"))
         if self.state in (State.DRAFT, State.WITHDRAWN, CANDIDATES, EVERY):
             halves = self.visible().exclude(self._without_permission()).exclude(_is_whole())
-            found.append(_left_out(halves, "A question, an answer or a block is missing"))
+            found.append(_left_out(halves, "A question, an answer or a passage is missing"))
         return [one for one in found if one.count]
 
 

@@ -45,7 +45,7 @@ def _disputed(triple: Triple, standing: Participation) -> list[Offer]:
             "withdraw",
             "w",
             "Withdraw the flag",
-            f"{flagged_by} A policy settles it, and the triple is accepted as it stands.".strip(),
+            f"{flagged_by} A policy settles it, and the Q&A is accepted as it is.".strip(),
             rules.withdraw_flag_refusal(triple, standing),
         ),
         Offer(
@@ -64,17 +64,17 @@ def _accepted(triple: Triple, standing: Participation) -> list[Offer]:
             "retire",
             "x",
             "Retire",
-            "Leaves the gold set for good; versions that hold it keep it.",
+            "Leaves the gold set for good; versions that contain it keep it.",
             writing.retire_refusal(standing.roles, triple),
         )
     ]
     if triple.is_stale:
         repin = rules.repin_refusal(triple, standing)
         pin = "Keeps evidence that is unchanged; a new round opens."
-        anew = "Opens the bench on the new text; a new round follows."
+        anew = "Opens the editor with the new text; a new round follows."
         offers = [
             Offer("re_pin", "p", "Pin to the new text", pin, repin),
-            Offer("revise", "r", "Write it anew", anew, repin),
+            Offer("revise", "r", "Rewrite it", anew, repin),
             *offers,
         ]
     return offers

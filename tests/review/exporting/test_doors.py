@@ -55,8 +55,8 @@ def test_the_page_says_how_many_triples_the_file_holds(client, team, monkeypatch
         page = client.get(reverse("review:export", args=[team.slug]), {"state": state}).content.decode()
         return re.sub(r"<[^>]+>", "", page)
 
-    assert "Disputed: 2 triples in the file." in said("disputed")
-    assert "Accepted: no triple for the file." in said("accepted")
+    assert "Disputed: 2 Q&amp;As in the file." in said("disputed")
+    assert "Accepted: no Q&amp;As." in said("accepted")
     monkeypatch.setattr("apps.review.selectors.exports.MOST_COUNTED", 2)
     assert "Disputed: 2 or more triples in the file." in said("disputed")
 

@@ -71,7 +71,7 @@ def test_a_state_can_be_chosen(team, state):
 
 @pytest.mark.parametrize(("state", "form"), [("nonsense", "jsonl"), ("accepted", "xml")])
 def test_a_state_or_a_form_that_there_is_none_of_is_refused(team, state, form):
-    with pytest.raises(WrongExport, match="Known are"):
+    with pytest.raises(WrongExport, match="Known"):
         exported(team, state, form=form)
 
 

@@ -101,4 +101,4 @@ def test_a_draft_that_is_no_whole_entry_is_left_out_and_named(team):
     start_draft(project=team, author=author, snapshot=snapshot, at=AT, wording=Wording(question="When?"))
 
     assert entries(team, "draft") == []
-    assert left_out(team, "draft") == ["A question, an answer or a block is missing: T-0001."]
+    assert left_out(team, "draft") == ["A question, an answer or a passage is missing: T-0001."]

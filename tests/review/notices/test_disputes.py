@@ -67,27 +67,27 @@ DISPUTED: dict[str, tuple[Callable[[Triple], Any], dict[str, list[str]]]] = {
     "the author revises": (
         lambda triple: revise_with(triple, triple.author),
         {
-            "first": ["T waits for your review, in a new revision."],
-            "second": ["T waits for your review, in a new revision."],
+            "first": ["T is ready for your review, in a new revision."],
+            "second": ["T is ready for your review, in a new revision."],
         },
     ),
     "the author splits": (
         split,
         {
-            "first": ["[author] split T into 2 claims, each a triple of its own."],
-            "second": ["[author] split T into 2 claims, each a triple of its own."],
+            "first": ["[author] split T into 2 claims, each a Q&A of its own."],
+            "second": ["[author] split T into 2 claims, each a Q&A of its own."],
         },
     ),
     "the author drops": (
         drop,
         {
-            "first": ["[author] dropped T. The reason stands on its page."],
-            "second": ["[author] dropped T. The reason stands on its page."],
+            "first": ["[author] dropped T. The reason is on its page."],
+            "second": ["[author] dropped T. The reason is on its page."],
         },
     ),
     "a lead accepts": (
         lambda triple: decide(triple, lead_of(triple.project), Decision.ACCEPT),
-        {part: ["[lead] decided the dispute: T is accepted as it stands."] for part in ("author", "first", "second")},
+        {part: ["[lead] decided the dispute: T is accepted as it is."] for part in ("author", "first", "second")},
     ),
     "a lead drops": (
         lambda triple: decide(triple, lead_of(triple.project), Decision.DROP),
@@ -96,9 +96,9 @@ DISPUTED: dict[str, tuple[Callable[[Triple], Any], dict[str, list[str]]]] = {
     "a lead returns": (
         lambda triple: decide(triple, lead_of(triple.project), Decision.RETURN),
         {
-            "author": ["[lead] decided the dispute: T is reviewed once more."],
-            "first": ["T waits for your review, in a new revision."],
-            "second": ["T waits for your review, in a new revision."],
+            "author": ["[lead] decided the dispute: T goes to another review."],
+            "first": ["T is ready for your review, in a new revision."],
+            "second": ["T is ready for your review, in a new revision."],
         },
     ),
 }

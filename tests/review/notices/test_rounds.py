@@ -22,7 +22,7 @@ def test_two_reviewers_hear_of_their_seats_and_nobody_else(project, ann):
     rows = list(Notification.objects.values_list("person", "sentence", "path"))
 
     screen = reverse("review:screen", args=(project.slug, triple.pk))
-    assert sorted(rows) == sorted((who.pk, f"{triple.label} waits for your review.", screen) for who in (one, two))
+    assert sorted(rows) == sorted((who.pk, f"{triple.label} is ready for your review.", screen) for who in (one, two))
 
 
 @pytest.mark.parametrize("choice", list(VerdictChoice))
@@ -51,18 +51,16 @@ def test_answering_marks_ones_own_seat_as_dealt_with_and_not_the_others(project,
 
 CLOSED = {
     (VerdictChoice.CONFIRM, VerdictChoice.CONFIRM): {"author": ["T is accepted: both confirmed it."]},
-    (VerdictChoice.FLAG, VerdictChoice.FLAG): {
-        "author": ["T is dropped: both reviewers flagged it. Their reasons stand on its page."]
-    },
+    (VerdictChoice.FLAG, VerdictChoice.FLAG): {"author": ["T is dropped: both reviewers flagged it. Their reasons are on its page."]},
     (VerdictChoice.CONFIRM, VerdictChoice.FLAG): {
         "author": ["[second] flagged T, [first] confirmed it. Answer the flag, revise, split or drop it."],
-        "second": ["You flagged T, [first] confirmed it. Settle it with [author]."],
-        "first": ["You confirmed T, [second] flagged it. You may read what they write."],
+        "second": ["You flagged T, [first] confirmed it. Resolve it with [author]."],
+        "first": ["You confirmed T, [second] flagged it. You can read their messages."],
     },
     (VerdictChoice.FLAG, VerdictChoice.CONFIRM): {
         "author": ["[first] flagged T, [second] confirmed it. Answer the flag, revise, split or drop it."],
-        "first": ["You flagged T, [second] confirmed it. Settle it with [author]."],
-        "second": ["You confirmed T, [first] flagged it. You may read what they write."],
+        "first": ["You flagged T, [second] confirmed it. Resolve it with [author]."],
+        "second": ["You confirmed T, [first] flagged it. You can read their messages."],
     },
 }
 

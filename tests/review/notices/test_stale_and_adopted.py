@@ -23,7 +23,7 @@ def test_an_author_hears_once_of_a_snapshot_that_makes_triples_stale(project, an
         refresh_staleness(project=project, snapshot=snapshot, at=AT)
         refresh_staleness(project=project, snapshot=snapshot, at=AT)
 
-    sentence = "v2 changed the text behind triples of yours. They wait to be pinned again or retired."
+    sentence = "v2 changed the text behind Q&As of yours. Pin them to the new text or retire them."
     assert told(triples[0], freeze) == {"author": [sentence], "Zoe": [sentence]}
 
 

@@ -32,7 +32,7 @@ def test_a_reminder_says_that_a_review_waits_and_comes_once_a_day(project, ann):
     times = [AT, AT + DAY / 2, AT + DAY - timedelta(seconds=1), AT + DAY, AT + DAY * 1.5, AT + DAY * 2]
     found = told(triple, lambda: [notices.remind(seat, at) for at in times])
 
-    assert found == {"first": ["T still waits for your review."] * 3}
+    assert found == {"first": ["T still needs your review."] * 3}
 
 
 def test_a_reminder_is_not_repeated_because_a_clock_stepped_back(project, ann):
@@ -56,7 +56,7 @@ def test_a_reminder_is_the_same_whatever_the_other_said(project, ann):
         except Rewind:
             pass
 
-    assert list(sent.values()) == [{"second": ["T still waits for your review."]}] * len(SAID)
+    assert list(sent.values()) == [{"second": ["T still needs your review."]}] * len(SAID)
 
 
 def test_nobody_is_reminded_of_what_they_answered_gave_away_or_what_is_over(project, ann):
@@ -85,8 +85,8 @@ def test_a_seat_that_is_given_away_is_told_to_both_and_to_nobody_else(project, a
 
     rows = Notification.objects.exclude(pk__in=before).order_by("pk")
     assert {people[row.person]: row.sentence for row in rows} == {
-        "holder": f"{triple.label} no longer waits for your review. Your seat was given away.",
-        "heir": f"{triple.label} waits for your review.",
+        "holder": f"{triple.label} no longer needs your review. It was assigned to somebody else.",
+        "heir": f"{triple.label} is ready for your review.",
     }
     assert list(Notification.objects.filter(person=holder, read_at=None)) == [rows.get(person=holder)]
 
@@ -97,7 +97,7 @@ def test_a_lead_without_a_part_hears_once_of_each_wait_and_for_how_long(project,
 
     found = told(triple, lambda: [notices.escalated(reload(triple), lead, AT + days * DAY) for days in (7, 8)])
 
-    assert found == {"lead": ["T has waited in review for 7 days."]}
+    assert found == {"lead": ["T has been in review for 7 days."]}
 
 
 def test_an_escalation_is_the_same_whatever_one_reviewer_said(project, ann):
@@ -113,7 +113,7 @@ def test_an_escalation_is_the_same_whatever_one_reviewer_said(project, ann):
         except Rewind:
             pass
 
-    assert sent == [{"lead": ["T has waited in review for 7 days."]}] * len(SAID)
+    assert sent == [{"lead": ["T has been in review for 7 days."]}] * len(SAID)
 
 
 def test_a_dispute_that_waits_is_told_apart_from_the_review_before_it(project, ann):

@@ -60,7 +60,7 @@ class TestPulling:
         assert pull(pulled, three, AT + 47 * HOUR) is None
         assert pull(pulled, three, later) == triple
         assert reviewers_of(triple) == [three]
-        with pytest.raises(VerdictRefused, match="You hold no seat"):
+        with pytest.raises(VerdictRefused, match="You are not a reviewer"):
             answer(triple, one)
 
     def test_an_answered_seat_never_lapses(self, pulled):
@@ -106,7 +106,7 @@ class TestPulling:
             give_back_seat(project=pulled, triple_id=triple.pk, reviewer=one, at=AT)
         set_policy(pulled, review_assignment="load")
         other = make_in_review(pulled)
-        with pytest.raises(SeatRefused, match="given by load"):
+        with pytest.raises(SeatRefused, match="assigned by workload"):
             give_back_seat(project=pulled, triple_id=other.pk, reviewer=reviewers_of(other)[0], at=AT)
 
     def test_in_the_next_round_the_same_two_hold_a_lease_each(self, pulled):

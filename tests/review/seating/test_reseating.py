@@ -39,7 +39,7 @@ class TestReseating:
         one = reviewers_of(triple)[0]
         answer(triple, one)
 
-        with pytest.raises(SeatRefused, match="has answered"):
+        with pytest.raises(SeatRefused, match="already answered"):
             give_away(triple, one)
 
     def test_a_lead_with_a_part_in_it_is_refused_whatever_the_others_did(self, project):
@@ -60,8 +60,8 @@ class TestReseating:
             answer(triple, other)
 
         assert sentences[:2] == sentences[2:]
-        assert sentences[0].startswith("You review this triple.")
-        assert sentences[1].startswith("You wrote this triple.")
+        assert sentences[0].startswith("You review this Q&A.")
+        assert sentences[1].startswith("You wrote this Q&A.")
 
     def test_only_a_lead_may_and_says_why(self, project):
         triple = make_in_review(project)
@@ -85,9 +85,9 @@ class TestReseating:
         )
 
         for successor, why in (
-            (one, "holds this seat already"),
-            (two, "holds the other seat"),
-            (viewer, "is no reviewer"),
+            (one, "is already this reviewer"),
+            (two, "is already the other reviewer"),
+            (viewer, "is not a reviewer"),
             (triple.author, "wrote it"),
         ):
             with pytest.raises(SeatRefused, match=why):
