@@ -21,7 +21,7 @@ class SeatState(models.TextChoices):
 
 class CantJudgeReason(models.TextChoices):
     UNCLEAR_QUERY = "unclear_query", "unclear query"
-    UNREADABLE = "unreadable", "unreadable block"
+    UNREADABLE = "unreadable", "unreadable passage"
     NEEDS_EXPERT = "needs_expert", "needs an expert"
     MISSING_CONTEXT = "missing_context", "missing context"
 
@@ -31,7 +31,7 @@ class ErrorType(models.TextChoices):
 
     UNCLEAR_QUERY = "unclear_query", "unclear query"
     UNCLEAR_GUIDELINE = "unclear_guideline", "unclear guideline"
-    UNREADABLE = "unreadable", "unreadable block"
+    UNREADABLE = "unreadable", "unreadable passage"
     SLIP = "slip", "slip"
     AMBIGUITY = "ambiguity", "real ambiguity"
     NOT_RECORDED = "not_recorded", "not recorded"

@@ -10,8 +10,8 @@ from apps.judging.models import Guideline, Round
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
 
-CLOSED = "This round is closed. Its grades stand as they are."
-OPENING = "This round is still being opened. Its pairs will be there in a moment."
+CLOSED = "This round is closed. Its grades cannot be changed."
+OPENING = "This round is still being opened. Its pairs will be ready in a moment."
 
 
 def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int) -> str | None:
@@ -19,9 +19,9 @@ def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int)
     if pool.state != PoolState.COMPLETE:
         return "The pool is not complete yet. A round needs all of its pairs."
     if pool.entry_count == 0:
-        return "The pool holds no pair, so there is nothing to judge."
+        return "The pool has no pairs, so there is nothing to judge."
     if guideline is None:
-        return "There is no guideline yet. Publish one, so that a grade means the same to everybody."
+        return "There is no guideline yet. Publish one first, so that a grade means the same to everybody."
     if annotators == 0:
         return "A round needs at least one annotator."
     return None
@@ -32,7 +32,7 @@ def plan_refusal(annotators: int, most_judges: int) -> str | None:
     if most_judges > annotators:
         return (
             f"The plan asks for {most_judges} judges on a pair, and {annotators} "
-            f"{'was' if annotators == 1 else 'were'} chosen. Nobody judges a pair twice."
+            f"{'was' if annotators == 1 else 'were'} chosen. Each person judges a pair once."
         )
     return None
 
@@ -42,8 +42,8 @@ def plan_warning(leads: Collection[int], annotators: Collection[int], most_judge
     if most_judges > 1 and leads and set(leads) <= set(annotators):
         who = "The only lead judges" if len(leads) == 1 else "Every lead judges"
         return (
-            f"{who} in this round. Nobody decides a pair they judged, so where people differ a pair may stay open: "
-            "make one more person a lead under People, or leave a lead out."
+            f"{who} in this round. Leads cannot decide pairs they judged, so some pairs may stay open: "
+            "make another person a lead under People, or leave a lead out."
         )
     return None
 
@@ -52,8 +52,8 @@ def too_early_refusal(*, is_opening: bool) -> str | None:
     """Say why it can't be told yet which pairs nobody was asked for."""
     if is_opening:
         return (
-            "Another round is still being opened. Wait until its pairs are laid out, so that nobody is asked twice. "
-            "If its job has failed, run it again under Jobs."
+            "Another round is still being opened. Wait until it is ready, so that nobody gets a pair twice. "
+            "If its job failed, run it again under Jobs."
         )
     return None
 
@@ -65,11 +65,11 @@ def pairs_refusal(pairs: int, checks: int, kept: int = 0) -> str | None:
     if kept:
         return (
             "Nothing is left to judge: every pair of this pool has a grade on the same text, or is being judged. "
-            "To ask people once more, choose “Judge again what has a grade”."
+            "To judge them once more, choose “Judge again pairs that have a grade”."
         )
     if checks:
-        return "Every pair that is left is known already and serves as a check. Ask for fewer checks."
-    return "Every pair of this pool was planned by an earlier round. There is nothing new to judge."
+        return "Every remaining pair already has a known grade and serves as a check. Choose fewer checks."
+    return "Every pair of this pool is in an earlier round. There is nothing new to judge."
 
 
 def too_few_known(asked: int, known: int) -> str:
@@ -77,7 +77,7 @@ def too_few_known(asked: int, known: int) -> str:
     there = "is 1 pair" if known == 1 else f"are {known or 'no'} pairs"
     return (
         f"The plan asks for {asked} checks, and there {there} on these texts that a closed round has decided or"
-        " judged alike. Ask for fewer, or name known pairs yourself."
+        " judged alike. Choose fewer, or list known pairs yourself."
     )
 
 
@@ -95,9 +95,9 @@ def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None
     if refusal := grading_refusal(round_):
         return refusal
     if not is_waiting:
-        return "No pilot holds this round back. All of its pairs are handed out."
+        return "This round is not waiting for a pilot. All of its pairs are open."
     if not reason:
-        return "Opening a round in spite of its pilot needs a reason in words."
+        return "Opening a round against its pilot needs a reason."
     return None
 
 
@@ -120,7 +120,7 @@ def grading_refusal(round_: Round) -> str | None:
 def regrade_refusal(round_: Round, *, is_adjudicated: bool) -> str | None:
     """Say why a grade that was given can't be changed any more."""
     if is_adjudicated:
-        return "This pair is adjudicated. Your grade stands beside the decision."
+        return "This pair is already decided by a lead. Your grade is kept next to the decision."
     return grading_refusal(round_)
 
 
@@ -139,7 +139,7 @@ def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) 
     if planned == 0:
         return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
     if has_judged:
-        return "You judged this pair. A lead who has no part in it decides."
+        return "You judged this pair. A lead who is not involved decides."
     if resolved.state in (PairState.UNJUDGED, PairState.PARTLY):
         return "Not every judge of this pair has answered yet."
     if resolved.state is PairState.AGREED and not resolved.needs_lead:
@@ -150,7 +150,7 @@ def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) 
 def close_refusal(round_: Round) -> str | None:
     """Say why this round can't be closed."""
     if round_.kind == RoundKind.IMPORTED or round_.state == RoundState.CLOSED:
-        return "This round is closed already."
+        return "This round is already closed."
     if round_.state == RoundState.OPENING:
         return OPENING
     return None

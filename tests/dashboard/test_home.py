@@ -221,7 +221,7 @@ class TestPage:
 
         page = client.get(home(project)).content.decode()
 
-        assert "Nothing waits for you" in page
+        assert "Nothing to decide" in page
         assert ("Write a Q&amp;A" in page.split("<main")[1]) is is_asked
 
     def test_strangers_find_nothing(self, client):

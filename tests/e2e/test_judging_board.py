@@ -92,14 +92,14 @@ def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
     axe_clean(page)
     look_at(page, "judging-queue-rule")
     with turned(page):
-        page.get_by_role("link", name="Settle near grades by a rule").click()
+        page.get_by_role("link", name="Settle grades one step apart by a rule").click()
     axe_clean(page)
     look_at(page, "judging-settle")
     n = page.locator("tbody tr").count()
-    page.get_by_label("What made them differ").select_option("ambiguity")
+    page.get_by_label("Why the judges differed").select_option("ambiguity")
     with turned(page):
         page.get_by_role("button", name="Settle").click()
-    expect(page.get_by_text("settled by the rule, each on the record")).to_be_visible()
+    expect(page.get_by_text("settled by the rule and recorded")).to_be_visible()
     assert Adjudication.objects.count() == n
     assert witness.drain() == []
 
@@ -135,7 +135,7 @@ def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, a
     expect(group.get_by_role("status")).to_have_text("2 of 5 to 10")
 
     group.get_by_text("empty").first.click()
-    group.get_by_label("Block").nth(2).fill("Backups use a cipher.")
+    group.get_by_label("Passage").nth(2).fill("Backups use a cipher.")
 
     expect(group.get_by_role("status")).to_have_text("3 of 5 to 10")
     expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
@@ -153,6 +153,6 @@ def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, look
     with turned(page):
         page.get_by_role("link", name="My judging").click()
 
-    expect(page.get_by_role("heading", name="Where a decision went another way")).to_be_visible()
+    expect(page.get_by_role("heading", name="Where a lead decided differently")).to_be_visible()
     axe_clean(page)
     look_at(page, "judging-mine")

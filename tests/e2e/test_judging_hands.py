@@ -308,14 +308,14 @@ def test_keys_are_chosen_by_pressing_them(desk, page, round_, look_at, axe_clean
         page.get_by_role("link", name="Your keys").click()
     page.get_by_label("Undo").press("x")
     with turned(page):
-        page.get_by_role("button", name="Keep these keys").click()
+        page.get_by_role("button", name="Save keys").click()
     expect(page.get_by_text("“x” is “Can’t judge” already.")).to_be_visible()
     axe_clean(page)
     look_at(page, "judging-keys")
     page.get_by_label("Undo").press("b")
     with turned(page):
-        page.get_by_role("button", name="Keep these keys").click()
-    expect(page.get_by_text("Your keys are kept.")).to_be_visible()
+        page.get_by_role("button", name="Save keys").click()
+    expect(page.get_by_text("Your keys are saved.")).to_be_visible()
     go(page, screen_of(round_))
     expect(page.locator("[data-undo] .key")).to_have_text("b")
 
@@ -330,7 +330,7 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
     page.reload()
     ready(page)
     assert page.evaluate(LIT) == 0
-    expect(page.get_by_role("button", name="Lit words")).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_role("button", name="Highlights")).to_have_attribute("aria-pressed", "false")
 
     page.keyboard.press("l")
     assert page.evaluate(LIT) > 0
@@ -339,7 +339,7 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
     page.reload()
     ready(page)
     assert page.evaluate(LIT) == 0
-    expect(page.get_by_role("button", name="Lit words")).to_have_count(0)
+    expect(page.get_by_role("button", name="Highlights")).to_have_count(0)
 
 
 def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, round_):

@@ -74,14 +74,14 @@ def test_look_as_an_annotator(page, signed_in, look_at, axe_clean):
 
     axe_clean(page)
     look_at(page, "judging-own")
-    expect(page.get_by_role("link", name="Go on")).to_be_visible()
+    expect(page.get_by_role("link", name="Continue")).to_be_visible()
 
 
 def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
     open_page(lead, round_, f"rounds/{round_.pk}/adjudicate/")
     with turned(lead):
         press(lead, "Enter")
-    expect(lead.get_by_role("heading", name="What the judges said")).to_be_visible()
+    expect(lead.get_by_role("heading", name="Grades of the judges")).to_be_visible()
     press(lead, "1", "r", "n")
     lead.keyboard.type("Related at most: 0 1 2 3 x.")
     with turned(lead):
@@ -96,11 +96,11 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     open_page(lead, round_, "rounds/new/")
     expect(lead.locator("#plan")).to_contain_text("Nothing is left to judge")
 
-    lead.get_by_label("Judge again what has a grade").check()
+    lead.get_by_label("Judge again pairs that have a grade").check()
     expect(lead.locator("#plan")).to_contain_text("judgements14")
 
     lead.get_by_role("spinbutton", name="Overlap percent").fill("100")
     expect(lead.locator("#plan")).to_contain_text("judgements24")
     settled(lead)
-    lead.get_by_label("Judges on an overlapping pair").fill("5")
-    expect(lead.locator("#plan")).to_contain_text("Nobody judges a pair twice.")
+    lead.get_by_label("People on a shared pair").fill("5")
+    expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once.")

@@ -133,7 +133,7 @@ def test_many_grades_in_a_row_all_arrive(screen, round_):
         seats.append(seat_shown(screen))
         screen.keyboard.press(str(n % 4))
 
-    expect(screen.get_by_role("heading", name=re.compile("done as far as you go"))).to_be_visible()
+    expect(screen.get_by_role("heading", name=re.compile("You are finished with"))).to_be_visible()
     assert [live(round_)[seat] for seat in seats] == [n % 4 for n in range(21)]
     assert Judgement.objects.count() == 24
 

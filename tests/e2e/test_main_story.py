@@ -154,7 +154,7 @@ def grade_everything(story: Story) -> None:
             page.keyboard.press("3" if (number + place) % 4 == 0 else "0")
         # Once every grade is sent the page goes on by itself.
         done = page.get_by_role("heading", level=1)
-        expect(done).to_have_text(f"{round_.name} is done as far as you go")
+        expect(done).to_have_text(f"{round_.name} You are finished with")
         assert Judgement.objects.count() == (place + 1) * pairs
 
 
@@ -167,7 +167,7 @@ def settle_what_is_open(story: Story) -> None:
     with turned(page):
         press(page, "Enter")
     for done in range(open_pairs):
-        expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
+        expect(page.get_by_role("heading", name="Grades of the judges")).to_be_visible()
         press(page, "2", "r", "n")
         page.keyboard.type("Part of the answer stands here.")
         with turned(page):

@@ -17,14 +17,14 @@ def test_a_round_with_everything_is_planned_and_its_pilot_opened(page, signed_in
     world = make_world(blocks=6, annotators=3, overlap=0.5)
     signed_in(lead_of(world.project))
     go(page, f"/p/{world.project.slug}/judging/rounds/new/")
-    for summary in ("How steady and how right each one is", "A pilot first", "One more judge where people differ"):
+    for summary in ("Check the quality of each annotator", "A pilot first", "One more judge where people differ"):
         page.get_by_text(summary).click()
     page.get_by_text("Who may judge what").click()
-    page.get_by_label("Judge again what has a grade").check()
-    page.get_by_label("Pairs that come back").fill("10")
+    page.get_by_label("Judge again pairs that have a grade").check()
+    page.get_by_label("Pairs judged again").fill("10")
     page.get_by_label("Checks of your own").fill("query_id,block_id,grade\nQ009,sec-4.2-00,3")
     page.get_by_label("Queries in the pilot").fill("1")
-    page.get_by_label("One more judge under α of").fill("0.6")
+    page.get_by_label("Add a judge if α is below").fill("0.6")
     expect(page.locator("#plan")).to_contain_text("in the pilot")
     expect(page.locator("#plan")).to_contain_text("checks3")
     settled(page)

@@ -120,13 +120,14 @@ def test_the_board_offers_to_give_back_and_does(client):
     claim_seats(round_=round_, annotator=mara, n=4, at=AT)
     client.force_login(lead_of(round_.project))
 
-    assert "longer than a lease lasts" in client.get(url("round", round_)).content.decode()
+    assert "longer than pairs are reserved" in client.get(url("round", round_)).content.decode()
     done = client.post(url("give-back", round_), {"person": mara.pk}, follow=True).content.decode()
 
     assert "4 pairs are free for others again" in done
-    assert "longer than a lease lasts" not in done
+    assert "longer than pairs are reserved" not in done
     assert (
-        "Nobody of this round" in client.post(url("give-back", round_), {"person": "x"}, follow=True).content.decode()
+        "No person of this round"
+        in client.post(url("give-back", round_), {"person": "x"}, follow=True).content.decode()
     )
 
 

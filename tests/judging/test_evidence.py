@@ -33,9 +33,9 @@ def test_anything_else_is_not_a_list_of_spans(spans):
 @pytest.mark.parametrize(
     ("spans", "reason"),
     [
-        ([[0, 26]], "does not lie in the text"),
-        ([[-1, 4]], "does not lie in the text"),
-        ([[4, 4]], "does not lie in the text"),
+        ([[0, 26]], "is outside the text"),
+        ([[-1, 4]], "is outside the text"),
+        ([[4, 4]], "is outside the text"),
         ([[9, 14], [0, 8]], "in order"),
         ([[0, 8], [7, 14]], "do not overlap"),
         ([[8, 9]], "blank"),

@@ -79,7 +79,7 @@ def test_nothing_but_pace_is_told_while_the_round_is_open(round_, client):
 
     assert (row.pairs, row.repeats, row.decisions, row.checks) == (3, None, None, None)
     assert own_work.own_decisions(mara, round_.project) == []
-    assert "told when the round is closed" in text
+    assert "shown when the round is closed" in text
     assert SECRET not in text
 
 

@@ -75,7 +75,7 @@ def test_a_lead_opens_the_rest_for_a_reason(round_):
     assert (decision.alpha, decision.decided_by) == (None, lead_of(round_.project))
     assert gate(round_) is None
     assert Event.objects.get(action="round.pilot_opened").after["reason"] == "The guideline was read together."
-    with pytest.raises(Refusal, match="No pilot holds this round back"):
+    with pytest.raises(Refusal, match="This round is not waiting for a pilot"):
         open_rest(round_)
 
 
@@ -84,7 +84,7 @@ def test_a_closed_round_and_one_without_a_pilot_have_no_gate_to_open(round_):
 
     with pytest.raises(Refusal, match="closed"):
         open_rest(round_)
-    with pytest.raises(Refusal, match="No pilot"):
+    with pytest.raises(Refusal, match="not waiting for a pilot"):
         open_rest(make_round())
 
 
@@ -112,7 +112,7 @@ def test_the_page_of_a_round_shows_the_pilot_and_takes_the_reason(client, round_
     page = reverse("judging:round", args=[round_.project.slug, round_.pk])
     address = reverse("judging:open-the-rest", args=[round_.project.slug, round_.pk])
 
-    assert "Only the pilot is handed out" in client.get(page).content.decode()
+    assert "Only the pilot is assigned so far" in client.get(page).content.decode()
     assert "needs a reason" in client.post(address, {"reason": ""}, follow=True).content.decode()
     client.post(address, {"reason": "Enough."})
 

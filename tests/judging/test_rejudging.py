@@ -82,7 +82,7 @@ def test_pairs_judged_anew_are_touched_no_more(round_):
     judge_all(anew, people_of(round_)[0], lambda seat: 3)
 
     assert [(row.grade, row.judgements) for row in rejudging.touched(guideline)] == [(0, 1), (1, 1)]
-    with pytest.raises(Refusal, match="No earlier grade"):
+    with pytest.raises(Refusal, match="no earlier grades"):
         again(guideline, round_, 2)
 
 
@@ -149,7 +149,7 @@ def test_general_words_touch_every_grade(round_, client):
 def test_the_guideline_asks_until_somebody_has_decided(round_, client):
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
-    asked = "say whether they stand"
+    asked = "decide whether to keep them"
 
     assert asked in client.get(page(client, guideline, "guideline")).content.decode()
     client.post(page(client, guideline, "guideline-keep"))
@@ -165,7 +165,7 @@ def test_the_page_says_which_open_rounds_keep_their_version(round_, client):
     response = client.get(page(client, guideline))
 
     assert response.context["open_rounds"] == [round_]
-    assert "A round is judged by one version to its end" in response.content.decode()
+    assert "A round keeps its version to the end" in response.content.decode()
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

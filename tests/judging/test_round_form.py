@@ -55,7 +55,7 @@ def test_the_preview_counts_everything_a_plan_asks_for(client, project, data):
 
     assert "in the pilot" in said
     assert "<dt>checks</dt><dd>3</dd>" in said
-    assert "come back" in said
+    assert "judged again later" in said
     assert "up to " in said
     assert "at the usual 2 to 3 minutes a pair" in said
 
@@ -82,12 +82,12 @@ def test_a_round_is_opened_with_all_of_it(client, project, data):
     ("change", "said"),
     [
         ({"known": "Q-none,b00000,2"}, "Line 1: there is no query Q-none"),
-        ({"known": "QUERY,b-none,2"}, "there is no block b-none"),
+        ({"known": "QUERY,b-none,2"}, "there is no passage b-none"),
         ({"known": "QUERY,b00000,9"}, "9 is not on the scale"),
         ({"known": "QUERY,b00000"}, "with commas between"),
-        ({"known": "QUERY,b00000,2\nQUERY,b00000,1"}, "Line 2: this pair has another grade further up"),
+        ({"known": "QUERY,b00000,2\nQUERY,b00000,1"}, "Line 2: an earlier line gives this pair another grade"),
         ({"checks": "3"}, "there are no pairs on these texts"),
-        ({"extra_bar": "0.5", "most_judges": "2"}, "More judges than an overlapping pair has anyhow"),
+        ({"extra_bar": "0.5", "most_judges": "2"}, "This must be more than the people on a shared pair"),
         ({"again": "80"}, "less than or equal to 50"),
         ({"rule": "near-median", "extra_bar": "", "pilot": ""}, "Two judges have no middle grade"),
     ],

@@ -81,7 +81,7 @@ def test_a_round_needs_a_complete_pool_with_pairs_a_guideline_and_people():
         open_in(project, pool, [], plan)
     with pytest.raises(Refusal, match="no guideline"):
         open_in(project, pool, [mara], plan, guideline=None)
-    with pytest.raises(Refusal, match="Nobody judges a pair twice"):
+    with pytest.raises(Refusal, match="Each person judges a pair once"):
         open_in(project, pool, [mara], Plan(overlap=0.5, seed=1))
     with pytest.raises(Refusal, match="at least one annotator"):
         open_in(project, pool, [make_member(project, Role.VIEWER)], plan)
@@ -102,7 +102,7 @@ def test_closing_a_round_frees_held_seats_and_is_on_record():
     assert not Seat.objects.filter(round=round_, state=SeatState.LEASED).exists()
     event = Event.objects.get(action="round.closed")
     assert event.after == {"state": "closed", "planned": 10, "given": 0}
-    with pytest.raises(Refusal, match="closed already"):
+    with pytest.raises(Refusal, match="already closed"):
         close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 
 

@@ -96,7 +96,7 @@ def test_a_person_who_was_not_asked_gets_nothing():
     round_ = make_round()
     stranger = make_member(round_.project, Role.ANNOTATOR)
 
-    with pytest.raises(Refusal, match="not asked to judge"):
+    with pytest.raises(Refusal, match="not an annotator"):
         claim(round_, stranger)
 
 

@@ -83,7 +83,7 @@ def test_two_judges_one_grade_apart_have_no_middle_but_a_lower_grade():
         given = dict(zip([entry.pk for entry in entries_of(round_)], grades, strict=True))
         judge_all(round_, person, lambda seat, g=given: g[seat.entry_id])
 
-    with pytest.raises(Refusal, match="falls under"):
+    with pytest.raises(Refusal, match="No open pair"):
         settle(round_)
     settle(round_, rule=ResolutionRule.LOWER)
 
@@ -111,7 +111,7 @@ def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):
     person = people_of(round_)[2]
     give(round_.seats.get(entry=entries_of(round_)[0], annotator=person), person, 1)
 
-    with pytest.raises(Refusal, match="changed since you looked"):
+    with pytest.raises(Refusal, match="changed since you loaded the page"):
         settle(round_, seen=seen)
 
     assert not Adjudication.objects.exists()
@@ -125,7 +125,7 @@ def test_a_pair_somebody_decided_meanwhile_counts_as_changed(round_):
         reason="Read it.", error_type="slip", at=AT,
     )  # fmt: skip
 
-    with pytest.raises(Refusal, match="changed since you looked"):
+    with pytest.raises(Refusal, match="changed since you loaded the page"):
         settle(round_, seen=seen)
 
 
@@ -135,7 +135,7 @@ def test_a_lead_does_not_settle_pairs_they_judged(round_):
         project=round_.project, user=judge, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(round_.project), at=AT
     )
 
-    with pytest.raises(Refusal, match="No pair"):
+    with pytest.raises(Refusal, match="No open pair"):
         settle(round_, judge)
 
 
@@ -176,7 +176,7 @@ def test_a_lead_sees_exactly_what_would_happen_before_one_press(round_, client):
 
     assert "2 pairs are settled by the rule" in done.content.decode()
     assert Adjudication.objects.count() == 2
-    assert "No pair that waits falls under this rule" in client.post(url, sent, follow=True).content.decode()
+    assert "No open pair matches this rule" in client.post(url, sent, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("blocks", [2, 6])

@@ -36,9 +36,9 @@ def adjudicate(
     round_ = locked_round(round_.pk)
     resolved = _check(round_, entry, adjudicator)
     if not reason.strip():
-        raise AdjudicationRefused("A decision needs its reason in words.", code="reason_missing")
+        raise AdjudicationRefused("A decision needs a reason in words.", code="reason_missing")
     if error_type not in dict(ErrorType.told()):
-        raise AdjudicationRefused("Say what made the judges differ.", code="error_type_missing")
+        raise AdjudicationRefused("Choose why the judges differed.", code="error_type_missing")
     if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
         raise AdjudicationRefused(fault, code="not_an_answer")
     before = Adjudication.objects.filter(round=round_, entry=entry, superseded_by=None).first()

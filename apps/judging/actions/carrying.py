@@ -34,9 +34,9 @@ def carry_over(*, pool: Pool, rule: CarryRule, seen: str, actor: User, at: datet
     project = Project.objects.select_for_update(no_key=True).get(pk=pool.project_id)
     found = carry_of(pool).under(rule)[:MOST_AT_ONCE]
     if not found:
-        raise CarryRefused("No pair is left that this rule gives a grade.", code="nothing_to_carry")
+        raise CarryRefused("This rule gives a grade to no pair.", code="nothing_to_carry")
     if mark_of(found) != seen:
-        said = "What this rule would carry over has changed since you looked. Nothing was done; look at it again."
+        said = "The pairs under this rule have changed since you loaded the page. Nothing was done; please check again."
         raise CarryRefused(said, code="pairs_changed")
     number = next_number(project)
     round_ = Round.objects.create(

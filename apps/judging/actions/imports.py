@@ -55,7 +55,7 @@ def import_judgements(
     if draft.is_spoilt or (draft.unknown and not skip_unknown):
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
     if not draft.rows:
-        raise ImportRefused("Nothing is left to import: every row was left out.", code="import_empty")
+        raise ImportRefused("There is nothing to import: every row was left out.", code="import_empty")
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     mark = draft.mark
     if same := Round.objects.filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():

@@ -83,13 +83,13 @@ def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:
     if own := pair.select_for_update().filter(annotator=place.annotator_id).first():
         return own
     if not may_be_given(place, seat.query_id):
-        raise JudgementRefused("This pair is not open to you. Go on with those you are given.", code="seat_not_open")
+        raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
     theirs = Q(reserved_for=None) | Q(reserved_for=place.annotator_id)
     free = pair.filter(theirs, state=SeatState.OPEN).order_by("pk")
     if found := free.select_for_update(skip_locked=True).first():
         return found
     raise JudgementRefused(
-        "This pair was given to somebody else while it lay here. Your grade is not needed any more.",
+        "This pair was assigned to somebody else in the meantime. Your grade is no longer needed.",
         code="seat_lapsed",
     )
 

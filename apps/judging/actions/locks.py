@@ -19,7 +19,7 @@ def locked_place(round_id: int, annotator: User) -> RoundAnnotator:
     """This person's place in the round, locked, with the round as it is now. Raises NotAsked where they have none."""
     place = RoundAnnotator.objects.select_for_update().filter(round=round_id, annotator=annotator).first()
     if place is None:
-        raise NotAsked("You were not asked to judge in this round.", code="not_in_round")
+        raise NotAsked("You are not an annotator in this round.", code="not_in_round")
     # In a statement of its own: a row joined to one that was waited for is the one from before the wait.
     place.round = Round.objects.select_related("project").get(pk=round_id)
     return place

@@ -25,7 +25,7 @@ def choose_again(*, guideline: Guideline, snapshot: Snapshot, grades: Sequence[i
     """
     pairs = rejudging.pairs_again(guideline, snapshot, grades)
     if not pairs:
-        raise RejudgingRefused("No earlier grade is left that these would judge again.", code="nothing_to_judge_again")
+        raise RejudgingRefused("There are no earlier grades to judge again.", code="nothing_to_judge_again")
     pool = choose_pairs(
         project=guideline.project,
         snapshot=snapshot,

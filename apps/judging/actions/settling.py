@@ -39,13 +39,13 @@ def settle_bulk(
     Pairs the lead judged are left to others. No judge of the round grades meanwhile.
     """
     if rule not in IN_WORDS:
-        raise SettlingRefused("The majority settles what it can by itself. Choose another rule.", code="rule_unknown")
+        raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         said = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(said, code="other_rule_planned")
     if error_type not in dict(ErrorType.told()):
-        raise SettlingRefused("Say what made the judges differ.", code="error_type_missing")
+        raise SettlingRefused("Choose why the judges differed.", code="error_type_missing")
     found = _as_seen(round_, adjudicator, rule, seen)
     reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(found)} pairs." + (f" {words.strip()}" if words else "")
     decisions = Adjudication.objects.bulk_create(
@@ -72,8 +72,10 @@ def _as_seen(round_: Round, adjudicator: User, rule: ResolutionRule, seen: str) 
     """The pairs under the rule; refused unless they are those that the lead was shown."""
     found = trivial(round_, adjudicator, rule)
     if not found:
-        raise SettlingRefused("No pair that waits falls under this rule.", code="nothing_to_settle")
+        raise SettlingRefused("No open pair matches this rule.", code="nothing_to_settle")
     if mark_of(found) != seen:
-        said = "The pairs under this rule have changed since you looked. Nothing was settled; look at them again."
+        said = (
+            "The pairs under this rule have changed since you loaded the page. Nothing was settled; please check again."
+        )
         raise SettlingRefused(said, code="pairs_changed")
     return found

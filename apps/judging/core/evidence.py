@@ -28,7 +28,7 @@ def spans_refusal(spans: Any, text: str) -> str | None:
     floor = 0
     for start, end in parsed:
         if not (0 <= start < end <= len(text)):
-            return f"Evidence from {start} to {end} does not lie in the text, which ends at {len(text)}."
+            return f"Evidence from {start} to {end} is outside the text, which ends at {len(text)}."
         if start < floor:
             return "Spans of evidence are listed in order and do not overlap."
         if not text[start:end].strip():

@@ -45,7 +45,7 @@ def fault(grades: Any, scale: Sequence[int]) -> str | None:
         if not str(entry.get("name", "")).strip():
             return f"Grade {entry['grade']} has no name."
         if not str(entry.get("definition", "")).strip():
-            return f"Grade {entry['grade']} has no definition. Say when it is given."
+            return f"Grade {entry['grade']} has no definition. Write when it is given."
         if not all(_is_example(example) for example in entry.get("examples", [])):
             return f"An example of grade {entry['grade']} is empty."
     return None

@@ -18,7 +18,7 @@ GRADES = tuple(Act(f"grade_{grade}", f"Grade {grade}", str(grade)) for grade in 
 OTHERS = (
     Act("cant_judge", "Can’t judge", "x"),
     Act("unclear_query", "Can’t judge: unclear query", "q"),
-    Act("unreadable", "Can’t judge: unreadable block", "w"),
+    Act("unreadable", "Can’t judge: unreadable passage", "w"),
     Act("needs_expert", "Can’t judge: needs an expert", "e"),
     Act("missing_context", "Can’t judge: missing context", "r"),
     Act("undo", "Undo", "u"),
@@ -27,10 +27,10 @@ OTHERS = (
     Act("select", "Select words", "s"),
     Act("whole", "Whole text", "t"),
     Act("guideline", "Guideline", "g"),
-    Act("lit", "Light the query’s words", "l"),
+    Act("lit", "Highlight the query’s words", "l"),
     Act("view", "One pair, or all of a query", "v"),
-    Act("next", "Next block", "j"),
-    Act("previous", "Previous block", "k"),
+    Act("next", "Next passage", "j"),
+    Act("previous", "Previous passage", "k"),
 )
 ACTS = {act.name: act for act in (*GRADES, *OTHERS)}
 # Taken by the page, by browsers that find as one types, or never a character of their own on many keyboards.
@@ -79,7 +79,7 @@ def faults(keys: Mapping[str, str], *, digits_are_free: bool = False) -> dict[st
 
 def _key_fault(name: str, key: str, digits_are_free: bool) -> str | None:
     if name not in ACTS:
-        return "The judging screen knows no such act."
+        return "There is no such action."
     if len(key) != 1 or not key.isprintable() or key.isspace():
         return "A key is one character: a letter, a digit or a sign."
     if key in RESERVED:

@@ -27,14 +27,14 @@ NEW, HERE = "new", "unchanged"
 class JudgementImportForm(ImportForm):
     """The file, what its columns are, and what its grades mean here: none of that can be seen in it."""
 
-    format = forms.ChoiceField(label="Form of the file", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     snapshot = forms.ChoiceField(help_text="The texts that were judged.")
     columns = forms.CharField(
         label="Columns",
         required=False,
         max_length=2_000,
         help_text=(
-            f"Of a file divided by blanks, when not {' '.join(QRELS_COLUMNS)}; name one skip to pass it over. Of"
+            f"For a file with columns separated by spaces, if not {' '.join(QRELS_COLUMNS)}; name a column skip to ignore it. Of"
             " ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id, first=rater,"
             " second=rater, agreed=final."
         ),
@@ -43,13 +43,13 @@ class JudgementImportForm(ImportForm):
         label="Grade map",
         required=False,
         max_length=500,
-        help_text="When the file’s grades are not ours: 1=3,2=2,3=1,-1=skip. It must name every grade of the file.",
+        help_text="If the file uses other grades: 1=3,2=2,3=1,-1=skip. List every grade of the file.",
     )
-    name = forms.CharField(max_length=100, required=False, help_text="What the round is called.")
+    name = forms.CharField(max_length=100, required=False, help_text="Name of the new round.")
     skip_unknown = forms.BooleanField(
-        label="Leave out rows whose query or block is not here",
+        label="Leave out rows with an unknown query or passage",
         required=False,
-        help_text="Otherwise such rows stop the import, and each is named.",
+        help_text="Otherwise such rows block the import and are listed.",
     )
     field_order = ["file", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
 
@@ -84,8 +84,8 @@ class JudgementImport(ImportKind):
     many = "judgements"
     section = "Judging"
     hint = (
-        "Judgements made elsewhere become a closed round of their own, with you on record as the importer."
-        " Queries and blocks must be here already."
+        "Judgements made elsewhere become a closed round, with you as the importer."
+        " Their queries and passages must already be here."
     )
     form_class = JudgementImportForm
 

@@ -118,9 +118,9 @@ class _Reader:
         self.unknown += 1
         if query is None:
             which = "is what two queries ask; name the queries by id" if row.query_id in self.doubtful else ""
-            self._fault(row, self.query_column, row.query_id, which or "is no query of this project", spoils=False)
+            self._fault(row, self.query_column, row.query_id, which or "is not a query of this project", spoils=False)
         if version is None:
-            self._fault(row, row.doc_column, row.doc_id, "is no block of this snapshot", spoils=False)
+            self._fault(row, row.doc_column, row.doc_id, "is not a passage of this snapshot", spoils=False)
 
     def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
         """Name a mistake once for its line, however many raters the line holds."""

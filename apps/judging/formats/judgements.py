@@ -17,7 +17,7 @@ from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, par
 
 RATINGS = "ratings"
 FORMATS = {
-    "qrels": "TREC qrels, or other columns divided by blanks",
+    "qrels": "TREC qrels, or other columns separated by spaces",
     "csv": "CSV (query_id, query_text, block_id, doc_title, grade, split, notes)",
     RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
 }

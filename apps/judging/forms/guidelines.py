@@ -9,9 +9,9 @@ from apps.judging.core.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, GradeText,
 from apps.judging.models import Guideline
 
 PARTS = {
-    "query": ("Asked", "What somebody wanted to know.", 500, 1),
-    "text": ("Block", "What the block says, as far as it matters.", 2_000, 3),
-    "why": ("Why this grade", "What tells it apart from the grade above or below.", 500, 1),
+    "query": ("Query", "What somebody searched for.", 500, 1),
+    "text": ("Passage", "The relevant part of the passage.", 2_000, 3),
+    "why": ("Why this grade", "Why not the grade above or below.", 500, 1),
 }
 
 
@@ -38,7 +38,7 @@ class GuidelineForm(KaratForm):
     """The general words and, for each grade of the scale, a name, a definition and up to ten examples."""
 
     markdown = forms.CharField(
-        label="What holds for every grade",
+        label="Rules for every grade",
         required=False,
         max_length=20_000,
         strip=True,
@@ -86,7 +86,7 @@ class GuidelineForm(KaratForm):
             for number in range(1, self.places[grade] + 1):
                 example = self._example(grade, number)
                 if (example["query"] or example["why"]) and not example["text"]:
-                    said = f"Example {number} of grade {grade} has no block. Say what the block says."
+                    said = f"Example {number} of grade {grade} has no passage. Enter what the passage says."
                     self.add_error(_name(grade, number, "text"), said)
         return data
 

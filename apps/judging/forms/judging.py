@@ -41,8 +41,8 @@ class KeysForm(KaratForm):
 
     digits_are_free = forms.BooleanField(
         required=False,
-        label="Let digits stand for other things than their grade",
-        help_text="Otherwise 2 is always grade 2, which is what hands expect.",
+        label="Allow digit keys for other actions",
+        help_text="Otherwise 2 is always grade 2.",
     )
 
     def __init__(self, *args: Any, scale: Sequence[dict[str, Any]], chosen: dict[str, str], **kwargs: Any) -> None:
@@ -59,16 +59,16 @@ class KeysForm(KaratForm):
             }  # fmt: skip
             self.fields[act.name] = forms.CharField(
                 label=names.get(act.name, act.words), initial=now[act.name], widget=forms.TextInput(attrs=attrs),
-                error_messages={"required": f"It needs a key. Usually it is {act.usual}."},
+                error_messages={"required": f"Enter a key. The default is {act.usual}."},
             )  # fmt: skip
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields under their headings."""
-        parts: dict[str, list[forms.BoundField]] = {"Grades": [], "Can’t judge": [], "The rest": []}
+        parts: dict[str, list[forms.BoundField]] = {"Grades": [], "Can’t judge": [], "Other actions": []}
         reasons = {"cant_judge", *CantJudgeReason.values}
         for act in self.acts:
-            part = "Grades" if act in keymap.GRADES else "Can’t judge" if act.name in reasons else "The rest"
+            part = "Grades" if act in keymap.GRADES else "Can’t judge" if act.name in reasons else "Other actions"
             parts[part].append(self[act.name])
         return list(parts.items())
 
@@ -90,12 +90,12 @@ class AdjudicationForm(KaratForm):
 
     grade = forms.ChoiceField(error_messages={"required": "Choose a grade, or that the pair can’t be judged."})
     error_type = forms.ChoiceField(
-        choices=ErrorType.told(), error_messages={"required": "Say what made the judges differ."}
+        choices=ErrorType.told(), error_messages={"required": "Choose why the judges differed."}
     )
     reason = forms.CharField(
         max_length=4_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "A decision needs its reason in words."},
+        error_messages={"required": "A decision needs a reason in words."},
     )
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:

@@ -22,8 +22,8 @@ from apps.retrieval.models import Pool
 
 MOST_CHECKS = 200
 SHARE = {
-    "min_value": "Overlap is a share of the pairs: 0 to 100 %%.",
-    "max_value": "Overlap is a share of the pairs: 0 to 100 %%.",
+    "min_value": "This is a share of the pairs: 0 to 100 %%.",
+    "max_value": "This is a share of the pairs: 0 to 100 %%.",
 }
 HEADER = ["query_id", "block_id", "grade"]
 
@@ -39,36 +39,40 @@ class RoundForm(KaratForm):
     pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
     only_new = forms.BooleanField(
         required=False,
-        label="Only pairs that no earlier round of this pool planned",
-        help_text="For a pool that has grown: what is judged stays as it is.",
+        label="Only pairs that are in no earlier round of this pool",
+        help_text="For a pool that has grown: judged pairs keep their grades.",
     )
     judge_again = forms.BooleanField(
         required=False,
-        label="Judge again what has a grade",
-        help_text="Otherwise nobody is asked for a pair that was judged already, or is being judged, on the same text.",
+        label="Judge again pairs that have a grade",
+        help_text="Otherwise pairs that are already judged, or being judged, on the same text are left out.",
     )
     annotators = forms.ModelMultipleChoiceField(
         User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Annotators"
     )
     overlap = forms.FloatField(
-        label="Overlap",
+        label="Share judged by two people",
         min_value=0,
         max_value=100,
         initial=20,
-        help_text="Percent of the pairs that several people judge; agreement is read from these. 100 is all of them.",
+        help_text="Agreement is computed from these pairs. 100 means all pairs.",
         error_messages=SHARE,
     )
     judges = forms.IntegerField(
-        label="Judges on an overlapping pair", min_value=2, max_value=9, initial=2, help_text="The others get one."
+        label="People on a shared pair",
+        min_value=2,
+        max_value=9,
+        initial=2,
+        help_text="All other pairs get one person.",
     )
     again = forms.FloatField(
-        label="Pairs that come back",
+        label="Pairs judged again",
         required=False,
         min_value=0,
         max_value=50,
         initial=0,
-        help_text="Of what a person judges; they meet it again later without being told. 5 to 10 shows how steady "
-        "each one is.",
+        help_text="Share of a person's pairs that they get again later, unmarked. 5 to 10 shows how consistent "
+        "each person is.",
     )
     checks = forms.IntegerField(
         label="Checks from earlier rounds",
@@ -76,14 +80,14 @@ class RoundForm(KaratForm):
         min_value=0,
         max_value=MOST_CHECKS,
         initial=0,
-        help_text="Pairs that a closed round has decided or judged alike. Everybody meets them; no answer is exported.",
+        help_text="Pairs with a known grade from a closed round. Everybody gets them; their answers are not exported.",
     )
     known = forms.CharField(
         label="Checks of your own",
         required=False,
         max_length=50_000,
         widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
-        help_text="One a line: query_id,block_id,grade.",
+        help_text="One per line: query_id,block_id,grade.",
     )
     pilot = forms.IntegerField(
         label="Queries in the pilot",
@@ -91,44 +95,53 @@ class RoundForm(KaratForm):
         min_value=0,
         max_value=100,
         initial=0,
-        help_text="Judged by everybody before anything else. Ten is usual, 0 is no pilot.",
+        help_text="Everybody judges these first. Ten is usual; 0 means no pilot.",
     )
     pilot_bar = forms.FloatField(
-        label="α that opens the rest",
+        label="Threshold α to open the rest",
         required=False,
         min_value=0,
         max_value=1,
         initial=USUAL_BAR,
-        help_text="Ordinal, over the pilot. Below it, you decide.",
+        help_text="Ordinal α over the pilot. Below it, you decide.",
     )
     extra_bar = forms.FloatField(
-        label="One more judge under α of",
+        label="Add a judge if α is below",
         required=False,
         min_value=0,
         max_value=1,
-        help_text="Ordinal, of one query, over its overlapping pairs. Empty adds nobody.",
+        help_text="Ordinal α of a query, over its shared pairs. If empty, nobody is added.",
     )
     most_judges = forms.IntegerField(
-        label="Up to so many judges", required=False, min_value=2, max_value=9, initial=3, help_text="On one pair."
+        label="Most judges per pair",
+        required=False,
+        min_value=2,
+        max_value=9,
+        initial=3,
+        help_text="At most this many people judge a pair.",
     )
     rule = forms.ChoiceField(
-        label="Near grades",
+        label="Grades one step apart",
         required=False,
         choices=[
             (ResolutionRule.MAJORITY, "a lead decides, or chooses a rule later"),
-            (ResolutionRule.NEAR_MEDIAN, "the middle of an odd number may settle them"),
-            (ResolutionRule.LOWER, "the lower of neighbours may settle them"),
+            (ResolutionRule.NEAR_MEDIAN, "use the middle of an odd number of grades"),
+            (ResolutionRule.LOWER, "use the lower"),
         ],
-        help_text="A majority always settles a pair. A rule chosen now is the only one; a lead applies it in one go.",
+        help_text="A majority always settles a pair. A rule chosen now cannot be replaced later; a lead applies it to all such pairs.",
     )
-    name = forms.CharField(max_length=120, required=False, help_text="“Round” and its number when left open.")
+    name = forms.CharField(max_length=120, required=False, help_text="If empty, “Round” and its number.")
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**62,
-        help_text="The choice of pairs follows from their ids and this number, so it can be repeated.",
+        help_text="The same seed gives the same selection of pairs.",
     )
     lease_minutes = forms.IntegerField(
-        label="Minutes a pair is held", min_value=5, max_value=24 * 60, initial=30, help_text="Then others may get it."
+        label="Minutes a pair is reserved",
+        min_value=5,
+        max_value=24 * 60,
+        initial=30,
+        help_text="After that, others can get it.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -162,10 +175,10 @@ class RoundForm(KaratForm):
         data = super().clean() or self.cleaned_data
         most = data.get("most_judges")
         if data.get("extra_bar") is not None and most is not None and most <= (data.get("judges") or 0):
-            self.add_error("most_judges", "More judges than an overlapping pair has anyhow.")
+            self.add_error("most_judges", "This must be more than the people on a shared pair.")
         grows = data.get("extra_bar") is not None or data.get("pilot")
         if data.get("rule") == ResolutionRule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
-            self.add_error("rule", "Two judges have no middle grade. Choose the lower of neighbours, or three judges.")
+            self.add_error("rule", "Two judges have no middle grade. Choose “use the lower”, or three people.")
         if data.get("known") and (pool := data.get("pool")):
             try:
                 data["known"] = _known(data["known"], self.project, pool.snapshot)
@@ -241,7 +254,7 @@ def _known(text: str, project: Project, snapshot: Snapshot) -> list[KnownGrade]:
             continue
         known = KnownGrade(queries[row[0]], versions[row[1]], int(row[2]), f"named by a lead, line {line}")
         if found.setdefault((known.query_id, known.version_id), known).grade != known.grade:
-            faults.append(f"Line {line}: this pair has another grade further up.")
+            faults.append(f"Line {line}: an earlier line gives this pair another grade.")
     if len(found) > MOST_CHECKS:
         faults.append(f"{len(found)} checks are named; at most {MOST_CHECKS} fit a round.")
     if faults:
@@ -255,7 +268,7 @@ def _fault(row: list[str], queries: dict[str, int], versions: dict[str, int], gr
     if row[0] not in queries:
         return f"there is no query {row[0]}."
     if row[1] not in versions:
-        return f"there is no block {row[1]} in the snapshot of this pool."
+        return f"there is no passage {row[1]} in the snapshot of this pool."
     if row[2] not in {str(grade) for grade in grades}:
         return f"{row[2]} is not on the scale of this project."
     return None

@@ -10,14 +10,14 @@ class SettleForm(KaratForm):
     rule = forms.CharField(widget=forms.HiddenInput)
     seen = forms.CharField(max_length=64, widget=forms.HiddenInput)
     error_type = forms.ChoiceField(
-        label="What made them differ",
+        label="Why the judges differed",
         choices=[("", "choose"), *ErrorType.told()],
-        error_messages={"required": "Say what made the judges differ."},
+        error_messages={"required": "Choose why the judges differed."},
     )
     words = forms.CharField(
         label="In your words",
         required=False,
         max_length=1_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Stands behind the rule in the reason of every decision.",
+        help_text="Added to the reason of every decision, after the rule.",
     )

@@ -104,7 +104,7 @@ def _next(request: HttpRequest, project: Project, round_: Round, person: User) -
     waiting = selectors.adjudicable(round_, person)
     if waiting:
         return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=waiting[0].entry_id)
-    messages.success(request, "Every pair of this round is settled, as far as you may decide it.")
+    messages.success(request, "You have decided every pair of this round that you can decide.")
     return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
 
 

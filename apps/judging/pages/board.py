@@ -140,7 +140,7 @@ def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     asked = request.POST.get("person", "")
     row = next((p for p in selectors.by_person(round_) if str(p.person.pk) == asked), None)
     if row is None:
-        messages.error(request, "Nobody of this round was chosen, so nothing was given back.")
+        messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)
     try:
         n = return_seats_of(round_=round_, holder=row.person, actor=user_of(request), at=timezone.now())

@@ -46,7 +46,7 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     form = CarryForm(request.POST or None)
     if request.method == "POST":
         if not form.is_valid():
-            messages.error(request, "Choose what is carried over.")
+            messages.error(request, "Choose what to carry over.")
             return redirect(request.path)
         try:
             round_ = carry_over(

@@ -133,7 +133,7 @@ def differences(request: HttpRequest, project: Project, number: int) -> HttpResp
 def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """Let the earlier grades stand."""
     keep_grades(guideline=selectors.guideline_in(project, number), actor=user_of(request), at=timezone.now())
-    messages.success(request, "The earlier grades stand. That you decided so is on record.")
+    messages.success(request, "The earlier grades are kept. Your decision is recorded.")
     return redirect("judging:guideline", slug=project.slug, number=number)
 
 

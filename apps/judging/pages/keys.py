@@ -26,7 +26,7 @@ def keys(request: HttpRequest, project: Project) -> HttpResponse:
         except KeysRefused as refusal:
             form.blame(refusal.faults)
         else:
-            messages.success(request, "Your keys are kept. They hold in every project.")
+            messages.success(request, "Your keys are saved. They apply in every project.")
             return redirect("judging:keys", project.slug)
     status = 400 if form.is_bound else 200
     return render(request, "judging/keys.html", {"section": "Judging", "form": form}, status=status)
@@ -37,5 +37,5 @@ def keys(request: HttpRequest, project: Project) -> HttpResponse:
 def keys_reset(request: HttpRequest, project: Project) -> HttpResponse:
     """Give every act its usual key back."""
     reset_keys(person=user_of(request))
-    messages.success(request, "The usual keys are back.")
+    messages.success(request, "The default keys are restored.")
     return redirect("judging:keys", project.slug)

@@ -25,13 +25,10 @@ from apps.retrieval.models import PoolEntry
 SHOWN = 200
 RULES = {
     ResolutionRule.NEAR_MEDIAN: (
-        "Middle of near grades",
-        "An odd number of grades, none more than one away from the middle one.",
+        "Use the middle",
+        "For an odd number of grades, none more than one step from the middle one.",
     ),
-    ResolutionRule.LOWER: (
-        "Lower of neighbours",
-        "Grades that all lie within one of each other: the lower one stands.",
-    ),
+    ResolutionRule.LOWER: ("Use the lower", "For grades within one step of each other: the lower one counts."),
 }
 
 
@@ -68,7 +65,7 @@ def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             messages.error(request, refusal.sentence)
             return redirect(f"{request.path}?rule={rule}")
         word = "pair is" if len(decided) == 1 else "pairs are"
-        messages.success(request, f"{len(decided):,} {word} settled by the rule, each on the record.")
+        messages.success(request, f"{len(decided):,} {word} settled by the rule and recorded.")
         return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
     return render(
         request, "judging/settle.html", _context(round_, rule, under, form), status=400 if form.errors else 200

@@ -37,7 +37,7 @@ def test_a_decision_leads_to_the_next_pair_and_the_last_one_to_the_list(client, 
 
     assert address == url("adjudicate", split)
     text = client.get(address).content.decode()
-    assert "Nothing waits for you" in text
+    assert "Nothing to decide" in text
     assert "It names the mode only." in text
 
 
@@ -77,7 +77,7 @@ def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(clie
     close_round(round_id=split.pk, actor=chief, at=AT)
     client.force_login(mara)
 
-    assert "6 pairs wait for another lead" in page(client, "adjudicate", split).content.decode()
+    assert "6 pairs need another lead" in page(client, "adjudicate", split).content.decode()
     assert "6 pairs that you judged yourself are not settled" in page(client, "round", split).content.decode()
     home = client.get(reverse("dashboard:home", args=[split.project.slug])).content.decode()
     assert "Grades for another lead" in home

@@ -37,7 +37,7 @@ def test_stuck_seats_are_told(client):
     )
     client.force_login(lead_of(round_.project))
 
-    assert "2 seats can be filled by nobody" in page(client, "round", round_).content.decode()
+    assert "2 judgements cannot be made" in page(client, "round", round_).content.decode()
 
 
 def test_a_lead_closes_a_round(client, round_):

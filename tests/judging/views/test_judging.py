@@ -76,7 +76,7 @@ def test_a_refused_grade_says_why_on_the_next_page(client, round_):
 
     answer = client.post(url("grade", round_), {"seat": seat.pk, "key": "k", "grade": "2"}, follow=True)
 
-    assert "given to somebody else" in answer.content.decode()
+    assert "assigned to somebody else" in answer.content.decode()
 
 
 def make_judge(round_):
@@ -115,7 +115,7 @@ def test_when_nothing_is_left_the_page_says_so(client, round_):
     judge_all(round_, mara)
     client.force_login(mara)
 
-    assert "done as far as you go" in page(client, "judge", round_).content.decode()
+    assert "You are finished with" in page(client, "judge", round_).content.decode()
 
 
 def test_held_pairs_can_be_given_back(client, round_):

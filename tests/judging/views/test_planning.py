@@ -37,9 +37,9 @@ def test_a_lead_plans_and_opens_a_round(client):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"overlap": "120"}, "Overlap is a share of the pairs"),
+        ({"overlap": "120"}, "This is a share of the pairs"),
         ({"annotators": []}, "at least one annotator"),
-        ({"judges": "3"}, "Nobody judges a pair twice"),
+        ({"judges": "3"}, "Each person judges a pair once"),
         ({"pool": "999999"}, "Select a valid choice"),
         ({"seed": "x"}, "whole number"),
     ],

@@ -83,7 +83,7 @@ def test_all_pairs_come_with_what_was_said_of_them(client, round_, mara):
 def test_the_query_view_of_a_finished_round_says_that_it_is_done(client, round_, mara):
     judge_all(round_, mara)
 
-    assert "done as far as you go" in page(client, "judge", round_, view="query").content.decode()
+    assert "You are finished with" in page(client, "judge", round_, view="query").content.decode()
 
 
 def test_the_query_view_costs_the_same_for_few_and_for_many_pairs(client, django_assert_num_queries):
@@ -148,7 +148,7 @@ def test_evidence_that_is_none_is_refused_in_words(client, round_, mara):
     seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
     address = reverse("judging:grade", args=[round_.project.slug, round_.pk])
     for spans, said in (
-        ("[[0, 999999]]", "does not lie in the text"),
+        ("[[0, 999999]]", "is outside the text"),
         ('{"a"', "Choose a grade"),
         ("7", "Evidence is"),
     ):
@@ -180,7 +180,7 @@ def test_a_key_that_is_markup_stays_text(client, round_, mara):
 def test_keys_are_kept_and_told(client, round_, mara):
     answer = client.post(keys_page(round_), USUAL | {"undo": "Z"}, follow=True)
 
-    assert "Your keys are kept." in answer.content.decode()
+    assert "Your keys are saved." in answer.content.decode()
     assert chosen_keys(mara) == {"undo": "z"}
 
 
@@ -189,7 +189,7 @@ def test_keys_are_kept_and_told(client, round_, mara):
     [
         ({"undo": "x"}, "“x” is “Can’t judge” already."),
         ({"undo": "/"}, "Browsers open their search"),
-        ({"undo": ""}, "It needs a key. Usually it is u."),
+        ({"undo": ""}, "Enter a key. The default is u."),
         ({"undo": "ab"}, "A key is one character"),
         ({"undo": "2", "grade_2": "d"}, "2 is the key of grade 2."),
     ],

@@ -58,7 +58,7 @@ def test_the_page_says_how_many_triples_the_file_holds(client, team, monkeypatch
     assert "Disputed: 2 Q&amp;As in the file." in said("disputed")
     assert "Accepted: no Q&amp;As." in said("accepted")
     monkeypatch.setattr("apps.review.selectors.exports.MOST_COUNTED", 2)
-    assert "Disputed: 2 or more triples in the file." in said("disputed")
+    assert "Disputed: 2 or more Q&amp;As in the file." in said("disputed")
 
 
 @pytest.mark.parametrize("state", STATES)
