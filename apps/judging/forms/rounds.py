@@ -128,7 +128,7 @@ class RoundForm(KaratForm):
             (ResolutionRule.NEAR_MEDIAN, "use the middle of an odd number of grades"),
             (ResolutionRule.LOWER, "use the lower"),
         ],
-        help_text="A majority always settles a pair. A rule chosen now cannot be replaced later; a lead applies it to all such pairs.",
+        help_text="A majority always settles a pair. A rule chosen now cannot be replaced later.",
     )
     name = forms.CharField(max_length=120, required=False, help_text="If empty, “Round” and its number.")
     seed = forms.IntegerField(

@@ -229,7 +229,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("unclear_query", "unclear query"),
                             ("unclear_guideline", "unclear guideline"),
-                            ("unreadable", "unreadable block"),
+                            ("unreadable", "unreadable passage"),
                             ("slip", "slip"),
                             ("ambiguity", "real ambiguity"),
                             ("not_recorded", "not recorded"),
@@ -406,7 +406,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         choices=[
                             ("unclear_query", "unclear query"),
-                            ("unreadable", "unreadable block"),
+                            ("unreadable", "unreadable passage"),
                             ("needs_expert", "needs an expert"),
                             ("missing_context", "missing context"),
                         ],

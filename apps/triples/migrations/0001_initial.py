@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[
-                            ("block_gone", "Block gone"),
+                            ("block_gone", "Passage gone"),
                             ("permission_revoked", "Permission revoked"),
                             ("out_of_scope", "Out of scope"),
                         ],

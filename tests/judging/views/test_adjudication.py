@@ -78,7 +78,7 @@ def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(clie
     client.force_login(mara)
 
     assert "6 pairs need another lead" in page(client, "adjudicate", split).content.decode()
-    assert "6 pairs that you judged yourself are not settled" in page(client, "round", split).content.decode()
+    assert "6 pairs that you judged yourself are not decided" in page(client, "round", split).content.decode()
     home = client.get(reverse("dashboard:home", args=[split.project.slug])).content.decode()
     assert "Grades for another lead" in home
     assert "Every grade is settled" not in home
