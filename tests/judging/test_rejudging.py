@@ -202,4 +202,4 @@ def test_an_example_without_its_block_is_not_published(round_, client):
     answer = client.post(new, data)
 
     assert answer.status_code == 400
-    assert "Example 4 of grade 2 has no block" in answer.content.decode()
+    assert "Example 4 of grade 2 has no passage" in answer.content.decode()

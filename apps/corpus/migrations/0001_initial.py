@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("reading", "being read"),
-                            ("ready", "waiting for a yes"),
+                            ("ready", "waiting for confirmation"),
                             ("faulty", "has mistakes"),
                             ("applying", "being applied"),
                             ("applied", "applied"),

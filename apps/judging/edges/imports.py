@@ -35,8 +35,8 @@ class JudgementImportForm(ImportForm):
         max_length=2_000,
         help_text=(
             f"For a file with columns separated by spaces, if not {' '.join(QRELS_COLUMNS)}; name a column skip to"
-            " ignore it. Of ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id, first=rater,"
-            " second=rater, agreed=final."
+            " ignore it. Of ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id,"
+            " first=rater, second=rater, agreed=final."
         ),
     )
     grades = forms.CharField(
