@@ -51,7 +51,9 @@ def test_answering_marks_ones_own_seat_as_dealt_with_and_not_the_others(project,
 
 CLOSED = {
     (VerdictChoice.CONFIRM, VerdictChoice.CONFIRM): {"author": ["T is accepted: both confirmed it."]},
-    (VerdictChoice.FLAG, VerdictChoice.FLAG): {"author": ["T is dropped: both reviewers flagged it. Their reasons are on its page."]},
+    (VerdictChoice.FLAG, VerdictChoice.FLAG): {
+        "author": ["T is dropped: both reviewers flagged it. Their reasons are on its page."]
+    },
     (VerdictChoice.CONFIRM, VerdictChoice.FLAG): {
         "author": ["[second] flagged T, [first] confirmed it. Answer the flag, revise, split or drop it."],
         "second": ["You flagged T, [first] confirmed it. Resolve it with [author]."],
