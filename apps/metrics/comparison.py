@@ -200,7 +200,7 @@ def compare_runs(
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
-    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
+    MeasureComparison i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
     the pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that
     got worse by more than `bar` is a drop.
     """
@@ -314,25 +314,37 @@ def verdict(
     fell: Regressions | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
 ) -> str:
-    """The sentence at the head of a comparison: how much, how surely, and what fell by the way.
+    """What a comparison comes to, then how it was tested and how many queries fell."""
+    return " ".join(line for line in verdict_lines(baseline, candidate, row, family, fell, confidence) if line)
+
+
+def verdict_lines(
+    baseline: str,
+    candidate: str,
+    row: MeasureComparison,
+    family: int = 1,
+    fell: Regressions | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+) -> tuple[str, str]:
+    """The verdict as a sentence for everybody, and the line below it: method, p, and how many queries fell.
 
     `family` is the number of measures that p was corrected over. An interval beside zero whose corrected p is no
-    smaller than `LEVEL` is told as what it is.
+    smaller than `LEVEL` is shown as what it is.
     """
     bounds = row.difference.interval
     if bounds is None:
-        return f"One query is too few to compare {candidate} with {baseline}."
-    share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
-    sure = f"{share} [{number(bounds[0])}, {number(bounds[1])}], {p_words(row.difference.holm, family)}"
-    sure += handful_words(row.difference.tally)
+        return f"One query is too few to compare {candidate} with {baseline}.", ""
     ending = f"; {fell.words}." if fell else "."
+    share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
+    method = f"{share} interval, {p_words(row.difference.holm, family)}{handful_words(row.difference.tally)}{ending}"
     mean = row.difference.mean
+    span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
     if not row.difference.is_settled:
-        return (
-            f"{candidate} and {baseline} are not told apart on {row.measure}: difference {signed(mean)}, {sure}{ending}"
-        )
-    doubt = "" if row.is_sure else ", so chance is not ruled out"
-    return f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}, {sure}{doubt}{ending}"
+        both = f"{candidate} and {baseline}"
+        return f"No clear difference yet between {both} on {row.measure}: {signed(mean)}, {span}.", method
+    doubt = "" if row.is_sure else ", but chance is not ruled out"
+    better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}{doubt}"
+    return f"{better}; the difference {span}.", method
 
 
 def handful_words(found: WinTally) -> str:
@@ -346,8 +358,8 @@ def handful_words(found: WinTally) -> str:
 
 
 HANDFUL_WORDS = (
-    "An interval of a difference that rests on so few queries holds the truth less often than it says; the exact sign "
-    "test counts only which way they differ."
+    "With so few queries that differ, the interval is less reliable than it claims; the exact sign test counts only "
+    "the direction of each difference."
 )
 
 

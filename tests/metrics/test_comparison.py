@@ -65,32 +65,36 @@ def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
     words = verdict("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
 
     assert said(words) == (
-        "Hybrid is better than BM25 by 0.021 nDCG@10, 95 % [0.004, 0.038], p = 0.013 after Holm over 6; "
-        "4 regressions, 2 unexplained."
+        "Hybrid is better than BM25 by 0.021 nDCG@10; the difference could be +0.004 to +0.038. "
+        "95 % interval, p = 0.013 after Holm over 6; 4 regressions, 2 unexplained."
     )
 
 
 def test_the_other_way_round_it_is_worse():
     words = verdict("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
 
-    assert said(words) == "BM25 is worse than Hybrid by 0.021 nDCG@10, 95 % [−0.038, −0.004], p = 0.0006."
+    assert said(words) == (
+        "BM25 is worse than Hybrid by 0.021 nDCG@10; the difference could be −0.038 to −0.004. "
+        "95 % interval, p = 0.0006."
+    )
 
 
 def test_what_chance_may_have_done_among_many_measures_is_said():
     row = row_of(0.021, 0.004, 0.038, holm=0.08)
 
-    assert "p = 0.080 after Holm over 6, so chance is not ruled out; no regression." in said(
-        verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))
+    assert said(verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
+        "Hybrid is better than BM25 by 0.021 nDCG@10, but chance is not ruled out; the difference could be +0.004 to "
+        "+0.038. 95 % interval, p = 0.080 after Holm over 6; no regression."
     )
     assert row.verdict == "better, not after Holm"
 
 
-def test_an_open_verdict_says_that_the_two_are_not_told_apart():
+def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
     row = row_of(0.01, -0.002, 0.02, holm=0.3)
 
     assert said(verdict("BM25", "Hybrid", row, 6)) == (
-        "Hybrid and BM25 are not told apart on nDCG@10: difference +0.010, 95 % [−0.002, 0.020], "
-        "p = 0.300 after Holm over 6."
+        "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
+        "95 % interval, p = 0.300 after Holm over 6."
     )
     assert row.verdict == "not settled"
 

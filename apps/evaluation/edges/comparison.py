@@ -15,7 +15,9 @@ from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
-from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
+from apps.metrics.comparison import Change, Regressions, Row
+from apps.metrics.scorecard import Beside
+from apps.metrics.statistics.power import MOST_PLANNED, round_up
 from apps.retrieval.models import Pool
 
 
@@ -59,6 +61,11 @@ class ComparisonSheet:
     def verdict(self) -> str:
         assert self.headline is not None
         return self.pair.comparison.verdict(self.headline, self.regressions)
+
+    @property
+    def verdict_lines(self) -> tuple[str, str]:
+        """The verdict in a sentence, and below it method, p and regressions."""
+        return comparison.verdict_lines(*self.names, self.headline, len(self.rows), self.regressions)
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -117,12 +124,15 @@ class ComparisonSheet:
         """What so many queries can show of the headline's measure; empty where it cannot be told."""
         if self.headline is None or self.headline.supplement.detectable is None:
             return ""
-        supplement = self.headline.supplement
-        n = supplement.tests.n
-        said = f"These {n:,} queries show a true difference of {number(supplement.detectable)} four times in five"
-        if self.headline.difference.is_settled:
-            return f"{said}."
-        return f"{said}; for one of {number(abs(self.headline.difference.mean))}, {_needed(supplement)}."
+        n = beside.tests.n
+        shown = f"With {n:,} queries, a true difference of {number(beside.detectable)} would show four times in five."
+        if self.headline is None or self.headline.difference.is_settled:
+            return shown
+        return f"{_more_needed(beside, n)} {shown}".lstrip()
+
+    @property
+    def beside(self) -> list[tuple[Row, Beside]]:
+        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
 
     @cached_property
     def drawn(self) -> list[tuple[MeasureComparison, str]]:
@@ -194,14 +204,24 @@ class ComparisonSheet:
         return conventions_of(row.measure for row in self.rows)
 
 
-def _needed(supplement: SupplementaryTests) -> str:
-    if supplement.needed is None:
-        return "no number of queries would do"
-    about = "" if supplement.needed_words.startswith("over") else "about "
-    return f"{about}{supplement.needed_words} queries would be needed"
+def _needed(beside: Beside) -> str:
+    if beside.needed is None:
+        return "no number of queries would be enough"
+    about = "" if beside.needed_words.startswith("over") else "about "
+    return f"{about}{beside.needed_words} queries would be needed"
 
 
-def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
+def _more_needed(beside: Beside, n: int) -> str:
+    """How many queries beyond these would show the difference seen; empty where as many as these should."""
+    if beside.needed is None or beside.needed > MOST_PLANNED:
+        return f"To settle it, {_needed(beside)}."
+    more = beside.needed - n
+    if more < 1:
+        return ""
+    return f"About {round_up(more):,} more {'query' if more == 1 else 'queries'} would probably settle it."
+
+
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> EvaluationPair:
     """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):

@@ -367,7 +367,7 @@ def test_the_table_says_on_how_few_queries_a_difference_rests(handful, capsys):
     said = " ".join(scored(capsys, "--compare", "base").split())
 
     assert "RR: 1 better, 1 worse, 10 equal, resting on 2 of 12 queries (exact sign test p = 1.000)." in said
-    assert "holds the truth less often than it says" in said
+    assert "the interval is less reliable than it claims" in said
 
 
 def test_json_has_the_exact_sign_test_and_what_the_difference_rests_on(handful, capsys):
@@ -382,7 +382,7 @@ def test_a_report_says_on_how_few_queries_a_difference_rests(handful, capsys):
     for name in ("r.html", "r.md"):
         said = " ".join((handful / name).read_text().replace("\N{NO-BREAK SPACE}", " ").split())
         assert said.count("resting on 2 of 12 queries (exact sign test p = 1.000)") >= 2
-        assert "holds the truth less often than it says" in said
+        assert "the interval is less reliable than it claims" in said
 
 
 def test_a_difference_on_many_queries_says_nothing_of_it(files, capsys):

@@ -59,7 +59,7 @@ def test_a_difference_that_rests_on_no_query_says_so_here_and_on_the_page(client
     assert "resting on none of 6 queries" in found["verdict"]
     assert page.status_code == 200
     assert "rests on none of 6 queries" in page.content.decode()
-    assert "holds the truth less often than it says" in page.content.decode()
+    assert "the interval is less reliable than it claims" in page.content.decode()
 
 
 def test_what_cannot_be_compared_is_refused(client, scene):
