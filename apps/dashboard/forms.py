@@ -19,74 +19,74 @@ class SettingsForm(KaratForm):
         label="Longest copied run",
         min_value=2,
         max_value=50,
-        help_text="Words in a row that a question may share with its block before the bench warns.",
+        help_text="How many words in a row a question may copy from its passage before the author is warned.",
     )
     near_duplicate_limit = forms.FloatField(
         label="Near-duplicate questions",
         min_value=0.5,
         max_value=1,
-        help_text="Likeness from 0.5 to 1 from which the bench warns that nearly the same question exists.",
+        help_text="Warn the author when a similar question exists: 0.5 is loosely similar, 1 the same words.",
     )
     blocking_checks = forms.MultipleChoiceField(
         label="Checks that block",
         required=False,
         choices=list(CAN_WARN.items()),
         widget=forms.CheckboxSelectMultiple(),
-        help_text="A check that is not ticked only warns: the author says why it is all right, and goes on.",
+        help_text="A check that is not ticked is a warning only: the author gives a reason and can still submit.",
     )
     review_assignment = forms.ChoiceField(
         label="Who reviews",
-        choices=[("load", "Given at once, to who has least to do"), ("pull", "Taken from a queue, one at a time")],
+        choices=[("load", "Assigned at once, to the least busy"), ("pull", "Taken from a queue, one at a time")],
         widget=forms.RadioSelect(),
-        help_text="Never the author or a co-author. A change counts from the next triple that is submitted.",
+        help_text="Never the author or a co-author. A change applies from the next Q&A that is submitted.",
     )
     review_lease_hours = forms.IntegerField(
-        label="A seat taken from the queue is held",
+        label="Time to review one from the queue",
         min_value=1,
         max_value=720,
-        help_text="After that it goes back to the queue, unless it has answered.",
+        help_text="After that, an unanswered review goes back to the queue.",
     )
     escalation_days = forms.IntegerField(
-        label="Waits too long after",
+        label="Overdue after",
         min_value=1,
         max_value=365,
-        help_text="Leads see on their board, and are told, what has waited longer.",
+        help_text="Leads are notified about older reviews and see them on the review board.",
     )
     review_guideline = forms.CharField(
         label="Guideline for reviewers",
         required=False,
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="In Markdown, shown beside every review. Empty: Karat’s own three questions.",
+        help_text="In Markdown, shown beside every review. If empty, Karat’s three questions are shown.",
     )
     calibrating_reviews = forms.IntegerField(
         label="Calibrating",
         min_value=0,
         max_value=1000,
-        help_text="Reviews after which a new person is no longer marked as calibrating.",
+        help_text="How many reviews until a new person is no longer marked as calibrating.",
     )
     calibration_reviews = forms.IntegerField(
-        label="Reviews before a rate counts",
+        label="Fewest reviews for a flag rate",
         min_value=1,
         max_value=1000,
-        help_text="A rate of flags out of control opens a calibration only from so many reviews on.",
+        help_text="A flag rate outside its limits opens a calibration only after this many reviews.",
     )
     calibration_items = forms.IntegerField(
-        label="Triples of a calibration",
+        label="Q&As per calibration",
         min_value=2,
         max_value=50,
-        help_text="Past triples that both people review once more, blindly.",
+        help_text="Past Q&As that both people review again, blind.",
     )
     regression_bar = forms.FloatField(
         label="Drop that needs an explanation",
         min_value=0.01,
         max_value=1,
-        help_text="How far a query has to fall, by the measure compared, before a comparison asks what happened.",
+        help_text="A query that gets worse by more than this must be explained before a comparison can be closed.",
     )
     lit_terms = forms.BooleanField(
-        label="Light the query’s words while judging",
+        label="Highlight the query’s words while judging",
         required=False,
-        help_text="Helps to find the passage; switch it off where it draws judges to words instead of meaning.",
+        help_text="Helps to find the place in the text. Switch it off if judges look at words instead of meaning.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -7,5 +7,5 @@ from apps.judging.models import Judgement
 def scale_refusal(project: Project) -> str | None:
     """Grades given mean what the scale said then, so the scale is fixed from the first one on."""
     if Judgement.objects.filter(round__project=project).exists():
-        return "The scale is fixed since the first grade. A new project can have another one."
+        return "The grades cannot be changed after the first judgement. A new project can have others."
     return None

@@ -27,7 +27,7 @@ class MailForm(KaratForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         if values.get("from_hour", 0) >= values.get("to_hour", 24):
-            self.add_error("to_hour", "The hours end after they begin. Choose a later one.")
+            self.add_error("to_hour", "The end must be later than the start.")
         return values
 
 
@@ -35,7 +35,7 @@ class WebhookForm(KaratForm):
     """An address to tell, and the secret that signs what it is told."""
 
     url = forms.CharField(max_length=LONGEST_URL, label="Address", help_text="Such as https://ci.example.org/karat.")
-    secret = forms.ChoiceField(help_text="A secret of the project; the receiver knows its value too.")
+    secret = forms.ChoiceField(help_text="A secret of the project. The receiver needs its value too.")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

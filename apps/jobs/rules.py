@@ -8,17 +8,17 @@ from apps.jobs.models import Job
 
 def cancel_refusal(job: Job, *, actor: User, roles: frozenset[str]) -> str | None:
     if job.state not in {JobState.QUEUED, JobState.RUNNING}:
-        return f"This job has ended: it is {job.get_state_display()}."
+        return f"This job has already ended: it is {job.get_state_display()}."
     if job.cancel_requested_at is not None:
-        return "This job has already been asked to stop."
+        return "This job is already stopping."
     if Role.LEAD not in roles and job.created_by_id != actor.pk:
-        return "A job is cancelled by a lead or by the person who started it."
+        return "Only a lead or the person who started a job can cancel it."
     return None
 
 
 def retry_refusal(job: Job, *, roles: frozenset[str]) -> str | None:
     if job.state not in {JobState.FAILED, JobState.CANCELLED}:
-        return f"Only a failed or cancelled job can be run again; this one is {job.get_state_display()}."
+        return f"Only a failed or cancelled job can be retried; this one is {job.get_state_display()}."
     if Role.LEAD not in roles:
-        return "A job is run again by a lead."
+        return "Only a lead can retry a job."
     return None

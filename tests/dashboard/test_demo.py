@@ -186,4 +186,4 @@ def test_demo_has_drift_to_show(demo):
 
     found = drift(membership_in(host, demo.slug), Snapshot.objects.get(corpus__project=demo, number=1), AT)
 
-    assert [line.what for line in found.sparks] == ["Self-consistency", "Mean grade", "Blocks changed"]
+    assert [line.what for line in found.sparks] == ["Self-consistency", "Mean grade", "Passages changed"]

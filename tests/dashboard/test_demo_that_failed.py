@@ -30,11 +30,11 @@ def test_a_load_that_failed_leaves_whole_chapters_and_is_run_again_from_its_page
     assert (job.state, job.error) == ("failed", "The scores went up in smoke.")
     assert Triple.objects.filter(project=job.project).exists(), "the chapter before"
     assert not GoldSet.objects.exists(), "the chapter that failed"
-    assert "its load failed; run it again here" in client.get(reverse("dashboard:projects")).text
+    assert "loading failed; retry here" in client.get(reverse("dashboard:projects")).text
     told = Counter(Judgement.objects.values_list("round__name", flat=True))
 
     page = reverse("jobs:job", args=[job.project.slug, job.pk])
-    assert "Run it again" in client.get(page).text
+    assert "Retry" in client.get(page).text
     client.post(reverse("jobs:retry", args=[job.project.slug, job.pk]))
     run_jobs()
 

@@ -155,9 +155,9 @@ def test_blocks_that_changed_are_counted_from_the_day_on(round_):
     found = as_lead(round_, snapshot=snapshot)
 
     (blocks,) = found.sparks[2:]
-    assert (blocks.what, blocks.of) == ("Blocks changed", f"since {snapshot}")
-    assert [f"{n} of 4 blocks" in blocks.drawing for n in (0, 1, 2)] == [True, False, True]
-    assert found.advice == f"2 of 4 blocks have changed since {snapshot}: rest the next version on a newer snapshot."
+    assert (blocks.what, blocks.of) == ("Passages changed", f"since {snapshot}")
+    assert [f"{n} of 4 passages" in blocks.drawing for n in (0, 1, 2)] == [True, False, True]
+    assert found.advice == f"2 of 4 passages have changed since {snapshot}: base the next version on a newer snapshot."
 
 
 @pytest.mark.parametrize("queries", [6, 12])

@@ -63,7 +63,7 @@ class TestWaiting:
         project = make_team()
         triple = make_in_review(project)
 
-        assert waits_for(reviewers_of(triple)[0], project)["Review triples"].count == 1
+        assert waits_for(reviewers_of(triple)[0], project)["Review Q&As"].count == 1
 
     def test_authors_see_their_drafts_and_disputes(self):
         project = make_team()
@@ -78,7 +78,7 @@ class TestWaiting:
         make_triple(project, State.ACCEPTED, stale=True)
         make_triple(project, State.DISPUTED)
 
-        assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale triples"}
+        assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale Q&As"}
 
     def test_leads_are_told_of_permissions_that_end_within_a_month(self):
         project = make_project()
@@ -88,7 +88,7 @@ class TestWaiting:
                 source=source, owner="Orrin", scope="internal", granted_at=AT, expires_at=AT + timedelta(days=days)
             )
 
-        row = waits_for(lead_of(project), project)["Permissions that expire"]
+        row = waits_for(lead_of(project), project)["Permissions about to expire"]
 
         assert (row.count, row.when) == (1, "in 23 days")
 
@@ -104,7 +104,7 @@ class TestWaiting:
                 finished_at=AT - timedelta(days=days),
             )
 
-        assert waits_for(lead_of(project), project)["Jobs that failed"].count == 1
+        assert waits_for(lead_of(project), project)["Failed jobs"].count == 1
         assert waits_for(make_member(project, Role.ANNOTATOR), project) == {}
 
     def test_who_is_in_a_calibration_sees_what_is_left_of_it(self, client):
@@ -153,9 +153,9 @@ class TestChecklist:
             "Import a corpus",
             "Freeze a snapshot",
             "Import queries",
-            "Pool two systems",
+            "Choose results to judge",
         ]
-        assert [step.title for step in found if step.is_next] == ["Ask people in"]
+        assert [step.title for step in found if step.is_next] == ["Invite your team"]
 
     def test_another_projects_corpus_does_not_count(self):
         make_snapshot(make_project())
@@ -221,7 +221,7 @@ class TestPage:
 
         page = client.get(home(project)).content.decode()
 
-        assert "Nothing to decide" in page
+        assert "No tasks for you now" in page
         assert ("Write a Q&amp;A" in page.split("<main")[1]) is is_asked
 
     def test_strangers_find_nothing(self, client):

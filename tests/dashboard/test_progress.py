@@ -57,7 +57,7 @@ class TestJudging:
         found = progress.judging_progress(round_.project, AT)
 
         assert (found.done, found.planned) == (3, 3)
-        assert "every judgement that can be given is given" in found.forecast
+        assert "all possible judgements are done" in found.outlook
 
 
 class TestAgreement:
@@ -143,7 +143,7 @@ class TestFlagRates:
             assert progress.flag_rates(as_lead(project)) is None or progress.flag_rates(as_lead(project)).weeks is None
             close_first_round(project, AT + timedelta(weeks=week), flags=0)
 
-        assert "no week lies outside" in progress.flag_rates(as_lead(project)).weeks.drawing
+        assert "no week is outside" in progress.flag_rates(as_lead(project)).weeks.drawing
 
     def test_a_week_outside_its_limit_is_named(self):
         project = make_team()

@@ -14,4 +14,4 @@ def test_one_query_is_told_in_the_singular():
 
     facts = dict(releases.latest(version.gold_set.project, with_draft=False).facts)
 
-    assert facts["Holds"].startswith("1 query, ")
+    assert facts["Contains"].startswith("1 query, ")

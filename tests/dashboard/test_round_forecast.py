@@ -19,13 +19,13 @@ SUNDAY = date(2026, 11, 22)
 @pytest.mark.parametrize(
     ("to_go", "words"),
     [
-        (10, "at this pace done tomorrow"),
-        (40, "at this pace done on Thursday"),
-        (60, "at this pace done on Saturday"),
-        (70, "at this pace done on 29 November"),
-        (400, "at this pace done on 1 January 2027"),
-        (100_000, "at this pace not done within ten years"),
-        (0, "every judgement that can be given is given"),
+        (10, "done tomorrow at this pace"),
+        (40, "done on Thursday at this pace"),
+        (60, "done on Saturday at this pace"),
+        (70, "done on 29 November at this pace"),
+        (400, "done on 1 January 2027 at this pace"),
+        (100_000, "not done within ten years at this pace"),
+        (0, "all possible judgements are done"),
     ],
 )
 def test_the_day_is_named_as_people_name_it(to_go, words):
@@ -33,7 +33,7 @@ def test_the_day_is_named_as_people_name_it(to_go, words):
 
 
 def test_without_judgements_no_day_is_named():
-    assert ending(9, Lately(7, 0, 0, 0), SUNDAY) == "nothing judged in the last 7 days, so no day can be named"
+    assert ending(9, Lately(7, 0, 0, 0), SUNDAY) == "nothing judged in the last 7 days, so no end date"
 
 
 def line(round_, at):
@@ -49,7 +49,7 @@ def test_an_open_round_says_who_judges_and_what_is_held():
 
     now, tomorrow = line(round_, later(1)), line(round_, AT + timedelta(days=1))
 
-    assert now.startswith(f"Overlap {percent(0.5, 0)}, at this pace done ")
+    assert now.startswith(f"Overlap {percent(0.5, 0)}, done ")
     assert now.endswith("1 person judged today; 2 seats are held, none has lapsed.")
     assert tomorrow.endswith("Nobody judged today; 2 seats are held, 2 of them lapsed: others get them next.")
 
@@ -64,7 +64,7 @@ def test_seats_that_nobody_can_fill_do_not_count_as_work():
 
     found = line(round_, later(1))
 
-    assert "every judgement that can be given is given. 4 seats that nobody can fill." in found
+    assert "all possible judgements are done. 4 seats that nobody can judge." in found
 
 
 @pytest.mark.django_db

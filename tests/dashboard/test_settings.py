@@ -143,7 +143,7 @@ def test_the_scale_is_fixed_from_the_first_grade_on(client):
 
     with pytest.raises(ScaleRefused):
         change_scale(project_id=project.pk, scale=SCALE, actor=lead_of(project), at=AT)
-    assert "fixed since the first grade" in client.get(url(project)).content.decode()
+    assert "cannot be changed after the first judgement" in client.get(url(project)).content.decode()
 
 
 def test_only_leads_change_settings(client):

@@ -64,7 +64,7 @@ def test_a_failed_job_is_run_again_and_history_tells_it(page, project, axe_clean
     axe_clean(page)
 
     with turned(page):
-        page.get_by_role("button", name="Run it again").click()
+        page.get_by_role("button", name="Retry").click()
 
     expect(page.get_by_text("waiting for a worker")).to_be_visible()
     with turned(page):

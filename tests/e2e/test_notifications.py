@@ -87,6 +87,6 @@ def test_a_list_of_nothing_says_what_will_stand_there(context, live_server, proj
     keyboard = Keyboard(context, live_server.url)
     keyboard.sit_down(make_member(project, Role.ANNOTATOR, name="New Person"), f"/p/{project.slug}/notifications/")
 
-    expect(keyboard.page.get_by_role("heading", name="Nobody has told you anything yet")).to_be_visible()
+    expect(keyboard.page.get_by_role("heading", name="No notifications yet")).to_be_visible()
     look_at(keyboard.page, "notifications-none")
     keyboard.look_over()

@@ -108,7 +108,7 @@ def report_opened(page: Page, folder) -> None:
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     page.goto(path.as_uri())
-    expect(page.locator("#verdict")).to_contain_text("2 regressions, all explained.")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("2 regressions, all explained.")
     expect(page.get_by_role("cell", name="Accept: A rare word.").first).to_be_visible()
     readable(page)
     looking.clean_in_both_themes(page)

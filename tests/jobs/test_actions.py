@@ -95,7 +95,7 @@ def test_whoever_started_a_job_may_cancel_it_and_others_may_not():
     other = make_member(project, Role.ANNOTATOR)
     job = make_job(project=project, actor=annotator)
 
-    with pytest.raises(JobRefused, match="by a lead or by the person who started it"):
+    with pytest.raises(JobRefused, match="Only a lead or the person who started"):
         cancel_job(job_id=job.pk, actor=other, at=AT)
     assert cancel_job(job_id=job.pk, actor=annotator, at=AT).state == "cancelled"
 
@@ -105,7 +105,7 @@ def test_an_ended_job_cannot_be_cancelled():
     job = make_job(project=project)
     run_jobs()
 
-    with pytest.raises(JobRefused, match="This job has ended: it is done"):
+    with pytest.raises(JobRefused, match="This job has already ended: it is done"):
         cancel_job(job_id=job.pk, actor=lead_of(project), at=AT)
 
 
@@ -114,7 +114,7 @@ def test_a_second_request_to_stop_is_refused():
     job = running(make_job(project=project))
     cancel_job(job_id=job.pk, actor=lead_of(project), at=AT)
 
-    with pytest.raises(JobRefused, match="already been asked"):
+    with pytest.raises(JobRefused, match="already stopping"):
         cancel_job(job_id=job.pk, actor=lead_of(project), at=AT)
 
 
@@ -138,7 +138,7 @@ def test_only_a_lead_runs_a_job_again():
     job = make_job("test.fails", project=project)
     run_jobs()
 
-    with pytest.raises(JobRefused, match="by a lead"):
+    with pytest.raises(JobRefused, match="Only a lead can retry"):
         retry_job(job_id=job.pk, actor=make_member(project, Role.ANNOTATOR), at=AT)
 
 

@@ -275,7 +275,7 @@ def test_the_mail_names_projects_sentences_links_and_how_to_change_it(project, p
         f"https://karat.example.org/p/{project.slug}/jobs/\n\n"
         "T-0003 waits for your review.\n"
         f"https://karat.example.org/p/{project.slug}/jobs/\n\n\n"
-        "You are told once a day, Monday to Friday, from 9:00 to 17:00 (UTC). Change that, or stop it:\n"
+        "You get these mails once a day, Monday to Friday, from 9:00 to 17:00 (UTC). Change or stop them:\n"
         "https://karat.example.org/profile/mail/\n"
     )
 

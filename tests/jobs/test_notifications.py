@@ -237,7 +237,7 @@ def test_a_sentence_is_text_and_never_markup(client, project, person):
 def test_the_empty_list_says_what_will_stand_here(client, project, person):
     client.force_login(person)
 
-    assert "Nobody has told you anything yet" in client.get(list_url(project)).content.decode()
+    assert "No notifications yet" in client.get(list_url(project)).content.decode()
 
 
 # The API -----------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def test_a_failed_job_shows_its_reason_and_the_way_to_run_it_again(lead, project
     page = lead.get(url("job", job)).content.decode()
 
     assert "The file holds nothing." in page
-    assert "Run it again" in page
+    assert "Retry" in page
     assert 'aria-disabled="true"' not in page
 
 
@@ -158,7 +158,7 @@ def test_a_member_who_may_not_run_it_again_reads_why(client, project):
     page = client.get(url("job", job)).content.decode()
 
     assert 'aria-disabled="true"' in page
-    assert "A job is run again by a lead." in page
+    assert "Only a lead can retry a job." in page
 
 
 def test_a_lead_cancels_and_runs_again(lead, project):
@@ -178,7 +178,7 @@ def test_cancelling_an_ended_job_is_refused_in_words(lead, project):
     answer = lead.post(url("cancel", job))
 
     assert answer.status_code == 409
-    assert "This job has ended" in answer.content.decode()
+    assert "This job has already ended" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def words(response) -> str:
 def test_a_lead_adds_tries_and_ends_a_webhook(client, project):
     client.force_login(lead_of(project))
     page = reverse("jobs:webhooks", args=[project.slug])
-    assert "Keep a secret first" in words(client.get(page))
+    assert "First save a secret" in words(client.get(page))
     save_secret(project=project, name="hook", value="sesame-open", actor=lead_of(project), at=AT)
 
     bad = client.post(page, {"url": "ftp://ci.example/", "secret": "hook"})
@@ -39,7 +39,7 @@ def test_a_lead_adds_tries_and_ends_a_webhook(client, project):
     assert "https://ci.example/" in shown
     assert "sesame" not in shown
     assert Outbox.objects.get().payload["body"]["event"] == "ping"
-    assert "Nobody is told yet." in words(client.get(page))
+    assert "No address yet. Add one" in words(client.get(page))
 
 
 def test_a_lead_sends_a_message_again_that_was_given_up(client, project):

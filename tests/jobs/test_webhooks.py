@@ -125,13 +125,13 @@ def test_what_was_taken_or_whose_webhook_ended_is_not_sent_again(project, asked)
     tell(project)
     outbox.deliver_due(at=AT)
     taken = Outbox.objects.get()
-    with pytest.raises(webhooks.WebhookRefused, match="was taken"):
+    with pytest.raises(webhooks.WebhookRefused, match="was accepted"):
         webhooks.send_again(delivery=taken, actor=lead_of(project), at=AT)
 
     tell(project)
     webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
 
-    with pytest.raises(webhooks.WebhookRefused, match="is told nothing more"):
+    with pytest.raises(webhooks.WebhookRefused, match="was removed"):
         webhooks.send_again(delivery=Outbox.objects.latest("pk"), actor=lead_of(project), at=AT)
     assert len(asked.sent) == 1
 

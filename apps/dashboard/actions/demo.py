@@ -21,8 +21,8 @@ NAME = "Tarnwick Handbook"
 def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
     """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
     if not host.is_operator:
-        raise PeopleRefused("Only an operator makes projects, and the demo is one.")
-    project = create_demo_project(name=name, slug=free_slug(name), host=host, now=at)
+        raise PeopleRefused("Only an operator can create projects, and the demo is a project.")
+    project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
     return enqueue(kind=LOAD_DEMO, params={}, project=project, actor=host, at=at)
 
 
@@ -31,5 +31,5 @@ def offer_demo(*, at: datetime) -> str:
     if not settings.OFFER_DEMO or Project.objects.filter(is_demo=True).exists():
         return ""
     if has_operator():
-        return "New here? Load the demo project from the list of projects; it takes some ten seconds."
-    return "After that, load the demo project from the list of projects; it takes some ten seconds."
+        return "New here? Load the demo project from the list of projects; it takes about ten seconds."
+    return "After that, load the demo project from the list of projects; it takes about ten seconds."

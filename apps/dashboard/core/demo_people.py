@@ -70,7 +70,7 @@ def graded(
     """
     temper = ANNOTATORS[person]
     if _share(person, query_id, block_id, "unsure") < temper.unsure:
-        return DemoGrade(None, "missing_context", "The block points to another section that I cannot see here.")
+        return DemoGrade(None, "missing_context", "The passage points to another section that I cannot see here.")
     mood = _share(person, query_id, block_id, "mood")
     if is_again and _share(person, query_id, block_id, "again") < WAVERING:
         mood = _share(person, query_id, block_id, "mood again")

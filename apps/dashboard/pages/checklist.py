@@ -34,25 +34,25 @@ class ChecklistStep(NamedTuple):
 
 
 STEPS = (
-    ("corpus", "Import a corpus", "blocks from JSONL, CSV, BEIR or SMART files", "Import", "import corpus"),
-    ("snapshot", "Freeze a snapshot", "the exact texts that everything later points at", "Freeze", "freeze"),
-    ("queries", "Import queries", "what people ask, with source and strata", "Import", "import queries"),
+    ("corpus", "Import a corpus", "the documents your search looks in", "Import", "import corpus"),
+    ("snapshot", "Freeze a snapshot", "a fixed copy of the texts; judging and scoring use it", "Freeze", "freeze"),
+    ("queries", "Import queries", "what people ask your search, with source and topic", "Import", "import queries"),
     (
         "people",
-        "Ask people in",
+        "Invite your team",
         "annotators and two reviewers; take the roles you want to try yourself",
         "Invite",
         "people:people",
     ),
-    ("pool", "Pool two systems", "BM25, TF-IDF or a run of yours: the pairs worth judging", "Pool", "pool"),
+    ("pool", "Choose results to judge", "the top results of two or more search systems", "Pool", "pool"),
     ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline-new"),
-    ("grades", "Judge the pairs", "one pair a screen, one key a grade", "Plan a round", "plan round"),
-    ("triples", "Write triples", "question, block, answer; two blind reviewers confirm or flag", "Write", "bench"),
-    ("version", "Release a version", "what was agreed, frozen for good and exported", "Release", "versions"),
-    ("scores", "Score a run", "measures with intervals against that version", "Score", "score"),
+    ("grades", "Judge the pairs", "grade one query and passage at a time", "Plan a round", "plan round"),
+    ("triples", "Write Q&As", "question, passage, answer; two people review each", "Write", "bench"),
+    ("version", "Release a version", "a fixed copy to score against and export", "Release", "versions"),
+    ("scores", "Score a run", "how good a system is, measured against that version", "Score", "score"),
 )
 
-BEGUN = ("grades", "Judge the pairs", "pairs still wait for a grade or for a decision", "Go on", "judging:index")
+BEGUN = ("grades", "Judge the pairs", "some pairs have no grade or no decision yet", "Go on", "judging:index")
 """The step of the grades once there is a round."""
 
 

@@ -96,7 +96,7 @@ def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | No
             )
         )
     if snapshot and len(changed) >= LEAST_WEEKS:
-        sparks.append(Spark("Blocks changed", f"since {snapshot}", _blocks_spark(snapshot, changed, today)))
+        sparks.append(Spark("Passages changed", f"since {snapshot}", _blocks_spark(snapshot, changed, today)))
     told = [grades.advice, _of_blocks(snapshot, changed)]
     lines = [line for line in (grades.alike_line, grades.mean_line) if line]
     return Drift(
@@ -178,9 +178,9 @@ def _changed_by_day(snapshot: Snapshot) -> list[tuple[str, int]]:
 
 def _blocks_spark(snapshot: Snapshot, changed: list[FigureWeek], today: date) -> SafeString:
     spots = [
-        Spot(_place(week.begins, today), week.value, f"week of {week.begins}: {_of(week)} blocks") for week in changed
+        Spot(_place(week.begins, today), week.value, f"week of {week.begins}: {_of(week)} passages") for week in changed
     ]
-    name = f"Blocks changed since {snapshot}, by week; last {spots[-1].words}"
+    name = f"Passages changed since {snapshot}, by week; last {spots[-1].words}"
     return spark(name, spots, count(int(changed[-1].value)))
 
 
@@ -192,7 +192,7 @@ def _of_blocks(snapshot: Snapshot | None, changed: list[FigureWeek]) -> str:
     """Said from every twentieth block on."""
     if snapshot is None or not changed or changed[-1].value < MANY_CHANGED * changed[-1].n:
         return ""
-    return f"{_of(changed[-1])} blocks have changed since {snapshot}: rest the next version on a newer snapshot."
+    return f"{_of(changed[-1])} passages have changed since {snapshot}: base the next version on a newer snapshot."
 
 
 # Figures -----------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def _figures(grades: Grades, changed: list[FigureWeek]) -> SafeString:
         ]
         for week in every
     ]
-    return charts.figures(["Week of", "Graded alike", "n", "Mean grade", "n", "Blocks changed"], rows)
+    return charts.figures(["Week of", "Graded alike", "n", "Mean grade", "n", "Passages changed"], rows)
 
 
 def _cells(week: FigureWeek | None, write: Any) -> list[str]:

@@ -69,8 +69,8 @@ def states(project: Project) -> States | None:
         return None
     usual = [StateCount(state, found[state]) for state in STATE_FILLS]
     others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
-    parts = [charts.BarPart(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
-    return States(total, usual + others, charts.parts_bar(f"{total:,} triples by state", parts))
+    parts = [charts.Part(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    return States(total, usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
 
 
 class Judging(NamedTuple):
@@ -195,7 +195,7 @@ def _by_week(project: Project) -> ProgressChart | None:
         for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
     ]
     outside = ", ".join(period.label for period in periods if period.is_outside)
-    words = f"outside: week {outside}" if outside else "no week lies outside"
+    words = f"outside: week {outside}" if outside else "no week is outside"
     chart = charts.control_chart(f"Flag rate by week with control limits; {words}", periods, mean)
     figures = charts.figures(
         ["Week", "Reviewed", "Flagged", "Rate", "Limit"],

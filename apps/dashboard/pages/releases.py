@@ -38,12 +38,12 @@ def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         for kind, one, many in (
             ("queries", "query", "queries"),
             ("grades", "judged pair", "judged pairs"),
-            ("triples", "triple", "triples"),
+            ("triples", "Q&A", "Q&As"),
         )
     )
     figures = manifest.get("agreement", {})
     return [
-        ("Holds", holds),
+        ("Contains", holds),
         *((term, _figure(figures[key])) for key, term in FIGURES.items() if key in figures),
         ("Snapshot", manifest["snapshot"]["name"]),
     ]

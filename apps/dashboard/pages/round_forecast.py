@@ -24,7 +24,7 @@ def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
     stuck = judging.stuck(round_)
     lately, _ = board.lately(round_, at=at)
     end = ending(seats.to_go - stuck, lately, today)
-    left = f" {_seats(stuck)} that nobody can fill." if stuck else ""
+    left = f" {_seats(stuck)} that nobody can judge." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
     people = _people(board.judged_since(round_, midnight))
     return f"{overlap}, {end}.{left} {people}; {_held(seats.held, board.lapsed(round_, at=at))}."
@@ -33,13 +33,13 @@ def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
 def ending(to_go: int, lately: Lately, today: date) -> str:
     """When `to_go` judgements are done at the pace of late, in words."""
     if to_go <= 0:
-        return "every judgement that can be given is given"
+        return "all possible judgements are done"
     found = estimate(to_go, lately, mean_ms=None, today=today)
     if found.day:
-        return f"at this pace done {_when(found.day, today)}"
+        return f"done {_when(found.day, today)} at this pace"
     if lately.judgements:
-        return "at this pace not done within ten years"
-    return f"nothing judged in the last {'day' if lately.days == 1 else f'{lately.days} days'}, so no day can be named"
+        return "not done within ten years at this pace"
+    return f"nothing judged in the last {'day' if lately.days == 1 else f'{lately.days} days'}, so no end date"
 
 
 def _when(then: date, today: date) -> str:

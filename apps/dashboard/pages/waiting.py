@@ -22,12 +22,12 @@ PERMISSION_WARNING = timedelta(days=30)
 
 # What review says waits, as this page says it: key, title, and the words below it.
 REVIEW_ROWS = {
-    "triples to review": ("r", "Review triples", "question, block and answer; your verdict is blind"),
-    "disputes to answer": ("d", "Disputes to answer", "the next move is yours"),
-    "drafts to finish": ("w", "Your drafts", "begun on the bench and not yet submitted"),
-    "revisions to finish": ("v", "Revisions you began", "the next round opens when you submit them"),
-    "disputes to adjudicate": ("t", "Disputes to decide", "you have no part in them"),
-    "stale triples": ("s", "Stale triples", "block text changed in a newer snapshot"),
+    "triples to review": ("r", "Review Q&As", "question, passage and answer; others do not see your verdict yet"),
+    "disputes to answer": ("d", "Disputes to answer", "it is your turn"),
+    "drafts to finish": ("w", "Your drafts", "Q&As you began and have not submitted"),
+    "revisions to finish": ("v", "Your revisions", "the next review starts when you submit them"),
+    "disputes to adjudicate": ("t", "Disputes to decide", "a lead who is not involved decides"),
+    "stale triples": ("s", "Stale Q&As", "their passage has changed in a newer snapshot"),
 }
 
 
@@ -65,7 +65,7 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
             WaitingItem(
                 "a",
                 "Adjudicate grades",
-                "lowest agreement first",
+                "people disagree; decide the grade, lowest agreement first",
                 waits.to_adjudicate,
                 _oldest(waits.adjudicate_since, at),
                 path("adjudicate", member.project, pk=waits.adjudicate_round.pk),
@@ -84,11 +84,11 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
         )
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
-        small = "every planned grade is given; closing fixes them"
+        small = "all grades are in; close it to fix them"
         found.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
-        small = "you judged them yourself: tell another lead, or make somebody one"
+        small = "you judged these pairs yourself, so another lead must decide"
         found.append(WaitingItem("o", "Grades for another lead", small, waits.left, "", url))
     return found
 
@@ -110,7 +110,7 @@ def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
         return []
     first = items[0].calibration
     url = path("calibration:item", member.project, number=first.number, place=items[0].number)
-    small = "past triples once more, blind"
+    small = "review past Q&As again, blind"
     return [WaitingItem("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
 
 
@@ -121,9 +121,9 @@ def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
     found = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
     if not found["count"]:
         return []
-    small = f"the first on {day(found['first'].date(), at.date())}; what rests on it leaves every later export"
+    small = f"the first on {day(found['first'].date(), at.date())}; what depends on it is left out of later exports"
     when = f"in {age(found['first'], at)}"
-    return [WaitingItem("p", "Permissions that expire", small, found["count"], when, path("sources", member.project))]
+    return [WaitingItem("p", "Permissions about to expire", small, found["count"], when, path("sources", member.project))]
 
 
 def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:
@@ -132,6 +132,6 @@ def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:
     ).aggregate(count=Count("pk"), last=Max("finished_at"))
     if not failed["count"]:
         return []
-    small = "with the reason and a button to try again"
+    small = "see the reason and retry"
     when = f"last {age(failed['last'], at)} ago"
-    return [WaitingItem("f", "Jobs that failed", small, failed["count"], when, path("jobs", member.project))]
+    return [WaitingItem("f", "Failed jobs", small, failed["count"], when, path("jobs", member.project))]

@@ -31,7 +31,7 @@ MOST_WEBHOOKS = 20
 MOST_SHOWN = 20
 PATIENCE = Limits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
 PING = "ping"
-ENDED = "The webhook was ended before this went out."
+ENDED = "The webhook was removed before this was sent."
 
 
 class WebhookRefused(Refusal):
@@ -73,12 +73,12 @@ def add_webhook(*, project: Project, url: str, secret: str, actor: User, at: dat
     except BadAddress as wrong:
         raise WebhookRefused(str(wrong), code="bad_address") from None
     if not secrets_in(project).filter(name=secret).exists():
-        raise WebhookRefused(f"The project has no secret called {secret}. Keep one first.", code="no_secret")
+        raise WebhookRefused(f"The project has no secret called {secret}. Add it first.", code="no_secret")
     there = webhooks_in(project)
     if there.filter(url=url).exists():
-        raise WebhookRefused("That address is told already.", code="webhook_there")
+        raise WebhookRefused("That address is already a webhook.", code="webhook_there")
     if there.count() >= MOST_WEBHOOKS:
-        raise WebhookRefused(f"A project tells at most {MOST_WEBHOOKS} addresses. End one first.", code="webhooks_full")
+        raise WebhookRefused(f"A project has at most {MOST_WEBHOOKS} webhooks. Remove one first.", code="webhooks_full")
     webhook = Webhook.objects.create(project=project, url=url, secret=secret, created_by=actor, created_at=at)
     record(
         project=project, actor=actor, action="webhook.added", obj=webhook, after={"url": url, "secret": secret}, at=at
@@ -126,10 +126,10 @@ def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
     """Send at once what was given up or waits for its next try: the same message, told by the same delivery."""
     row = Outbox.objects.select_for_update().get(pk=delivery.pk)
     if row.state == DeliveryState.SENT:
-        raise WebhookRefused("That message was taken. There is nothing to send again.", code="was_taken")
+        raise WebhookRefused("That message was accepted, so it is not sent again.", code="was_taken")
     webhook = Webhook.objects.get(pk=row.payload["webhook"])
     if webhook.ended_at is not None:
-        raise WebhookRefused(f"{webhook} is told nothing more. Tell the address anew first.", code="webhook_ended")
+        raise WebhookRefused(f"{webhook} was removed. Add it again first.", code="webhook_ended")
     before = {"state": row.state, "tries": row.attempts}
     if row.state == DeliveryState.FAILED:
         row.state, row.attempts = DeliveryState.WAITING, 0

@@ -106,10 +106,10 @@ def _part(rows: list[Notification]) -> str:
 
 def _footer(choice: MailChoice, person: User) -> str:
     often = "once a day" if choice.how == MailHow.DIGEST else "at once"
-    days = "Monday to Friday" if choice.weekdays_only else "on every day"
+    days = "Monday to Friday" if choice.weekdays_only else "every day"
     hours = f"from {choice.from_hour}:00 to {choice.to_hour}:00 ({person.time_zone})"
     page = absolute(reverse("mail:choice"))
-    return f"You are told {often}, {days}, {hours}. Change that, or stop it:\n{page}"
+    return f"You get these mails {often}, {days}, {hours}. Change or stop them:\n{page}"
 
 
 def absolute(path: str) -> str:

@@ -23,7 +23,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         except webhooks.WebhookRefused as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.success(request, "The address is told from now on. Try it, to see whether a message arrives.")
+            messages.success(request, "The webhook is added. Test it to see whether a message arrives.")
             return redirect("jobs:webhooks", slug=project.slug)
     told = list(webhooks.webhooks_in(project))
     context = {
@@ -40,7 +40,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def try_one(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhooks.try_webhook(webhook=webhooks.webhook_in(project, pk), at=timezone.now())
-    messages.success(request, "A message is on its way. What became of it stands under Last messages.")
+    messages.success(request, "A test message is being sent. See the result under Last messages.")
     return redirect("jobs:webhooks", slug=project.slug)
 
 
@@ -49,7 +49,7 @@ def try_one(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     delivery = webhooks.delivery_in(project, pk)
     webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, "The message is on its way again. What became of it stands under Last messages.")
+    messages.success(request, "The message is being sent again. See the result under Last messages.")
     return redirect("jobs:webhooks", slug=project.slug)
 
 
@@ -58,5 +58,5 @@ def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def end(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = webhooks.webhook_in(project, pk)
     webhooks.end_webhook(webhook=webhook, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, f"{webhook} is told nothing more.")
+    messages.success(request, f"{webhook} is removed.")
     return redirect("jobs:webhooks", slug=project.slug)

@@ -122,7 +122,7 @@ def _settle(stage: Stage, round_: Round, *, day: float) -> None:
 def _ruling(grade: int) -> str:
     return {
         0: "Shares words with the query and nothing else.",
-        1: "The subject fits, but no part of what the intent asks for stands here.",
-        2: "A part of the answer stands here; the rest is in another section.",
-        3: "Read on its own, this block answers the intent.",
+        1: "The subject fits, but nothing here answers what the intent asks for.",
+        2: "Part of the answer is here; the rest is in another section.",
+        3: "Read on its own, this passage answers the intent.",
     }[grade]

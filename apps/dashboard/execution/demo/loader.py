@@ -90,9 +90,9 @@ CHAPTERS = (
     Chapter("Queries and the guideline", ask_the_queries),
     Chapter("Four runs and their pool", run_and_pool),
     Chapter("Three annotators grade", grading.first_round),
-    Chapter("Triples and their reviews", review_the_first_triples),
+    Chapter("Q&As and their reviews", review_the_first_triples),
     Chapter("The first version is released", release_first_version),
     Chapter("The second version of the handbooks", read_the_second_handbooks),
     Chapter("A second round, still open", open_a_second_round),
-    Chapter("Triples that wait for a reviewer", write_what_waits),
+    Chapter("Q&As to review", write_what_waits),
 )

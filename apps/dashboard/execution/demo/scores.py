@@ -21,7 +21,7 @@ class ScoreLine(NamedTuple):
 
 LEDGER = {
     "BM25": ScoreLine(
-        "What the help centre has served since spring. Every other run is held against it.",
+        "What the help centre has served since spring. Every other run is compared with it.",
         "k1 = 0.9, b = 0.4, English, plurals folded",
         "Baseline.",
         Decimal("0.02"),
@@ -35,7 +35,7 @@ LEDGER = {
     "TF-IDF": ScoreLine(
         "The cheapest thing that could work, to know what BM25 is worth.",
         "log counts, English, plurals folded",
-        "Stays in the pools: it finds blocks that the others miss.",
+        "Stays in the pools: it finds passages that the others miss.",
         Decimal("0.01"),
     ),
     "Hybrid": ScoreLine(
