@@ -12,7 +12,7 @@ from apps.judging.models import Round
 READ = "agreement.read_grades"
 
 
-@job_kind(READ, title="Read grades for agreement")
+@job_kind(READ, title="Load grades for agreement")
 def read_grades(ctx: JobContext) -> dict[str, Any]:
     """Read the grades of the rounds that the row `read_id` names, for the figures of agreement."""
     row = ReadGrades.objects.select_related("project").defer("packed").get(pk=ctx.params["read_id"])

@@ -7,5 +7,5 @@ def grades_refusal(*, is_closed: bool, is_lead: bool, is_asked: bool) -> str | N
     if is_closed or (is_lead and not is_asked):
         return None
     if is_asked:
-        return "As long as you may grade in a round, how others grade in it is not shown to you."
-    return "How people agree in a round is shown once a lead closes it."
+        return "While you may still grade in a round, other people’s grades in it are not shown to you."
+    return "Agreement in a round is shown once a lead closes it."

@@ -83,7 +83,7 @@ def _open_for(project: Project, subject: User, fired: openings.Fired, actor: Use
             )
         except CalibrationRefused as refusal:
             first = first or refusal
-    raise first or CalibrationRefused("There is no other reviewer to review beside them.", code="no_partner")
+    raise first or CalibrationRefused("There is no other reviewer to calibrate with.", code="no_partner")
 
 
 def _open(
@@ -137,7 +137,7 @@ def _set_for(project: Project, subject: User, partner: User, number: int) -> lis
 def _tell_opened(made: Calibration, at: datetime) -> None:
     """Tell the two what waits for them, and every other lead that it was opened."""
     for person in (made.subject, made.partner):
-        waits = f"{made}: {made.item_count} past triples wait to be reviewed by you once more, blindly."
+        waits = f"{made}: please review {made.item_count} past Q&As again, blind."
         _tell(made, person, "opened", waits, at)
     for lead in members_of(made.project, "lead"):
         if lead.pk not in made.people and lead != made.opened_by:
@@ -211,7 +211,7 @@ def answer_item(
     if calibrations.is_all_answered(calibration):
         move(calibration, "answer", actor=person, at=at, answered_at=at)
         for one in (calibration.subject, calibration.partner):
-            _tell(calibration, one, "answered", f"{calibration}: you both have answered. Compare and discuss it.", at)
+            _tell(calibration, one, "answered", f"{calibration}: both of you have answered. Compare and discuss.", at)
     return verdict
 
 
@@ -234,7 +234,7 @@ def post_calibration_message(
     if reason := rules.discuss_refusal(calibration, _member(project, author)):
         raise CalibrationRefused(reason, code="no_message")
     if not text.strip():
-        raise CalibrationRefused("A text is needed.", code="text_missing")
+        raise CalibrationRefused("Write a message first.", code="text_missing")
     return CalibrationMessage.objects.create(calibration=calibration, author=author, text=text.strip(), posted_at=at)
 
 
@@ -245,11 +245,11 @@ def close_calibration(*, project: Project, calibration_id: int, person: User, no
     if reason := rules.close_refusal(calibration, _member(project, person)):
         raise CalibrationRefused(reason, code="not_closable")
     if not note.strip():
-        raise CalibrationRefused("Write what you agreed on: a calibration closes with a note.", code="note_missing")
+        raise CalibrationRefused("Write what you agreed on: a calibration needs a note to close.", code="note_missing")
     closed = move(calibration, "close", actor=person, at=at, closed_at=at, closed_by=person, note=note.strip())
     for one in (closed.subject, closed.partner):
         if one != person:
-            _tell(closed, one, "closed", f"{closed} is closed with a note by {person}.", at)
+            _tell(closed, one, "closed", f"{person} closed {closed} with a note.", at)
     return closed
 
 

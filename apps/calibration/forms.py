@@ -22,7 +22,7 @@ class PersonChoice(forms.ModelChoiceField):
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and value and not (value.isascii() and value.isdigit() and len(value) < 19):
-            raise forms.ValidationError("This is nobody here.")
+            raise forms.ValidationError("There is no such person here.")
         return super().to_python(value)
 
 
@@ -39,7 +39,7 @@ class LogForm(KaratForm):
         r"^\d{4}-\d{2}$",
         required=False,
         widget=forms.TextInput(attrs={"placeholder": "2026-03", "inputmode": "numeric"}),
-        error_messages={"invalid": "A month is written 2026-03."},
+        error_messages={"invalid": "Write a month like 2026-03."},
     )
     origin = forms.ChoiceField(
         choices=[ANY, ("people", "people"), ("machine", "machine-written")], required=False, label="Written by"
@@ -64,9 +64,9 @@ class LogForm(KaratForm):
 class OpenForm(KaratForm):
     """A lead opens a calibration by hand."""
 
-    subject = PersonChoice(queryset=User.objects.none(), label="Who", empty_label="choose")
-    side = forms.ChoiceField(choices=RateSide.choices, label="Looked at")
-    partner = PersonChoice(queryset=User.objects.none(), label="Beside", empty_label="choose")
+    subject = PersonChoice(queryset=User.objects.none(), label="Person", empty_label="choose")
+    side = forms.ChoiceField(choices=RateSide.choices, label="Whose flags")
+    partner = PersonChoice(queryset=User.objects.none(), label="Partner", empty_label="choose")
     reason = forms.CharField(max_length=300, required=False, label="Why")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -14,26 +14,26 @@ def person_refusal(member: Member, person: int) -> str | None:
     """Why this member may not see the rates of `person`: leads see everybody's, others their own."""
     if member.is_lead or member.user.pk == person:
         return None
-    return "Rates of a person are for leads and for that person."
+    return "A person’s rates are shown to leads and to that person."
 
 
 def see_refusal(calibration: Calibration, member: Member) -> str | None:
     if calibration.includes(member.user) or member.is_lead:
         return None
-    return "A calibration is for the two who take part in it, and for leads."
+    return "Only the two who take part in a calibration and leads can see it."
 
 
 def open_refusal(member: Member) -> str | None:
-    return None if member.is_lead else "Only a lead opens a calibration."
+    return None if member.is_lead else "Only a lead can open a calibration."
 
 
 def pair_refusal(subject: User, partner: User, able: frozenset[int]) -> str | None:
     """Why these two make no calibration. `able`: who may review in the project."""
     if subject.pk == partner.pk:
-        return "A calibration takes two people. Choose another partner."
+        return "A calibration needs two people. Choose another partner."
     for person in (subject, partner):
         if person.pk not in able:
-            return f"{person} is no annotator, reviewer or lead of this project any more."
+            return f"{person} is no longer an annotator, reviewer or lead of this project."
     return None
 
 
@@ -42,23 +42,23 @@ def set_refusal(consensus: int, flagged: int, wanted: int) -> str | None:
     found = consensus + flagged
     if found < wanted:
         return (
-            f"A calibration needs {wanted} past triples that neither of the two wrote or had in a calibration before; "
+            f"A calibration needs {wanted} past Q&As that neither of the two wrote or had in a calibration before; "
             f"there {'is' if found == 1 else 'are'} {found}. "
-            "Open it when more rounds have closed, or with another partner."
+            "Wait until more reviews are finished, or choose another partner."
         )
     if not consensus or not flagged:
         kind = "flagged" if not flagged else "confirmed by both"
-        return f"A calibration needs past triples of both outcomes, and none of these was {kind}."
+        return f"A calibration needs past Q&As that were confirmed and others that were flagged; none was {kind}."
     return None
 
 
 def answer_refusal(calibration: Calibration, person: User) -> str | None:
     if not calibration.includes(person):
-        return "Only the two who take part in a calibration answer in it."
+        return "Only the two who take part in a calibration can answer in it."
     if calibration.state == CalibrationState.CLOSED:
         return "The calibration is closed."
     if calibration.state == CalibrationState.ANSWERED:
-        return "You both have answered all of it. What you said stands."
+        return "Both of you have answered everything. Answers can no longer be changed."
     return None
 
 
@@ -67,7 +67,7 @@ def discuss_refusal(calibration: Calibration, member: Member) -> str | None:
     if reason := see_refusal(calibration, member):
         return reason
     if calibration.is_open:
-        return "The discussion opens when both have answered all of it."
+        return "The discussion opens when both have answered everything."
     return "The calibration is closed." if calibration.is_closed else None
 
 
@@ -80,5 +80,5 @@ def close_refusal(calibration: Calibration, member: Member) -> str | None:
     if calibration.is_closed:
         return "The calibration is closed."
     if calibration.includes(member.user):
-        return "It can be closed when both have answered all of it." if calibration.is_open else None
-    return None if member.is_lead else "A lead closes it, or one of the two who take part in it."
+        return "You can close it when both have answered everything." if calibration.is_open else None
+    return None if member.is_lead else "Only a lead or one of the two who take part can close it."

@@ -143,11 +143,11 @@ def test_what_moved_is_said_with_its_n_and_what_to_do():
 
     assert advice(crept, NO_DROP) == (
         "The same pairs got grades 0.21 higher in the last four weeks than before (n 64). "
-        "Go through such pairs together before the next version."
+        "Discuss such pairs together before the next version."
     )
     assert advice(crept, fallen).replace("\N{NO-BREAK SPACE}", " ") == (
-        "The same pairs got grades 0.21 higher in the last four weeks than before (n 64), and people agree with "
-        "themselves less: on 60 % of 50 pairs that came back, before on 90 % of 100. "
-        "Go through such pairs together before the next version."
+        "The same pairs got grades 0.21 higher in the last four weeks than before (n 64), and people repeat "
+        "their own grade less often: on 60 % of 50 repeated pairs, before on 90 % of 100. "
+        "Discuss such pairs together before the next version."
     )
     assert advice(Estimate.of(-0.21, (-0.37, -0.05), 64), NO_DROP).startswith("The same pairs got grades 0.21 lower")

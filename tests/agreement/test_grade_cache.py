@@ -134,7 +134,7 @@ def test_once_they_are_read_the_pages_say_as_of_when(client, many, name):
     html = page(client, many, name)
 
     assert "Grades as they stood on" in html
-    assert "Newer ones are being read" not in html
+    assert "Newer grades are loading" not in html
 
 
 def test_figures_are_those_of_grades_read_at_once(judged, monkeypatch):
@@ -178,7 +178,7 @@ def test_figures_stay_until_the_newer_grades_are_read(client, many):
 
     html = page(client, many)  # years after AT
 
-    assert "Newer ones are being read" in html
+    assert "Newer grades are loading" in html
     assert overview_of(many.project, [many]) == before
     run_jobs()
     assert overview_of(many.project, [many]) != before

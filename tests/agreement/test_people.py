@@ -156,9 +156,9 @@ def test_a_lead_reads_every_annotators_page(round_, client):
     for person in people_of(round_):
         assert reverse("agreement:person", args=[project.slug, person.pk]) in listing
         found = person_page(client, project, person)
-        assert "Against others" in found
-        assert "Leaning by week, in grades" in found
-        assert "no pair came back to them" in found
+        assert "Compared with others" in found
+        assert "Higher or lower, by week" in found
+        assert "no pair was repeated for them" in found
 
 
 def test_a_label_model_is_fitted_when_a_lead_asks(client):
@@ -171,12 +171,12 @@ def test_a_label_model_is_fitted_when_a_lead_asks(client):
     asked = client.get(people, {"diagnose": 1}).content.decode()
 
     found = diagnoses_in(project, [round_])
-    assert "Taken for right" not in plain
-    assert "Taken for right" in asked
+    assert "Likely right" not in plain
+    assert "Likely right" in asked
     assert [row.n for row in found.rows] == [36, 36, 36]
     assert all(row.interval[0] <= row.right <= row.interval[1] for row in found.rows)
     client.force_login(people_of(round_)[0])
-    assert "Taken for right" not in client.get(people, {"diagnose": 1}).content.decode()
+    assert "Likely right" not in client.get(people, {"diagnose": 1}).content.decode()
 
 
 def test_a_label_model_without_grades_says_why():

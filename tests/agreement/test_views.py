@@ -42,7 +42,7 @@ def test_empty_page_says_what_is_missing(client):
     page = overview(client, project)
 
     assert "No pair has two grades yet" in page
-    assert "No triple has two answers yet" in page
+    assert "No Q&amp;A has two verdicts yet" in page
 
 
 def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client, team):

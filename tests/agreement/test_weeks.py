@@ -56,8 +56,8 @@ def test_the_interval_of_a_lean_is_students():
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ([], "No pair that somebody else graded too."),
-        ([1.0], "One pair has no interval."),
+        ([], "Nobody else graded these pairs."),
+        ([1.0], "One pair is too few for an interval."),
         ([1.0, 1.0], "All differences are the same, so there is no interval."),
     ],
 )

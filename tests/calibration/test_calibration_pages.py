@@ -190,10 +190,10 @@ def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):
     two = {"subject": made.partner.pk, "partner": made.subject.pk, "side": "reviewer", "reason": "Talk."}
 
     assert client.post(address, {}).status_code == 400
-    assert "takes two people" in client.post(address, {**two, "partner": made.partner.pk}).text
+    assert "needs two people" in client.post(address, {**two, "partner": made.partner.pk}).text
     refused = client.post(address, two)
     assert refused.status_code == 409
-    assert "past triples" in refused.text
+    assert "past Q&amp;As" in refused.text
 
 
 @pytest.mark.parametrize("number", [0, 99, 2**40])

@@ -110,7 +110,7 @@ def test_what_one_of_them_wrote_is_left_out():
     chosen = choose_set(made.project, made.author, other, wanted=2, seed="a")
 
     assert chosen.revisions == []
-    assert chosen.refusal.startswith("A calibration needs 2 past triples")
+    assert chosen.refusal.startswith("A calibration needs 2 past Q&As")
 
 
 def test_what_they_had_before_is_left_out():
@@ -122,7 +122,7 @@ def test_what_they_had_before_is_left_out():
 
 
 def test_a_set_of_one_outcome_alone_is_refused():
-    with pytest.raises(CalibrationRefused, match="none of these was flagged"):
+    with pytest.raises(CalibrationRefused, match="none was flagged"):
         make_calibration(items=2, confirmed=4, flagged=0)
 
 
@@ -167,9 +167,9 @@ def test_one_person_alone_is_no_calibration_and_a_stranger_neither(made):
     set_roles(project=made.project, user=former, roles=[], actor=made.lead, at=AT)
     more = {"project": made.project, "side": RateSide.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
 
-    with pytest.raises(CalibrationRefused, match="takes two people"):
+    with pytest.raises(CalibrationRefused, match="needs two people"):
         open_calibration(subject=made.partner, partner=made.partner, **more)
-    with pytest.raises(CalibrationRefused, match="any more"):
+    with pytest.raises(CalibrationRefused, match="no longer"):
         open_calibration(subject=made.partner, partner=former, **more)
 
 
@@ -258,8 +258,8 @@ def test_who_cannot_be_calibrated_is_named_with_the_reason(signalling):
     checked = check_project(project=project, actor=lead_of(project), at=AT)
 
     assert checked.refused == [
-        f"{author}, as an author: A calibration needs 2 past triples that neither of the two wrote or had in a"
-        " calibration before; there are 0. Open it when more rounds have closed, or with another partner."
+        f"{author}, as an author: A calibration needs 2 past Q&As that neither of the two wrote or had in a"
+        " calibration before; there are 0. Wait until more reviews are finished, or choose another partner."
     ]
 
 
@@ -320,7 +320,7 @@ def test_nobody_else_answers_and_nobody_answers_afterwards(made):
         say(made, made.lead)
     answer_items(made, made.subject)
     answer_items(made, made.partner)
-    with pytest.raises(CalibrationRefused, match="What you said stands"):
+    with pytest.raises(CalibrationRefused, match="Answers can no longer be changed"):
         say(made, made.subject, key="late")
     close(made, made.lead)
     with pytest.raises(CalibrationRefused, match="closed"):
@@ -340,9 +340,9 @@ def test_nobody_writes_before_both_have_answered(made):
 
     post_calibration_message(author=made.subject, **message)
     post_calibration_message(author=made.lead, **message)
-    with pytest.raises(CalibrationRefused, match="for the two"):
+    with pytest.raises(CalibrationRefused, match="Only the two who take part"):
         post_calibration_message(author=made.author, **message)
-    with pytest.raises(CalibrationRefused, match="text is needed"):
+    with pytest.raises(CalibrationRefused, match="Write a message first"):
         post_calibration_message(author=made.subject, **(message | {"text": " "}))
 
 
@@ -351,11 +351,11 @@ def test_nobody_writes_before_both_have_answered(made):
     [
         ("open", "lead", None),
         ("open", "subject", "when both have answered"),
-        ("open", "author", "A lead closes it"),
+        ("open", "author", "Only a lead"),
         ("answered", "lead", None),
         ("answered", "subject", None),
         ("answered", "partner", None),
-        ("answered", "author", "A lead closes it"),
+        ("answered", "author", "Only a lead"),
         ("closed", "lead", "is closed"),
         ("closed", "subject", "is closed"),
     ],
@@ -374,7 +374,7 @@ def test_who_may_close_it(made, state, who, words):
 
 
 def test_a_calibration_closes_with_a_note(made):
-    with pytest.raises(CalibrationRefused, match="closes with a note"):
+    with pytest.raises(CalibrationRefused, match="needs a note to close"):
         close(made, made.lead, note="  ")
     closed = close(made, made.lead)
 
@@ -405,7 +405,7 @@ def test_figures_of_a_comparison_are_worked_by_hand():
     choice, question, block, answer = found.figures
     assert (choice.alike.hits, choice.alike.n) == (3, 4)
     assert [round(end, 3) for end in choice.alike.interval] == [0.301, 0.954]
-    assert choice.kappa.reason == "One of the two gave one answer only; κ is 0 then whatever the other says."
+    assert choice.kappa.reason == "One of the two always gave the same answer; κ is then 0 whatever the other answers."
     assert (block.alike.hits, question.alike.hits, answer.alike.hits) == (3, 4, 4)
     assert question.kappa.reason.startswith("Both used one category only")
     assert [row.is_alike for row in found.rows] == [False, True, True, True]

@@ -347,7 +347,7 @@ def test_an_empty_project_says_what_is_missing(client):
     project = make_project()
     client.force_login(lead_of(project))
 
-    assert "No round has both answers yet" in page(client, "rates", project)
+    assert "No finished review yet" in page(client, "rates", project)
     assert "Nothing has been flagged yet" in page(client, "log", project)
     assert "No calibration yet" in page(client, "calibrations", project)
 

@@ -93,7 +93,7 @@ def test_people_who_agree_with_themselves_less_are_told_to_talk():
 
     found = as_lead(round_, weeks=8)
 
-    assert found.advice.startswith("People agree with themselves less: on 0")
+    assert found.advice.startswith("People repeat their own grade less often: on 0")
 
 
 def test_an_annotator_who_also_watches_sees_nothing_of_an_open_round(round_):

@@ -72,8 +72,8 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
             page.get_by_label("Broken down by").get_by_role("link", name=way).click()
         axe_clean(page)
     with turned(page):
-        page.get_by_role("link", name="What to tighten").click()
-    page.get_by_role("heading", name="Queries that cost most").wait_for()
+        page.get_by_role("link", name="Improve the guideline").last.click()
+    page.get_by_role("heading", name="Queries with most disagreement").wait_for()
     axe_clean(page)
     look_at(page, "agreement-tighten")
     with turned(page):
@@ -84,7 +84,7 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     axe_clean(page)
     with turned(page):
         page.get_by_role("link", name="Mara Quist").first.click()
-    page.get_by_role("heading", name="Over the weeks").wait_for()
+    page.get_by_role("heading", name="By week").wait_for()
     axe_clean(page)
     look_at(page, "agreement-person")
     with turned(page):

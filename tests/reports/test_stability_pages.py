@@ -185,7 +185,7 @@ def test_while_a_round_is_open_what_each_ones_grades_do_is_for_leads(scene, clie
     api = client.get(reverse("reports-api:stability", args=[scene.project.slug, report.pk]))
 
     assert (refused.status_code, api.status_code) == (409, 409)
-    assert "How people agree in a round is shown once a lead closes it." in words(refused)
+    assert "Agreement in a round is shown once a lead closes it." in words(refused)
     set_rounds(scene.version, RoundState.CLOSED)
     assert page(client, scene, report, both).status_code == 200
 

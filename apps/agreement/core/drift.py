@@ -168,7 +168,7 @@ def advice(shift: Estimate, drop: ConsistencyDrop) -> str:
     if not told:
         return ""
     what = ", and ".join(told)
-    return f"{what[0].upper()}{what[1:]}. Go through such pairs together before the next version."
+    return f"{what[0].upper()}{what[1:]}. Discuss such pairs together before the next version."
 
 
 def _moved(shift: Estimate) -> str:
@@ -185,5 +185,5 @@ def _moved(shift: Estimate) -> str:
 def _drop_words(drop: ConsistencyDrop) -> str:
     if drop.interval is None or drop.lately.n < FEWEST or drop.interval[1] >= 0:
         return ""
-    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (drop.lately, drop.before))
-    return f"people agree with themselves less: on {now} pairs that came back, before on {was}"
+    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (fallen.lately, fallen.before))
+    return f"people repeat their own grade less often: on {now} repeated pairs, before on {was}"

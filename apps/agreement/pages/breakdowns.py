@@ -67,7 +67,7 @@ def _boundaries(found: list[Boundary]) -> dict[str, Any]:
     rows = [estimate(f"{one.below} or {one.above}", "α", one.alpha) for one in found]
     return {
         "boundaries": [(one, one.alpha.reads_as) for one in found],
-        "drawing": coefficient_chart("α of the grades cut in two at each boundary, with 95 % intervals", rows),
+        "drawing": coefficient_chart("α of the grades in two groups at each boundary, with 95 % intervals", rows),
         "total": len(found),
     }
 
@@ -155,12 +155,12 @@ def _signal(found: Tight) -> str:
     costly = sum(row.is_settled(found.places) for row in found.queries)
     decided = f"in {rulings.hits:,} of {rulings.n:,} a lead called the guideline unclear"
     if costly:
-        said = f"Cost speaks: of {len(found.queries)} queries below, α would rise beyond chance without {costly}."
-        return f"{said} Of decisions, {decided}." if rulings.hits else said
-    silent = "Cost gives no order to act on: every query's interval reaches 0."
+        said = f"Of {len(found.queries)} queries below, α would rise beyond chance without {costly}."
+        return f"{said} In decisions, {decided}." if rulings.hits else said
+    silent = "No single query clearly lowers α: every interval reaches 0."
     if not rulings.hits:
-        return f"{silent} No decision calls the guideline unclear either. Begin with the boundary."
-    return f"{silent} Decisions speak: {decided}{_most_unclear(found)}."
+        return f"{silent} No decision calls the guideline unclear either. Begin with the grade boundary below."
+    return f"{silent} But {decided}{_most_unclear(found)}."
 
 
 def _most_unclear(found: Tight) -> str:

@@ -106,7 +106,11 @@ def _seen(member: Member, rows: list[agreement.PersonRate]) -> list[agreement.Pe
 
 
 def _verdict_estimates(verdicts: agreement.VerdictAgreement) -> list[DrawnEstimate]:
-    rows = [estimate(f"The {question.aspect}", "Fleiss' κ", question.kappa) for question in verdicts.questions]
+    words = {"block": "passage"}
+    rows = [
+        estimate(f"The {words.get(question.aspect, question.aspect)}", "Fleiss' κ", question.kappa)
+        for question in verdicts.questions
+    ]
     return [estimate("Confirm or flag", "Fleiss' κ", verdicts.kappa, strong=True), *rows]
 
 

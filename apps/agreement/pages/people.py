@@ -91,8 +91,8 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
         "pairs": [pair_row(pair, alpha, names[pair.second]) for pair, alpha in told],
         "others_chart": coefficient_chart("Agreement with each other person, with 95 % intervals", rows),
         "compared": [
-            ("As a lead decided", "no pair of theirs was decided", sheet.decisions),
-            ("The same a second time", "no pair came back to them", sheet.repeats),
+            ("Decision of a lead", "none of their pairs was decided", sheet.decisions),
+            ("Own grade, a second time", "no pair was repeated for them", sheet.repeats),
         ],
     }
 
@@ -104,8 +104,8 @@ def _weeks(weeks: list[AnnotatorWeek]) -> dict[str, Any]:
     pace = [_pace(week) for week in weeks]
     return {
         "weeks": weeks,
-        "lean_chart": plot(over_time("Leaning by week, in grades", lean, low=-1, high=1, lines=((0.0, "as others"),))),
-        "lean_figures": moment_figures("Leaning", lean),
+        "lean_chart": plot(over_time("Higher or lower, by week", lean, low=-1, high=1, lines=((0.0, "as others"),))),
+        "lean_figures": moment_figures("Higher or lower", lean),
         "alpha_chart": plot(alpha_over_time("α ordinal by week", alpha)),
         "alpha_figures": moment_figures("α ordinal", alpha),
         "is_timed": any(moment.value is not None for moment in pace),

@@ -47,8 +47,8 @@ def _diagnoses(project: Project, rounds: Sequence[Round]) -> Diagnoses:
     ratings = ratings_in(project, rounds)
     labels = _labels(ratings)
     if len(labels.item) > MOST_GRADES:
-        many = f"{len(labels.item):,} grades are too many to fit while a page waits; {MOST_GRADES:,} are the most."
-        return Diagnoses([], f"{many} Choose one round, or fit them with karat agree.")
+        many = f"{len(labels.item):,} grades are too many for this page; at most {MOST_GRADES:,} can be used."
+        return Diagnoses([], f"{many} Choose one round, or use karat agree.")
     found: Diagnosis = diagnose(labels)
     if found.fit is None:
         return Diagnoses([], found.reason)

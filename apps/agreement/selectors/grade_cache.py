@@ -39,9 +39,9 @@ class GradesNotRead(Refusal):
 
     def __init__(self, reading: ReadGrades | None) -> None:
         super().__init__(
-            "These grades are being read. Ask again in a minute."
+            "These grades are loading. Try again in a minute."
             if reading
-            else "These grades have not been read yet. Open the page Agreement.",
+            else "These grades are not loaded yet. Open the page Agreement.",
             code="grades_not_read",
         )
         self.reading = reading

@@ -74,7 +74,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
         )
     except CalibrationRefused as refusal:
         return _list(request, project, form, fault=refusal.sentence, status=refusal.status)
-    messages.info(request, f"{made} is open: {made.item_count} past triples wait for both.")
+    messages.info(request, f"{made} is open: both review {made.item_count} past Q&As.")
     return redirect("calibration:calibrations", slug=project.slug)
 
 
@@ -84,12 +84,12 @@ def check(request: HttpRequest, project: Project) -> HttpResponse:
     """Look at the charts now, as the task does every few hours."""
     checked = actions.check_project(project=project, actor=member_of(request).user, at=timezone.now())
     for sentence in checked.refused:
-        messages.warning(request, f"The rule fires, and no calibration could be opened. {sentence}")
+        messages.warning(request, f"A flag rate is out of its limits, but no calibration could be opened. {sentence}")
     if checked.opened:
         opened = ", ".join(f"{row} for {row.subject} {row.get_side_display()}" for row in checked.opened)
         messages.info(request, f"Opened: {opened}.")
     elif not checked.refused:
-        messages.info(request, "No chart asks for a calibration that there is not yet.")
+        messages.info(request, "No flag rate needs a new calibration.")
     return redirect("calibration:calibrations", slug=project.slug)
 
 

@@ -172,7 +172,7 @@ def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, st
 
 def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.DrawnEstimate:
     if row.people.value is None or row.people.interval is None:
-        return charts.DrawnEstimate(label, None, strong=strong, why="no review of people’s triples yet")
+        return charts.Estimate(label, None, strong=strong, why="no review of a Q&A written by people yet")
     low, high = row.people.interval
     return charts.DrawnEstimate(
         label, row.people.value * 100, low * 100, high * 100, row.people.n, "", strong, open=row.is_calibrating
@@ -187,7 +187,7 @@ def _control(groups: list[Group], found: SideRates, name: str, side: RateSide) -
         charts.Period(group.last, group.hits, group.n, group.high, group.low, not group.is_full) for group in shown
     ]
     outside = [group.label for group in shown if group.is_outside]
-    words = f"above the limit: {', '.join(outside)}" if outside else "no group lies above the limit"
+    words = f"above the limit: {', '.join(outside)}" if outside else "no group is above the limit"
     drawing = charts.control_chart(f"Flag rate of {name} {side.label}; {words}", periods, mean, unit="month")
     head = ["Months", "Reviewed", "Flagged", "Rate", "Lower limit", "Upper limit", "Reads as"]
     table = charts.figures(

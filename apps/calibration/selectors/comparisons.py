@@ -106,7 +106,7 @@ def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> li
         "Confirm or flag": [(one.choice == VerdictChoice.FLAG, two.choice == VerdictChoice.FLAG) for one, two in pairs]
     }
     for aspect in ASPECTS:
-        answers[aspect.capitalize()] = [
+        answers["Passage" if aspect == "block" else aspect.capitalize()] = [
             (aspects_flagged(one.reasons)[aspect], aspects_flagged(two.reasons)[aspect]) for one, two in pairs
         ]
     return [_figure(word, found) for word, found in answers.items()]
@@ -118,6 +118,6 @@ def _figure(word: str, found: list[tuple[bool, bool]]) -> QuestionFigure:
         table[int(one), int(two)] += 1
     alike = Rate(int(np.trace(table)), len(found))
     if len(found) > 1 and alike.hits < len(found) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
-        reason = "One of the two gave one answer only; κ is 0 then whatever the other says."
+        reason = "One of the two always gave the same answer; κ is then 0 whatever the other answers."
         return QuestionFigure(word, alike, undefined("Cohen's κ", reason, len(found)))
     return QuestionFigure(word, alike, cohen_kappa(table))

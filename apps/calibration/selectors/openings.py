@@ -130,7 +130,7 @@ def why_of(signal: Signal) -> dict[str, Any]:
 
 def why_in_words(why: dict[str, Any]) -> str:
     if "rule" not in why:
-        return why.get("by_hand") or "A lead opened it by hand."
+        return why.get("by_hand") or "A lead opened it."
     counts = f"{why['period']}: {why['flags']} of {why['reviews']} flagged"
     mean = percent(why["mean"], 0)
     if why["rule"] == "run":

@@ -24,8 +24,8 @@ from apps.review.selectors.tracking import Dimension, FlagTally
 KEPT_SECONDS = 3600
 NONE_NAMED = "none named"
 DENOMINATORS = {
-    RateSide.AUTHOR: "flags received among verdicts in first rounds",
-    RateSide.REVIEWER: "flags given among all verdicts",
+    RateSide.AUTHOR: "flags received, as a share of first-round verdicts",
+    RateSide.REVIEWER: "flags given, as a share of all verdicts",
 }
 
 
