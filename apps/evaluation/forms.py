@@ -41,7 +41,7 @@ class RunsForm(KaratForm):
         coerce=int,
         widget=forms.CheckboxSelectMultiple,
         label="Runs",
-        error_messages={"required": "Choose one run or more."},
+        error_messages={"required": "Choose at least one run."},
     )
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
@@ -104,14 +104,14 @@ class LedgerForm(KaratForm):
     """What the ledger says of a run. Before anybody wrote in it, what was noted when the run was made."""
 
     tried = forms.CharField(
-        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What was tried"
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What changed"
     )
     commit = forms.CharField(max_length=LONGEST_COMMIT, required=False)
     configuration = forms.CharField(
         max_length=8_000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="What the system does not say of itself: flags, versions of models, the machine.",
+        help_text="What is not in the system’s own settings: flags, model versions, the machine.",
     )
     cost = forms.DecimalField(
         min_value=0,
@@ -119,10 +119,10 @@ class LedgerForm(KaratForm):
         decimal_places=4,
         required=False,
         label="Cost of 1,000 queries",
-        help_text="In one currency for all runs of the project.",
+        help_text="Use one currency for all runs of the project.",
     )
     verdict = forms.CharField(
-        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What came of it"
+        max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="Outcome"
     )
 
     def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:

@@ -21,8 +21,8 @@ from apps.retrieval.selectors.blinding import has_pairs_to_judge
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
-CLOSED = "This comparison is closed. What was decided about its drops stands."
-SEALED = "The test split is sealed: leads see its scores query by query, everybody else its means."
+CLOSED = "This comparison is closed. Its decisions can no longer be changed."
+SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 
 
 def request_refusal(run: Run, version: Version, split: str) -> str | None:
@@ -30,13 +30,13 @@ def request_refusal(run: Run, version: Version, split: str) -> str | None:
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if version.state == VersionState.DRAFT:
-        return f"{version.label} is a draft. A score needs a version that no longer changes: freeze it first."
+        return f"{version.label} is a draft. Freeze it first, so that scores stay comparable."
     if run.state != RunState.COMPLETE:
         return f"{run.tag} is {run.state}. Only a complete run can be scored."
     if run.snapshot_id != version.snapshot_id:
         return (
             f"{run.tag} ranked the snapshot {_named(run.snapshot)}, {version.label} grades the snapshot "
-            f"{_named(version.snapshot)}: the grades say nothing about other texts. Run the system again on "
+            f"{_named(version.snapshot)}: the grades apply to those texts only. Run the system again on "
             f"{_named(version.snapshot)}."
         )
     return None
@@ -65,15 +65,15 @@ def sees_split(member: Member, split: str) -> bool:
 
 def decision_refusal(member: Member, split: str) -> str | None:
     if not member.holds(Role.LEAD):
-        return "Leads decide what becomes of a drop."
+        return "Only leads can decide about a drop."
     return None if sees_split(member, split) else SEALED
 
 
 def explanation_refusal(decision: str, explanation: str) -> str | None:
     """Why a decision cannot stand with these words; whoever judges again is not to be told any."""
     asked = {
-        RegressionNote.Decision.ACCEPT: "Say why this drop is accepted: whoever reads the comparison asks just that.",
-        RegressionNote.Decision.FIX: "Say what is to be fixed, so that somebody can.",
+        RegressionNote.Decision.ACCEPT: "Write why this drop is accepted.",
+        RegressionNote.Decision.FIX: "Write what must be fixed.",
     }
     return None if explanation.strip() else asked.get(RegressionNote.Decision(decision))
 
@@ -83,22 +83,22 @@ def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> st
     if is_closed:
         return CLOSED
     if not member.holds(Role.LEAD):
-        return "Leads close a comparison."
+        return "Only leads can close a comparison."
     if fell.unexplained:
         words = "One drop has" if fell.unexplained == 1 else f"{fell.unexplained:,} drops have"
-        return f"{words} no explanation yet. Say of each whether it is accepted, to be fixed, or its grades are wrong."
+        return f"{words} no explanation yet. Choose Accept, Fix or Grades wrong for each."
     return None
 
 
 def rejudging_refusal(member: Member) -> str | None:
-    return None if member.holds(Role.LEAD) else "Leads have pairs judged again."
+    return None if member.holds(Role.LEAD) else "Only leads can have pairs judged again."
 
 
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
     """Why the rankings of a query stay hidden from the person: they still have pairs of it to grade."""
     pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
     if any(has_pairs_to_judge(user, pool) for pool in pools):
-        return "You still have pairs of this query's pool to grade. Ranks and systems are shown when they are graded."
+        return "You still have pairs of this query's pool to grade. Ranks and systems are shown once you have graded them."
     return None
 
 
@@ -111,7 +111,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 MOST_LETTERS = 80
 
 
-ONLY_GRADES = "A version holds grades alone; `karat score` reads the rest from files."
+ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
 
 
 def names_for_versions() -> list[str]:

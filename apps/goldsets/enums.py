@@ -23,7 +23,7 @@ class GroupBy(models.TextChoices):
     """What a split keeps whole. Items with the same words are always kept together."""
 
     GROUP = "group", "entity or time group"
-    DOCUMENT = "document", "document of a triple"
+    DOCUMENT = "document", "document of a Q&A"
     SOURCE = "source", "source"
 
 
@@ -32,9 +32,9 @@ class StopKind(models.TextChoices):
 
     EMPTY = "empty", "nothing to freeze"
     UNRESOLVED = "unresolved", "unresolved grade"
-    NOT_ACCEPTED = "not_accepted", "triple no longer accepted"
-    STALE = "stale", "stale triple"
-    MACHINE = "machine", "machine-written triple"
+    NOT_ACCEPTED = "not_accepted", "Q&A no longer accepted"
+    STALE = "stale", "stale Q&A"
+    MACHINE = "machine", "machine-written Q&A"
     PERMISSION = "permission", "source without permission"
     LEAK = "leak", "leak between dev and test"
 
@@ -49,9 +49,9 @@ class LossKind(models.TextChoices):
 class LossReason(models.TextChoices):
     """Why a version leaves out what was judged, in a sentence."""
 
-    TEXT_CHANGED = "text_changed", "The block has another text in this snapshot."
-    BLOCK_GONE = "block_gone", "The block is not in this snapshot."
+    TEXT_CHANGED = "text_changed", "The text of the passage has changed in this snapshot."
+    BLOCK_GONE = "block_gone", "The passage is not in this snapshot."
     QUERY_RETIRED = "query_retired", "The query is retired."
-    RULED_OUT = "ruled_out", "A lead has decided that it can’t be judged."
-    NOT_CHOSEN = "not_chosen", "No chosen round has judged it."
-    NOTHING_LEFT = "nothing_left", "No judged pair and no triple of it is left."
+    RULED_OUT = "ruled_out", "A lead decided that it can’t be judged."
+    NOT_CHOSEN = "not_chosen", "It was not judged in any chosen round."
+    NOTHING_LEFT = "nothing_left", "None of its judged pairs or Q&As is left."

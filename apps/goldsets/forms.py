@@ -23,26 +23,26 @@ class GoldSetForm(KaratForm):
 class VersionForm(KaratForm):
     """The inputs of a draft; choices are those of the project and nothing else."""
 
-    snapshot = forms.TypedChoiceField(coerce=int, help_text="Grades and triples are cut on its texts.")
+    snapshot = forms.TypedChoiceField(coerce=int, help_text="The version uses these texts.")
     rounds = forms.TypedMultipleChoiceField(
         coerce=int,
         required=False,
         label="Judging rounds",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Where two hold the same pair, the later one counts.",
+        help_text="If two rounds judged the same pair, the later one counts.",
     )
     test_percent = forms.IntegerField(
-        label="Test split", min_value=0, max_value=100, initial=50, help_text="Aimed at; whole groups go to one side."
+        label="Test split", min_value=0, max_value=100, initial=50, help_text="A target: groups are never divided."
     )
     group_by = forms.MultipleChoiceField(
-        label="Keep whole",
+        label="Keep together",
         required=False,
         choices=GroupBy.choices,
         initial=[GroupBy.GROUP],
         widget=forms.CheckboxSelectMultiple,
         help_text="Questions with the same words always stay together.",
     )
-    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=0, help_text="The same seed, the same split.")
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=0, help_text="Same seed, same split.")
     note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
@@ -89,7 +89,7 @@ def _initial(version: Version) -> dict[str, Any]:
 
 
 def _snapshot_words(snapshot: Snapshot) -> str:
-    return f"{snapshot.name}, {snapshot.corpus.name}, {snapshot.block_count:,} blocks"
+    return f"{snapshot.name}, {snapshot.corpus.name}, {snapshot.block_count:,} passages"
 
 
 def _round_words(round_: Round) -> str:

@@ -17,7 +17,7 @@ NAMED_IN_A_SENTENCE = 20
 def draft_refusal(gold_set: GoldSet, snapshot: Snapshot, rounds: Sequence[Round]) -> str | None:
     open_draft = gold_set.versions.filter(state=VersionState.DRAFT).first()
     if open_draft is not None:
-        return f"{open_draft.label} is a draft still. Freeze it, or discard it, first."
+        return f"{open_draft.label} is still a draft. Freeze or discard it first."
     return inputs_refusal(gold_set, snapshot, rounds)
 
 
@@ -28,7 +28,7 @@ def inputs_refusal(gold_set: GoldSet, snapshot: Snapshot, rounds: Sequence[Round
         return "A round belongs to another project."
     elsewhere = [r.name for r in rounds if r.pool.snapshot.corpus_id != snapshot.corpus_id]
     if elsewhere:
-        return f"{elsewhere[0]} was judged on another corpus than the snapshot's."
+        return f"{elsewhere[0]} was judged on a different corpus than the snapshot's."
     return None
 
 
@@ -86,13 +86,13 @@ def release_refusal(version: Version) -> str | None:
         return f"{version.label} is {version.state} already."
     later = version.gold_set.versions.filter(number__gt=version.number, released_at__isnull=False).first()
     if later is not None:
-        return f"{later.label} was released after {version.label} was frozen. An older version never replaces it."
+        return f"{later.label} was released after {version.label} was frozen. An older version cannot replace it."
     return None
 
 
 def export_refusal(version: Version) -> str | None:
     if version.is_draft:
-        return f"{version.label} is a draft. There is nothing to export before it is frozen."
+        return f"{version.label} is a draft. Freeze it before you export it."
     return None
 
 
@@ -103,10 +103,10 @@ def blind_refusal(member: Member) -> str | None:
     round_ = open_rounds_of(member.user, member.project).first()
     if round_ is None:
         return None
-    return f"You are judging in {round_.name}. Released grades are shown to you once that round is closed."
+    return f"You are judging in {round_.name}. You can see released grades once that round is closed."
 
 
 def sealed_refusal(member: Member) -> str | None:
     if not member.is_lead:
-        return "The test split is sealed. Leads see its items, and each look is on the record."
+        return "The test split is sealed. Only leads can see its items, and each view is logged."
     return None

@@ -46,7 +46,7 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, 
 
     go(page, reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
     with turned(page):
-        page.get_by_role("link", name="Negatives to train on").click()
+        page.get_by_role("link", name="Training negatives").click()
     axe_clean(page)
     looking.look_at(page, "negatives")
     with page.expect_download() as download:

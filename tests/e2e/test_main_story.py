@@ -224,7 +224,7 @@ def release_a_version(story: Story) -> None:
     story.press("Make gold set")
     story.go("/versions/gold/new/")
     page.get_by_label("Round 1", exact=False).check()
-    story.press("Begin draft")
+    story.press("Create draft")
     page.get_by_role("button", name="Freeze").click()
     with turned(page):
         page.get_by_role("dialog").get_by_role("button", name="Freeze v1").click()

@@ -113,8 +113,8 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_
     axe_clean(page)
     look_at(page, "version-form")
     with turned(page):
-        page.get_by_role("button", name="Begin draft").click()
-    page.get_by_role("heading", name="What stops the freeze").wait_for()
+        page.get_by_role("button", name="Create draft").click()
+    page.get_by_role("heading", name="What blocks the freeze").wait_for()
     axe_clean(page)
     look_at(page, "version-draft")
 
@@ -127,7 +127,7 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_
     with turned(page):
         press(page, "Control+Enter")
     press(page, "r")
-    page.get_by_role("dialog").get_by_text("A release is never taken back.").wait_for()
+    page.get_by_role("dialog").get_by_text("A release can never be undone.").wait_for()
     axe_clean(page)
     with turned(page):
         page.get_by_role("button", name="Release v1").click()

@@ -90,7 +90,7 @@ def test_draft_version_counts_up_and_takes_the_guideline_of_its_round(bench):
 def test_draft_version_refuses_a_second_draft(bench):
     draft(bench)
 
-    with pytest.raises(VersionRefused, match="v1 is a draft still"):
+    with pytest.raises(VersionRefused, match="v1 is still a draft"):
         draft(bench)
 
 
@@ -204,7 +204,7 @@ def test_freeze_version_refuses_twice(bench):
 def test_freeze_version_refuses_when_there_is_nothing():
     bench = make_bench(judge=False, triples=0)
 
-    assert "Neither a grade from the chosen rounds nor an accepted triple" in refusal_of(draft(bench), bench)
+    assert "No grade from the chosen rounds and no accepted Q&A" in refusal_of(draft(bench), bench)
 
 
 def test_freeze_version_names_each_pair_that_judges_differ_on():
@@ -224,7 +224,7 @@ def test_freeze_version_names_pairs_that_wait_for_a_second_judge():
     bench = make_bench(judge=False)
     judge_all(bench.round, people_of(bench.round)[0], by_block)
 
-    assert "1 judge has answered, more are to come" in refusal_of(draft(bench), bench)
+    assert "1 judge has answered, others have not yet" in refusal_of(draft(bench), bench)
 
 
 def test_a_pair_that_nobody_judged_does_not_stop_the_freeze():
@@ -244,7 +244,7 @@ def test_freeze_version_names_each_stale_triple():
 
     sentence = refusal_of(draft(bench), bench)
 
-    assert "2 stale triples" in sentence
+    assert "2 stale Q&As" in sentence
     assert "T-0001 is stale" in sentence
     assert "T-0002 is stale" in sentence
 
@@ -252,7 +252,7 @@ def test_freeze_version_names_each_stale_triple():
 def test_freeze_version_names_a_triple_on_another_text_than_the_snapshots(bench):
     newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
 
-    assert "T-0001 rests on another text of access" in refusal_of(draft(bench, snapshot=newer), bench)
+    assert "T-0001 uses a different text of access" in refusal_of(draft(bench, snapshot=newer), bench)
 
 
 def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
@@ -273,20 +273,20 @@ def test_a_lopsided_split_is_said_before_the_freeze(dev, test, is_said):
     found = gather(draft(make_bench(queries=1, triples=0), test_share=0.5))
     found.sides = {f"query {n}": "dev" if n < dev else "test" for n in range(dev + test)}
 
-    said = [warning for warning in find_warnings(found) if "lopsided" in warning]
+    said = [warning for warning in find_warnings(found) if "far from its target" in warning]
 
     assert bool(said) == is_said
     if (dev, test) == (5, 1):
         assert said[0].startswith(
-            "The split is lopsided: 5 of 6 items in dev and 1 in test, 17\N{NO-BREAK SPACE}%, where"
-            " 50\N{NO-BREAK SPACE}% were aimed at."
+            "The split is far from its target: 5 of 6 items in dev and 1 in test, 17\N{NO-BREAK SPACE}%, where"
+            " 50\N{NO-BREAK SPACE}% was the target."
         )
 
 
 def test_a_side_that_was_aimed_to_be_empty_is_not_lopsided():
     found = gather(draft(make_bench(triples=0), test_share=0.0))
 
-    assert not any("lopsided" in warning for warning in find_warnings(found))
+    assert not any("far from its target" in warning for warning in find_warnings(found))
 
 
 def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze():
@@ -329,7 +329,7 @@ def test_queries_without_a_source_are_counted_and_warned_of():
     warnings = find_warnings(gather(version))
 
     outside_id = Query.objects.get(project=bench.project).outside_id
-    assert warnings == [f"{outside_id} names no source, so nobody said under which terms."]
+    assert warnings == [f"{outside_id} names no source, so the terms of use are unknown."]
     assert freeze(version, bench).manifest["counts"]["queries_without_source"] == 1
 
 
@@ -338,7 +338,7 @@ def test_a_source_mix_off_its_target_is_warned_of():
     bench.source.target_share = 0.4
     bench.source.save()
 
-    warning = "Query log makes 100\N{NO-BREAK SPACE}% of the queries; 40\N{NO-BREAK SPACE}% were aimed at."
+    warning = "Query log makes 100\N{NO-BREAK SPACE}% of the queries; the target is 40\N{NO-BREAK SPACE}%."
     assert find_warnings(gather(draft(bench))) == [warning]
 
 
@@ -379,7 +379,7 @@ def test_the_database_refuses_to_accept_what_a_machine_wrote_and_nobody_adopted(
 def test_machine_written_triples_need_a_person_who_adopted_them(bench):
     past_the_guards(bench.project, is_machine_written=True)
 
-    assert "T-0001 was written by a model and nobody adopted it" in refusal_of(draft(bench), bench)
+    assert "T-0001 was written by a model and nobody has adopted it" in refusal_of(draft(bench), bench)
 
 
 def test_who_adopted_a_machine_written_triple_does_not_count_as_its_reviewer(bench):

@@ -88,4 +88,4 @@ def test_a_draft_cannot_be_exported(client):
     answer = client.get(url("export", version))
 
     assert answer.status_code == 409
-    assert answer.json()["detail"] == "v1 is a draft. There is nothing to export before it is frozen."
+    assert answer.json()["detail"] == "v1 is a draft. Freeze it before you export it."

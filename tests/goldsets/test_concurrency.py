@@ -132,7 +132,7 @@ def test_one_draft_is_begun():
 
     results = at_once(lambda: draft(bench), lambda: draft(bench))
 
-    assert refusals(results) == ["v1 is a draft still. Freeze it, or discard it, first."]
+    assert refusals(results) == ["v1 is still a draft. Freeze or discard it first."]
     assert Version.objects.count() == 1
 
 

@@ -96,7 +96,7 @@ def test_a_query_whose_every_pair_is_dropped_is_named(editions):
 
     (lost,) = [loss for loss in found.losses if loss.kind == "query"]
     assert (lost.query_name, lost.reason) == ("Q02", LossReason.NOTHING_LEFT)
-    assert lost.sentence == "None of its 2 judged pairs is in this version, and no triple of it."
+    assert lost.sentence == "None of its 2 judged pairs is in this version, and no Q&A of it."
 
 
 def test_pairs_and_queries_of_the_version_before_are_missed_too(editions):
@@ -169,7 +169,7 @@ def test_where_the_text_went_on_under_another_block_the_sentence_says_so(edition
     found = gather(drafted(editions, snapshot=renamed))
 
     assert {loss.sentence for loss in found.losses} == {
-        "The block is not in this snapshot. Its text is now that of c01, which is judged anew."
+        "The passage is not in this snapshot. Its text is now in c01, which must be judged again."
     }
 
 
@@ -198,7 +198,7 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
     text = client.get(page(version, "goldsets:version")).content.decode()
 
     assert "Ready to freeze, without 21 judged pairs" in text
-    assert "The block has another text in this snapshot." in text
+    assert "The text of the passage has changed in this snapshot." in text
     assert page(version) in text
 
 
@@ -208,7 +208,7 @@ def test_the_freeze_says_what_stayed_out_and_where_the_list_is(client, editions)
 
     text = client.post(page(version, "goldsets:freeze"), follow=True).content.decode()
 
-    assert "v1 is frozen. 21 judged pairs stayed out; the list says why." in text
+    assert "v1 is frozen. 21 judged pairs left out; the list shows why." in text
     assert "Left out of v1" in text
 
 
@@ -225,7 +225,7 @@ def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make
     assert len(rows) == 21
     assert rows[0] == {
         "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": "2", "reason": "text_changed",
-        "why": "The block has another text in this snapshot.",
+        "why": "The text of the passage has changed in this snapshot.",
     }  # fmt: skip
     assert file["Content-Disposition"].startswith("attachment")
 
@@ -251,7 +251,7 @@ def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make):
     assert (len(first["results"]), len(rest["results"]), rest["next"]) == (20, 1, None)
     assert first["results"][0] == {
         "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": 2, "reason": "text_changed",
-        "sentence": "The block has another text in this snapshot.",
+        "sentence": "The text of the passage has changed in this snapshot.",
     }  # fmt: skip
 
 

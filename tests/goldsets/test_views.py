@@ -73,7 +73,7 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
     assert page.url == url("version", version)
     assert "Ready to freeze" in client.get(page.url).content.decode()
     client.post(url("freeze", version))
-    assert "A release is never taken back" in client.get(page.url).content.decode()
+    assert "A release can never be undone" in client.get(page.url).content.decode()
     client.post(url("release", version))
 
     version.refresh_from_db()
@@ -98,7 +98,7 @@ def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, stat
         if side in {"dev", "test"}:
             numbers = "".join(f'<td class="num">{held[kind]}</td>' for kind in ("queries", "grades", "triples"))
             assert f"<tr><td>{side}</td>{numbers}</tr>" in asked
-    assert "Not in it: 1 triple in dispute and 1 triple in review." in asked
+    assert "Not included: 1 Q&amp;A in dispute and 1 Q&amp;A in review." in asked
     assert "never" in asked
 
 
@@ -119,7 +119,7 @@ def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
     page = client.get(url("version", version)).content.decode()
     answer = client.post(url("freeze", version))
 
-    assert "What stops the freeze" in page
+    assert "What blocks the freeze" in page
     assert "T-0001 was written by a model and needs two reviewers" in page
     assert 'aria-disabled="true"' in page
     assert answer.status_code == 409

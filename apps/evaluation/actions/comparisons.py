@@ -74,7 +74,7 @@ def judge_again(
     version = Version.objects.select_for_update().get(pk=candidate.version_id)
     notes = [note for note in evaluation_evaluations.notes_on(baseline, candidate, measure).values() if _waits(note)]
     if not notes:
-        reason = "No query waits to be judged again. Say of a drop that its grades are wrong, then ask again."
+        reason = "No query is marked to be judged again. Mark a drop as “Grades wrong” first."
         raise RejudgingRefused(reason, code="nothing_to_judge")
     wanted = {note.query_id_text for note in notes}
     queries = [query for query in rankings.version_queries(version, "") if query.outside_id in wanted]
@@ -119,7 +119,7 @@ def ask_for_grades(
     tops = rankings.top_positions([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
     positions = [position for _, position in tops if position not in grades]
     if not positions:
-        reason = f"Every block in the first ten of {query.outside_id} has its grade. There is nothing to ask for."
+        reason = f"Every passage in the top ten of {query.outside_id} has a grade already."
         raise RejudgingRefused(reason, code="nothing_to_judge")
     version = candidate.version
     versions = rankings.versions_at(version, positions)

@@ -82,6 +82,6 @@ def _check(
     if reason := rules.decision_refusal(member, query.split):
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
-        raise DecisionRefused("A drop is accepted, to be fixed, or the grades are wrong.", code="bad_decision")
+        raise DecisionRefused("Choose Accept, Fix or Grades wrong.", code="bad_decision")
     if reason := rules.explanation_refusal(decision, explanation):
         raise DecisionRefused(reason, code="explanation_missing")

@@ -67,7 +67,7 @@ def write_ledger(
 
 def _refusal(run: Run, commit: str, cost: Decimal | None) -> str | None:
     if run.state != RunState.COMPLETE:
-        return f"{run.tag} is {run.state}. The ledger holds complete runs."
+        return f"{run.tag} is {run.state}. Only complete runs have a ledger entry."
     if len(commit) > LONGEST_COMMIT:
         return f"A commit has at most {LONGEST_COMMIT} characters; this one has {len(commit):,}."
     if cost is not None and not 0 <= cost <= DEAREST:

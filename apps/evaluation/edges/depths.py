@@ -18,4 +18,4 @@ def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
     if not names or not deepest:
         return ""
     read, results = "reads" if len(names) == 1 else "read", "result" if deepest == 1 else "results"
-    return f"{', '.join(names)} {read} {deepest:,} {results}: no ranking of {evaluation.run.tag} is deeper."
+    return f"{', '.join(names)} {read} {deepest:,} {results}: no ranking of {evaluation.run.tag} is longer."

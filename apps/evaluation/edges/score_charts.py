@@ -104,7 +104,7 @@ def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
         parts.append(tag("path", class_="limit", d=f"M{across(10):.1f} 8V{bottom:.1f}"))
     parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]
     parts += _curves(runs, across, up, right)
-    return svg(480, bottom + 28, "Share of judged blocks down to rank k", parts)
+    return svg(480, bottom + 28, "Share of judged passages down to rank k", parts)
 
 
 def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:
@@ -166,7 +166,7 @@ def moves(found: Sequence[QueryMove], depth: int) -> SafeString:
         elif inside_right:
             words = move.words(of_right=True)
             stubs += _stub(MOVES_WIDTH - 6.0, MOVES_WIDTH - 20.0, MOVES_WIDTH - 26.0, "end", move.right, words)
-    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each block moved between the two rankings", strands + stubs)
+    return svg(MOVES_WIDTH, ROW_HEIGHT * rows, "How each passage moved between the two rankings", strands + stubs)
 
 
 def _middle(rank: int | None) -> float:

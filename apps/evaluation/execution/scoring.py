@@ -131,5 +131,5 @@ def ground_of(version: Version, split: str) -> ScoringGround:
     """What one side of a version holds to score against. Raises JobFailed where it holds no grades."""
     ground = judged_of(version, split)
     if not ground.judged.queries:
-        raise JobFailed(f"{version.label} holds no grades on this side: there is nothing to score against.")
+        raise JobFailed(f"{version.label} has no grades in this split, so there is nothing to score against.")
     return ground

@@ -118,7 +118,7 @@ def close(request: HttpRequest, project: Project, baseline: int, candidate: int)
     """Put the verdict on record, every drop explained."""
     found = comparison_asked(request, project, baseline, candidate)
     actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
-    messages.success(request, f"Closed by {found.measure}. The verdict is on record.")
+    messages.success(request, f"Closed by {found.measure}. The verdict is saved.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
     return redirect(f"{page}?{urlencode({'measure': found.measure})}")
 

@@ -73,6 +73,6 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         at=timezone.now(),
     )
     if all(evaluation.is_scored for evaluation in asked):
-        messages.info(request, "These scores are here already. Nothing was computed again.")
+        messages.info(request, "These runs are scored already.")
     page = reverse("evaluation:overview", args=[project.slug])
     return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split']})}")

@@ -51,7 +51,7 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
         version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
     )
     runs = "run is" if len(asked) == 1 else "runs are"
-    words = f"{len(asked):,} {runs} being scored on {version.label}." if asked else "Every run has its scores already."
+    words = f"{len(asked):,} {runs} being scored on {version.label}." if asked else "Every run is scored already."
     messages.info(request, words)
     page = reverse("evaluation:trend", args=[project.slug])
     return redirect(f"{page}?{urlencode({'version': version.pk, 'split': split})}")
@@ -97,7 +97,7 @@ def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     form = LedgerForm(request.POST or None, run=run, note=note)
     if request.method == "POST" and form.is_valid():
         actions.write_ledger(run=run, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
-        messages.success(request, f"The ledger has its line on {run.tag}.")
+        messages.success(request, f"The ledger entry of {run.tag} is saved.")
         return redirect("evaluation:ledger", slug=project.slug)
     evaluations = evaluations_in(project).filter(run=run).exclude(scored_at=None)
     context = {**SECTION, "run": run, "form": form, "note": note, "evaluations": evaluations[:10]}

@@ -18,7 +18,7 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
     if reason := rules.blind_refusal(member):
         raise Forbidden(reason, code="still_judging")
     if form not in CHOICES:
-        raise exporting.WrongChoice(f"“{form[:40]}” is no form. Known are {', '.join(CHOICES)}.", code="unknown_form")
+        raise exporting.WrongChoice(f"“{form[:40]}” is no format. Use {', '.join(CHOICES)}.", code="unknown_form")
     if split not in {"", *Split.values}:
         raise exporting.WrongChoice("A split is dev or test.", code="unknown_split")
     splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])

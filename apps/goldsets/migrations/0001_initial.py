@@ -168,12 +168,12 @@ class Migration(migrations.Migration):
                     "reason",
                     models.CharField(
                         choices=[
-                            ("text_changed", "The block has another text in this snapshot."),
-                            ("block_gone", "The block is not in this snapshot."),
+                            ("text_changed", "The text of the passage has changed in this snapshot."),
+                            ("block_gone", "The passage is not in this snapshot."),
                             ("query_retired", "The query is retired."),
-                            ("ruled_out", "A lead has decided that it can’t be judged."),
-                            ("not_chosen", "No chosen round has judged it."),
-                            ("nothing_left", "No judged pair and no triple of it is left."),
+                            ("ruled_out", "A lead decided that it can’t be judged."),
+                            ("not_chosen", "It was not judged in any chosen round."),
+                            ("nothing_left", "None of its judged pairs or Q&As is left."),
                         ],
                         max_length=16,
                     ),

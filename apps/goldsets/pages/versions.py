@@ -27,10 +27,10 @@ from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
 SECTION = "Versions"
 PER_PAGE = 100
 FORM_WORDS = (
-    ("all", "Everything", "All forms below, and the manifest"),
-    ("jsonl", "JSONL", "Triples, queries, judgements and corpus, one object a line"),
-    ("csv", "CSV", "One row a judged pair, for spreadsheets"),
-    ("trec", "TREC", "Qrels and topics, as trec_eval reads them"),
+    ("all", "Everything", "All formats below, and the manifest"),
+    ("jsonl", "JSONL", "Q&As, queries, judgements and corpus, one object per line"),
+    ("csv", "CSV", "One row per judged pair, for spreadsheets"),
+    ("trec", "TREC", "Qrels and topics for trec_eval"),
     ("beir", "BEIR", "Corpus, queries and qrels by split"),
 )
 
@@ -119,9 +119,9 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
     version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     stayed_out = rules.counted_losses(version.manifest["left_out"])
     if stayed_out:
-        messages.warning(request, f"{version.label} is frozen. {stayed_out} stayed out; the list says why.")
+        messages.warning(request, f"{version.label} is frozen. {stayed_out} left out; the list shows why.")
         return redirect("goldsets:left-out", project.slug, gold_set, number)
-    messages.success(request, f"{version.label} is frozen. Nothing in it changes any more.")
+    messages.success(request, f"{version.label} is frozen and can no longer change.")
     return redirect(page_of(version))
 
 
@@ -196,7 +196,7 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
     version = _visible(request, project, gold_set, number)
     former = None if version.is_draft else former_of(version)
     if former is None:
-        raise Http404("There is nothing to compare with.")
+        raise Http404("There is no earlier version to compare with.")
     if reason := rules.blind_refusal(member_of(request)):
         raise Forbidden(reason, code="still_judging")
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV

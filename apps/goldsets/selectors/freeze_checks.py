@@ -60,7 +60,7 @@ def find_stops(found: Gathered, *, at: datetime) -> list[Blocker]:
 
 def _empty(found: Gathered) -> Iterator[Blocker]:
     if not (found.pairs or found.unresolved or found.triples):
-        sentence = "Neither a grade from the chosen rounds nor an accepted triple lies on this snapshot."
+        sentence = "No grade from the chosen rounds and no accepted Q&A is on this snapshot."
         yield Blocker(StopKind.EMPTY, sentence)
 
 
@@ -68,7 +68,7 @@ def _unresolved(open_pair: OpenPair) -> Blocker:
     pair = open_pair.pair
     judges = "1 judge has" if pair.judges == 1 else f"{pair.judges} judges have"
     if pair.state is PairState.PARTLY:
-        why = f"{judges} answered, more are to come"
+        why = f"{judges} answered, others have not yet"
     elif pair.state is PairState.AGREED:
         why = f"{judges} answered that it can't be judged"
     else:
@@ -92,17 +92,15 @@ def _not_accepted(found: Gathered) -> Iterator[Blocker]:
 def _stale(found: Gathered) -> Iterator[Blocker]:
     for triple in found.triples:
         if triple.is_stale:
-            yield Blocker(StopKind.STALE, f"{triple.label} is stale: its block has another text now.", triple.pk)
+            yield Blocker(StopKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk)
             continue
         for expected in wording_of(triple).expected_blocks.all():
             place = found.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:
-                yield Blocker(
-                    StopKind.STALE, f"{triple.label} rests on {block}, which is not in the snapshot.", triple.pk
-                )
+                yield Blocker(StopKind.STALE, f"{triple.label} needs {block}, which is not in the snapshot.", triple.pk)
             elif place.text_digest != expected.version.text_digest:
-                sentence = f"{triple.label} rests on another text of {block} than the snapshot's."
+                sentence = f"{triple.label} uses a different text of {block} than the snapshot."
                 yield Blocker(StopKind.STALE, sentence, triple.pk)
 
 
@@ -112,9 +110,9 @@ def _machine_written(found: Gathered) -> Iterator[Blocker]:
     for triple in triples:
         people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
         if triple.adopted_by_id is None:
-            yield Blocker(StopKind.MACHINE, f"{triple.label} was written by a model and nobody adopted it.", triple.pk)
+            yield Blocker(StopKind.MACHINE, f"{triple.label} was written by a model and nobody has adopted it.", triple.pk)
         elif len(people) < REVIEWERS_OF_MACHINE_WRITTEN:
-            sentence = f"{triple.label} was written by a model and needs two reviewers beside its author."
+            sentence = f"{triple.label} was written by a model and needs two reviewers besides its author."
             yield Blocker(StopKind.MACHINE, sentence, triple.pk)
 
 
@@ -171,7 +169,7 @@ def find_warnings(found: Gathered) -> list[str]:
     sourceless = [query.outside_id for query in found.queries.values() if query.source is None]
     if sourceless:
         verb = "names" if len(sourceless) == 1 else "name"
-        warnings.append(f"{_listed(sourceless)} {verb} no source, so nobody said under which terms.")
+        warnings.append(f"{_listed(sourceless)} {verb} no source, so the terms of use are unknown.")
     return [*warnings, *_off_target(found), *_lopsided(found)]
 
 
@@ -183,9 +181,8 @@ def _lopsided(found: Gathered) -> Iterator[str]:
         return
     share = percent(counts[TEST] / total, 0)
     yield (
-        f"The split is lopsided: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test, {share}, where"
-        f" {percent(aim, 0)} were aimed at. Change the draft: another seed falls otherwise, and keeping less whole"
-        " makes the sides more even."
+        f"The split is far from its target: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test,"
+        f" {share}, where {percent(aim, 0)} was the target. Try another seed in the draft, or keep less together."
     )
 
 
@@ -195,4 +192,4 @@ def _off_target(found: Gathered) -> Iterator[str]:
         share = count / len(found.queries)
         if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
             aim = percent(source.target_share, 0)
-            yield f"{source.name} makes {percent(share, 0)} of the queries; {aim} were aimed at."
+            yield f"{source.name} makes {percent(share, 0)} of the queries; the target is {aim}."

@@ -115,7 +115,7 @@ class Losses:
         """A loss whose block is gone while another has its text says which."""
         if loss.reason != LossReason.BLOCK_GONE or digest not in self._blocks_of:
             return loss
-        told = f"{loss.sentence} Its text is now that of {self._blocks_of[digest]}, which is judged anew."
+        told = f"{loss.sentence} Its text is now in {self._blocks_of[digest]}, which must be judged again."
         return loss._replace(sentence=told)
 
     @cached_property
@@ -134,7 +134,7 @@ class Losses:
             sentence = str(reason.label)
             if reason == LossReason.NOTHING_LEFT and counts[pk]:
                 pairs = "Its judged pair is not" if counts[pk] == 1 else f"None of its {counts[pk]:,} judged pairs is"
-                sentence = f"{pairs} in this version, and no triple of it."
+                sentence = f"{pairs} in this version, and no Q&A of it."
             found.append(Loss(LossKind.QUERY, query.outside_id, "", None, reason, sentence))
         return sorted(found, key=lambda loss: loss.query_name.encode())
 
