@@ -98,7 +98,7 @@ def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None
     """Why the rankings of a query stay hidden from the person: they still have pairs of it to grade."""
     pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
     if any(has_pairs_to_judge(user, pool) for pool in pools):
-        return "You still have pairs of this query's pool to grade. Ranks and systems are shown once you have graded them."
+        return "Grade your pairs of this query's pool first. Then ranks and systems are shown."
     return None
 
 

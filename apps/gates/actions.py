@@ -118,10 +118,10 @@ def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: dat
     GoldSet.objects.select_for_update().get(pk=gate.gold_set_id)
     gate = Gate.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=gate.pk)
     if gate.retired_at is not None:
-        raise GateRefused(f"{gate.name} is retired. Make a new gate instead.", code="gate_refused")
+        raise GateRefused(f"{gate.name} is retired. Create a new gate instead.", code="gate_refused")
     rule = _rule({**gate.rule, **changes})
     if as_facts(rule) == gate.rule:
-        raise GateRefused(f"{gate.name} asks for that already: {asks(rule)}.", code="gate_refused")
+        raise GateRefused(f"{gate.name} already requires that: {asks(rule)}.", code="gate_refused")
     retire_gate(gate=gate, actor=actor, at=at)
     made = Gate(
         gold_set=gate.gold_set,

@@ -2,9 +2,9 @@ from django.db.models import TextChoices
 
 
 class Tier(TextChoices):
-    SMOKE = "smoke", "smoke: a minute at most"
-    FULL = "full", "full: every query"
-    DEEP = "deep", "deep: every query, slice and test"
+    SMOKE = "smoke", "smoke: every change, 50 queries"
+    FULL = "full", "full: before merging, every query"
+    DEEP = "deep", "deep: before a release, every query and test"
 
 
 class GateState(TextChoices):

@@ -18,7 +18,7 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if rule.slice is not None and rule.slice.field not in STRATA:
-        return f"A slice here is told by one of {', '.join(STRATA)}, not by {rule.slice.field}."
+        return f"A slice here uses one of {', '.join(STRATA)}, not {rule.slice.field}."
     if reason := name_refusal(gold_set, system, rule):
         return reason
     if there.count() >= MOST_GATES:
@@ -29,7 +29,7 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
 def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | None:
     if not Gate.objects.filter(gold_set=gold_set, retired_at=None, system=system, name=rule.name).exists():
         return None
-    return f"{system.name} has a gate called {rule.name} here. Change its bound on its page, or retire it first."
+    return f"{system.name} has a gate called {rule.name} here. Change its threshold on its page, or retire it first."
 
 
 def measure_refusal(rule: GateRule) -> str | None:
@@ -48,7 +48,7 @@ def baseline_refusal(rule: GateRule, baseline: Run | None) -> str | None:
     if baseline is None:
         return None
     if not rule.is_against_baseline:
-        return "Only a rule of the kind “no worse than the baseline” has a baseline."
+        return "Only a “no worse than a baseline” rule has a baseline."
     return (
         None if baseline.state == RunState.COMPLETE else f"{baseline.tag} is {baseline.state}. Choose a complete run."
     )

@@ -24,14 +24,14 @@ class BiasForm(RunsForm):
     """Which runs to compare with each system left out."""
 
     measures = forms.CharField(
-        max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also weighs what to judge first."
+        max_length=400, initial=DEFAULT_MEASURES, help_text="The first one also decides what to judge first."
     )
     depth = forms.IntegerField(
         min_value=0,
         max_value=DEEPEST_REPORT,
-        label="Who brought a pair in",
-        help_text="0: the runs that the pools of this version's rounds name. Any other number: every run that ranks "
-        "the pair so high, for grades whose pools are not known.",
+        label="Source of a pair",
+        help_text="0: the runs named in the pools of this version's rounds. Another number: every run that ranks the "
+        "pair that high, for grades without a known pool.",
     )
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
@@ -58,8 +58,8 @@ class NegativesForm(KaratForm):
     """Which negatives to propose for a version's queries."""
 
     run = forms.TypedChoiceField(coerce=int, label="Baseline")
-    hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones a query")
-    easy = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=5, label="Easy ones a query")
+    hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones per query")
+    easy = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=5, label="Easy ones per query")
     depth = forms.IntegerField(min_value=1, max_value=DEEPEST_REPORT, initial=100, label="Ranks that count as high")
     seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=DEFAULT_SEED)
     split = forms.ChoiceField()

@@ -25,7 +25,7 @@ MOST_RUNS = 30
 def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) -> str | None:
     """Why these runs have no bias report on this side of the version."""
     if len(runs) < 2:
-        return "A bias report compares runs. Choose two or more."
+        return "A bias report compares runs. Choose at least two."
     if not 0 <= depth <= DEEPEST_REPORT:
         return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
@@ -34,11 +34,11 @@ def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) 
 def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
     """Why these runs have no stability report on this side of the version."""
     if len(runs) < 2:
-        return "A stability report compares the order of runs. Choose two or more."
+        return "A stability report compares the order of runs. Choose at least two."
     if len(runs) > MOST_RUNS:
         return f"A stability report compares {MOST_RUNS} runs at most. Choose fewer."
     if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
-        return f"{about_judging[0]} says how much was judged, whoever judged it. Name measures of what was found."
+        return f"{about_judging[0]} measures how much was judged, not the grades. Choose other measures."
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
 
 
@@ -50,11 +50,11 @@ def people_refusal(member: Member, version: Version) -> str | None:
 def first_refusal(report: BiasReport, most: int) -> str | None:
     """Why no pool of what to judge first can be made from the report."""
     if not report.is_computed:
-        return "This report is still being computed. Its list of what to judge first comes with it."
+        return "This report is still being computed."
     if not report.result["first"]["pairs"]:
-        return "No unjudged block can change the order of these runs. There is nothing to judge first."
+        return "No unjudged passage can change the order of these runs."
     if not 1 <= most <= MOST_FIRST:
-        return f"Choose 1 to {MOST_FIRST:,} blocks."
+        return f"Choose 1 to {MOST_FIRST:,} passages."
     return None
 
 

@@ -29,10 +29,10 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, 
     axe_clean(page)
     looking.look_at(page, "bias-reports")
     with turned(page):
-        page.get_by_role("button", name="Leave one out").click()
+        page.get_by_role("button", name="Start bias report").click()
     page.get_by_text("waiting for a worker").wait_for()
     worked(page)
-    page.get_by_role("heading", name="What nobody judged").wait_for()
+    page.get_by_role("heading", name="Unjudged results").wait_for()
     axe_clean(page)
     looking.look_at(page, "bias")
 

@@ -163,7 +163,7 @@ def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, w
         write_ledger(run=scene.runs[tag], cost=Decimal(number + 1), tried="Longer blocks", actor=scene.lead, at=AT)
 
     go(page, start)
-    for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality against cost on Handbook v1")):
+    for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality and cost on Handbook v1")):
         with turned(page):
             page.get_by_label("Runs", exact=True).get_by_role("link", name=name).click()
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
@@ -174,7 +174,7 @@ def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, w
         page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
     with turned(page):
         page.get_by_role("link", name="Write the line of rrf-7").click()
-    page.get_by_label("What came of it").fill("Kept: better where it matters.")
+    page.get_by_label("Outcome").fill("Kept: better where it matters.")
     looking.look_at(page, "evaluation-ledger-note")
     looking.axe_clean(page)
     with turned(page):

@@ -98,7 +98,7 @@ def explained(page: Page) -> None:
     page.get_by_role("button", name="Close comparison").click()
     with turned(page):
         page.get_by_role("dialog").get_by_role("button", name="Close it").click()
-    expect(page.get_by_text("Closed by nDCG@10. The verdict is on record.")).to_be_visible()
+    expect(page.get_by_text("Closed by nDCG@10. The verdict is saved.")).to_be_visible()
 
 
 def report_opened(page: Page, folder) -> None:
@@ -121,12 +121,12 @@ def gate_made(page: Page, scene) -> None:
     go(page, f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
     page.get_by_label("Name").fill("Good enough")
     page.get_by_label("System").select_option(label="Hybrid")
-    page.get_by_label("Figure").fill("nDCG@10")
-    page.get_by_label("Is to be").select_option(label="at least the bound")
-    page.get_by_role("spinbutton", name="Bound").fill("0.6")
-    page.get_by_label("Side", exact=True).select_option(label="dev split")
+    page.get_by_label("Measure").fill("nDCG@10")
+    page.get_by_label("Must be").select_option(label="at least the threshold")
+    page.get_by_role("spinbutton", name="Threshold").fill("0.6")
+    page.get_by_label("Split", exact=True).select_option(label="dev split")
     with turned(page):
-        page.get_by_role("button", name="Make gate").click()
+        page.get_by_role("button", name="Create gate").click()
     expect(page.get_by_role("heading", name="Good enough")).to_be_visible()
     worked(page)
     go(page, f"/p/{scene.project.slug}/evaluation/gates/")

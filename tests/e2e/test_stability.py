@@ -57,8 +57,8 @@ def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, 
     with turned(page):
         page.get_by_role("link", name="Stability").click()
     with turned(page):
-        page.get_by_role("button", name="Score under everybody’s grades").click()
-    expect(page.get_by_role("heading", name="On the way")).to_be_visible()
+        page.get_by_role("button", name="Start stability report").click()
+    expect(page.get_by_role("heading", name="In progress")).to_be_visible()
     worked(page)
     go(page, f"{start}stability/{StabilityReport.objects.get().pk}/")
     expect(page.get_by_role("heading", name="The order under each annotator’s grades")).to_be_visible()
@@ -69,7 +69,7 @@ def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, 
     go(page, start)
     with turned(page):
         page.get_by_role("link", name="bm25-3").first.click()
-    expect(page.get_by_role("heading", name="Clean against degraded wording")).to_be_visible()
+    expect(page.get_by_role("heading", name="Clean and degraded wording")).to_be_visible()
     expect(page.get_by_role("row", name="typos").first).to_be_visible()
     with turned(page):
         page.get_by_role("link", name="Wording").click()

@@ -140,7 +140,7 @@ def test_a_run_on_another_snapshot_is_refused_in_words():
     theirs, ours = f"{other.corpus.slug}@1", f"{scene.snapshot.corpus.slug}@1"
     assert refused.value.sentence == (
         f"elsewhere ranked the snapshot {theirs}, v1 grades the snapshot {ours}: "
-        f"the grades say nothing about other texts. Run the system again on {ours}."
+        f"the grades apply to those texts only. Run the system again on {ours}."
     )
 
 
@@ -185,7 +185,7 @@ def test_a_side_without_grades_fails_the_job_in_words():
 
     evaluation.refresh_from_db()
     assert not evaluation.is_scored
-    assert evaluation.job.error == "v1 holds no grades on this side: there is nothing to score against."
+    assert evaluation.job.error == "v1 has no grades in this split, so there is nothing to score against."
 
 
 def test_the_request_is_on_the_record():
@@ -273,9 +273,9 @@ def test_a_change_of_mind_replaces_the_decision_and_records_the_former(pair):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"decision": "ignore"}, "A drop is accepted, to be fixed, or the grades are wrong."),
-        ({"explanation": " "}, "Say why this drop is accepted: whoever reads the comparison asks just that."),
-        ({"decision": "fix", "explanation": ""}, "Say what is to be fixed, so that somebody can."),
+        ({"decision": "ignore"}, "Choose Accept, Fix or Grades wrong."),
+        ({"explanation": " "}, "Write why this drop is accepted."),
+        ({"decision": "fix", "explanation": ""}, "Write what must be fixed."),
         ({"query_id": "Q99"}, "This comparison has no such query or measure."),
         ({"measure": "RR"}, "This comparison has no such query or measure."),
     ],
@@ -297,7 +297,7 @@ def test_only_leads_decide(pair):
     scene, two = pair
     viewer = make_member(scene.project, Role.VIEWER)
 
-    with pytest.raises(Refusal, match="Leads decide"):
+    with pytest.raises(Refusal, match="Only leads can decide"):
         decide(scene, two, member=membership_in(viewer, scene.project.slug))
 
 

@@ -16,7 +16,7 @@ from tests.evaluation.factories import ask, make_scene
     ],
 )
 def test_a_version_is_not_scored_with_what_it_does_not_hold(text, said):
-    with pytest.raises(MeasureError, match=f"{said}.*A version holds grades alone; `karat score` reads the rest"):
+    with pytest.raises(MeasureError, match=f"{said}.*A version contains grades only; `karat score` reads the rest"):
         version_measures(text)
 
 

@@ -42,7 +42,7 @@ def test_a_mean_at_the_threshold_passes():
         PASSED,
         0.5,
         0.5,
-        f"nDCG@10 is 0.5000, 95 % interval {low:.4f} to {high:.4f}, n = 8; the gate asks for at least 0.5.",
+        f"nDCG@10 is 0.5000, 95 % interval {low:.4f} to {high:.4f}, n = 8; the gate requires at least 0.5.",
         (low, high),
         8,
     )
@@ -54,7 +54,7 @@ def test_the_lower_end_may_be_asked_for_where_the_mean_would_do():
     verdict = decide(threshold(on="interval"), evidence())
 
     assert verdict.state == FAILED
-    assert verdict.words.endswith("the gate asks for at least 0.4 at the lower end of the interval.")
+    assert verdict.words.endswith("the gate requires at least 0.4 at the lower end of the interval.")
 
 
 def test_the_upper_end_is_the_hard_one_of_an_upper_bound():
@@ -106,8 +106,8 @@ def test_queries_without_a_value_are_left_out_and_the_n_says_so():
         (against_baseline(), {}, "no_baseline", "there is no baseline"),
         (against_baseline(), {"baseline": {}}, "no_baseline", "nDCG@10 of the baseline was not computed."),
         (against_baseline(), {"baseline": {"nDCG@10": np.full(8, np.nan)}}, "few_queries", "fewer than two queries"),
-        (threshold(figure="cost", at_least=None, at_most=1), {}, "no_cost", "nobody has said"),
-        (threshold(figure="latency_p95", at_least=None, at_most=1), {}, "no_times", "carries no times."),
+        (threshold(figure="cost", at_least=None, at_most=1), {}, "no_cost", "1,000 queries is missing"),
+        (threshold(figure="latency_p95", at_least=None, at_most=1), {}, "no_times", "has no times."),
     ],
 )
 def test_what_cannot_be_decided_is_not_known_and_says_why(rule, changes, gap, says):
@@ -147,7 +147,7 @@ def test_a_drop_beyond_noise_is_worse():
     verdict = decide(against_baseline(), evidence(baseline={"nDCG@10": VALUES + 0.05}))
 
     assert (verdict.state, verdict.bound, round(verdict.value, 9)) == (FAILED, 0.0, -0.05)
-    assert verdict.words.endswith("the gate asks for no worse than the baseline beyond noise.")
+    assert verdict.words.endswith("the gate requires no worse than the baseline beyond noise.")
 
 
 def test_a_rule_against_a_baseline_says_on_how_few_queries_it_rests():
@@ -209,7 +209,7 @@ def test_cost_is_one_number():
 
     verdict = decide(rule, evidence(cost=2.75))
 
-    assert verdict.words == "The cost of 1,000 queries is 2.75; the gate asks for at most 2.5."
+    assert verdict.words == "The cost of 1,000 queries is 2.75; the gate requires at most 2.5."
     assert (verdict.state, verdict.interval) == (FAILED, None)
 
 

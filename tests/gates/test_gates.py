@@ -76,7 +76,7 @@ def test_a_score_is_held_to_the_gates_of_its_system(scene):
     assert (result.gate, result.state, result.bound, result.gap) == (gate, "failed", 0.9, None)
     assert gates.held([gate])[0].result == result
     assert result.words.startswith("nDCG@10 is 0.")
-    assert result.words.endswith("n = 8; the gate asks for at least 0.9.")
+    assert result.words.endswith("n = 8; the gate requires at least 0.9.")
 
 
 def test_what_a_gate_decided_on_is_kept_with_its_interval_and_n(scene):
@@ -212,7 +212,7 @@ def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scen
     result = gates.held([gate])[0].result
     assert (result.state, result.value, result.n, result.gap) == ("unknown", None, None, "few_queries")
     assert result.words == (
-        "Not known: fewer than 5 queries where domain = access have a figure here, and a slice is told from those on."
+        "Not known: fewer than 5 queries where domain = access have a figure here; a slice needs at least that many."
     )
 
 
@@ -232,7 +232,7 @@ def test_a_run_without_times_is_not_known_and_says_so(scene):
 
     score(scene, "base")
 
-    assert gates.held([gate])[0].result.words == "Not known: the run carries no times."
+    assert gates.held([gate])[0].result.words == "Not known: the run has no times."
     assert state_of(gate) == "unknown"
 
 
@@ -245,8 +245,8 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
     hold_to_cost(run=scene.runs["base"], actor=scene.lead, at=AT)
     run_jobs()
 
-    assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate asks for at most 2."
-    assert "is 2.50; the gate asks for at most 2." in Notification.objects.get().sentence
+    assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate requires at most 2."
+    assert "is 2.50; the gate requires at most 2." in Notification.objects.get().sentence
 
 
 def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
@@ -300,7 +300,7 @@ def test_a_retired_gate_says_nothing_more_and_keeps_what_it_said(scene):
     [
         ({"figure": "nDGC@10"}, {}, "not a measure Karat knows"),
         ({"at_least": None}, {}, "one of at_least, at_most and no_worse_than"),
-        ({"slice": {"field": "colour", "value": "red"}}, {}, "not by colour"),
+        ({"slice": {"field": "colour", "value": "red"}}, {}, "not colour"),
         ({"figure": "alpha_nDCG@10"}, {}, "needs the facets"),
         ({"at_least": None, "no_worse_than": "baseline"}, {}, "Choose the run"),
         ({}, {"baseline": True}, "has a baseline"),
@@ -366,7 +366,7 @@ def test_another_bound_makes_a_gate_that_replaces_the_old_one_and_its_history_st
     ("changes", "says"),
     [
         ({"at_least": 70}, "For 70 % write 0.70."),
-        ({"at_least": 0.9}, "asks for that already: at least 0.9."),
+        ({"at_least": 0.9}, "already requires that: at least 0.9."),
         ({"atleast": 0.8}, "did you mean at_least?"),
     ],
 )

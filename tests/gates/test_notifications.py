@@ -59,7 +59,7 @@ def test_a_failure_is_told_with_run_version_figures_and_what_to_do(scene):
     assert told_of(gate) == (
         "Gate Good enough: failed, it was passed. Run try of live on Handbook v1, dev and test together: "
         f"nDCG@10 is {result.value:.4f}, 95 % interval {result.ci_low:.4f} to {result.ci_high:.4f}, n = 8; "
-        "the gate asks for at least 0.9. Compare it with live, the newest run that passed."
+        "the gate requires at least 0.9. Compare it with live, the newest run that passed."
     )
     assert Notification.objects.get().sentence == told_of(gate)
 
@@ -86,7 +86,7 @@ def test_a_first_failure_has_no_run_to_be_compared_with(scene):
 
     score(scene, "try")
 
-    assert told_of(gate).endswith("No run that passed is there to compare it with.")
+    assert told_of(gate).endswith("There is no passed run to compare it with.")
 
 
 def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
@@ -119,7 +119,7 @@ def test_a_run_without_times_is_told_with_the_way_on(scene):
 
     score(scene, "live")
 
-    assert told_of(gate).endswith(f": Not known: the run carries no times. {AFTER_A_GAP['no_times']}")
+    assert told_of(gate).endswith(f": Not known: the run has no times. {AFTER_A_GAP['no_times']}")
 
 
 def test_every_gap_has_a_way_on():
@@ -137,7 +137,7 @@ def test_long_names_are_cut_before_figures_are(scene):
 
     sentence = Notification.objects.get().sentence
     assert len(sentence) <= SENTENCE_LENGTH
-    assert sentence.endswith("n = 8; the gate asks for at least 0.9.")
+    assert sentence.endswith("n = 8; the gate requires at least 0.9.")
 
 
 def test_a_mail_holds_the_sentence_and_the_address_of_the_gate(scene):

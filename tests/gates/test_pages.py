@@ -80,7 +80,7 @@ def test_without_a_gold_set_the_list_says_what_is_missing(client):
 
     response = client.get(reverse("gates:gates", args=[project.slug]))
 
-    assert "No gold set to hold a system to" in words(response)
+    assert "No gold set yet" in words(response)
 
 
 def test_the_list_says_how_each_gate_stands(client, scene):
@@ -92,7 +92,7 @@ def test_the_list_says_how_each_gate_stands(client, scene):
 
     page = words(client.get(url(scene, "gates")))
 
-    assert "nDCG@10 is 1.0000, 95 % interval 1.0000 to 1.0000, n = 6; the gate asks for at least 0.9." in page
+    assert "nDCG@10 is 1.0000, 95 % interval 1.0000 to 1.0000, n = 6; the gate requires at least 0.9." in page
     assert page.count(">passed</span>") == 2
     assert page.count(">failed</span>") == 2, "of the gate and of the system as a whole"
     assert "New gate" not in page
@@ -132,7 +132,7 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
     assert "Good enough: not known" in page, "three queries are too few for a slice"
     assert "nDCG@10 where domain = access: at least 0.9" in page
     assert "1 run" in page
-    assert "what this run was held to" in scores
+    assert "rules that this run was checked against" in scores
     assert "fewer than 5 queries where domain = access have a figure here" in scores
 
 
@@ -140,12 +140,12 @@ def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, 
     ("changes", "says"),
     [
         ({"figure": "nDGC@10"}, "is not a measure Karat knows"),
-        ({"bound": ""}, "Write the number that the figure is held to."),
+        ({"bound": ""}, "Enter a number as the threshold."),
         ({"kind": "no_worse_than", "bound": ""}, "Choose the run that this gate compares with."),
-        ({"kind": "no_worse_than", "bound": "-1"}, "Beside a baseline the bound is a number from 0"),
-        ({"figure": "latency_p95"}, "latency_p95 is the better the lower it is: choose “at most the bound”."),
+        ({"kind": "no_worse_than", "bound": "-1"}, "Against a baseline the threshold is 0 or more"),
+        ({"figure": "latency_p95"}, "Lower is better for latency_p95: choose “at most the threshold”."),
         ({"figure": "alpha_nDCG@10"}, "needs the facets of queries"),
-        ({"bound": "70"}, "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."),
+        ({"bound": "70"}, "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."),
     ],
 )
 def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene, changes, says):
@@ -233,9 +233,9 @@ def test_the_history_draws_the_interval_beside_the_bound(client, scene):
     result = GateResult.objects.get(state="failed")
     ends = f"{result.ci_low:.4f} to {result.ci_high:.4f}, n = 6"
     assert f"<b>{result.value:.4f}</b><small>{ends}</small>" in page
-    assert f'aria-label="half: {result.value:.4f}, {ends}; bound 0.9000, failed"' in page
+    assert f'aria-label="half: {result.value:.4f}, {ends}; threshold 0.9000, failed"' in page
     assert page.count('class="whisker"') == page.count('class="limit"') == 2
-    assert "dashed line: the bound, 0.9; whiskers: 95 % interval" in page
+    assert "dashed line: the threshold, 0.9; whiskers: 95 % interval" in page
     passed = GateResult.objects.get(state="passed").evaluation
     assert f'href="{scores_url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
 
@@ -249,14 +249,14 @@ def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(cli
         state="passed",
         value=0.95,
         bound=0.9,
-        words="nDCG@10 is 0.9500, 95 % interval 0.9400 to 0.9600, n = 6; the gate asks for at least 0.9.",
+        words="nDCG@10 is 0.9500, 95 % interval 0.9400 to 0.9600, n = 6; the gate requires at least 0.9.",
         decided_at=AT,
     )
     client.force_login(scene.lead)
 
     page = words(client.get(url(scene, "gate", Gate.objects.exclude(pk=gate.pk).get().pk)))
 
-    assert "<b>0.9500</b><small>interval: see the words</small>" in page
+    assert "<b>0.9500</b><small>interval: see the result</small>" in page
     assert 'class="whisker"' not in page
 
 
@@ -268,8 +268,8 @@ def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
     page = words(client.get(url(scene, "gate", gate.pk)))
     told = client.get(reverse("gates-api:gate", args=[scene.project.slug, gate.pk])).json()
 
-    assert "Not known: the run carries no times." in page
-    assert "Have Karat run or ask the system: an uploaded run carries no times." in page
+    assert "Not known: the run has no times." in page
+    assert "Let Karat run the system: an uploaded run has no times." in page
     assert (told["state"], told["next"]) == ("unknown", AFTER_A_GAP["no_times"])
     assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, 0)
     assert told["newest"]["reason"] == told["newest"]["words"] == "Not known: the run carries no times."
@@ -283,8 +283,8 @@ def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
     page, listed = (words(client.get(address)) for address in (url(scene, "gate", gate.pk), url(scene, "gates")))
     (told,) = client.get(reverse("gates-api:gates", args=[scene.project.slug])).json()
 
-    assert '<span class="id">better</span> was scored, and nobody has said what it costs.' in page
-    assert '<span class="id">better</span> was scored and waits for its cost' in listed
+    assert '<span class="id">better</span> was scored, but its cost is missing.' in page
+    assert '<span class="id">better</span> was scored, but its cost is missing' in listed
     assert (told["waits_for"], told["newest"]) == ("better", None)
 
 
@@ -294,8 +294,8 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
 
     page = words(client.get(url(scene, "gate", gate.pk)))
 
-    assert "Good enough: nothing held to it yet" in page
-    assert "It is decided when a run of better is scored on this side: " in page
+    assert "Good enough: not checked yet" in page
+    assert "It is checked when a run of better is scored on this split: " in page
     assert f'href="{scores_url(scene, "overview")}?split=' in page
 
 
@@ -308,11 +308,11 @@ def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client,
     run_jobs()
     after = words(client.get(url(scene, "gate", gate.pk)))
 
-    assert "Good enough: being held to 1 score" in before
+    assert "Good enough: checking 1 score" in before
     assert "refresh=1" in before
     assert "Score one" not in before
     assert "Good enough: passed" in after
-    assert "On the way" not in after
+    assert "In progress" not in after
 
 
 def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scene):
@@ -322,7 +322,7 @@ def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scen
 
     page = words(client.get(url(scene, "gate", gate.pk)))
 
-    assert "Recall@100 reads 4 results: no ranking of better is deeper." in page
+    assert "Recall@100 reads 4 results: no ranking of better is longer." in page
 
 
 def test_a_lead_retires_a_gate(client, scene):
@@ -349,9 +349,9 @@ def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
     assert answer["Location"] == url(scene, "gate", made.pk)
     assert made.rule["at_least"] == 0.8
     assert f'Replaced by <a href="{url(scene, "gate", made.pk)}">Good enough</a>' in old
-    assert "the gate asks for at least 0.9." in old
-    assert f'<a href="{url(scene, "gate", gate.pk)}">nDCG@10: at least 0.9</a>, with what it said' in new
-    assert "the gate asks for at least 0.8." in new
+    assert "the gate requires at least 0.9." in old
+    assert f'<a href="{url(scene, "gate", gate.pk)}">nDCG@10: at least 0.9</a>, with its results' in new
+    assert "the gate requires at least 0.8." in new
     assert f'<a href="{url(scene, "gate", gate.pk)}">Good enough</a>' in listed.partition("Retired gates")[2]
 
 
@@ -359,8 +359,8 @@ def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
     ("bound", "says"),
     [
         ("70", "For 70 % write 0.70."),
-        ("", "Write the number that the figure is held to."),
-        ("0.9", "asks for that already"),
+        ("", "Enter a number as the threshold."),
+        ("0.9", "already requires that"),
     ],
 )
 def test_a_bound_that_cannot_be_is_said_beside_its_field(client, scene, bound, says):
@@ -401,7 +401,7 @@ def test_a_bound_from_before_bounds_were_checked_is_told_and_does_not_stretch_th
     response = client.get(url(scene, "gate", gate.pk))
 
     rule, results = gates.rule_of(Gate.objects.get()), list(GateResult.objects.all())
-    assert "No run can ever meet this gate. nDCG@10 lies between 0 and 1, and 70 does not." in words(response)
+    assert "No run can ever meet this gate. nDCG@10 is between 0 and 1; 70 is not." in words(response)
     assert [row.bound for row in results] == [70]
     assert gate_pages.history_bounds(rule, results).high < 1.1
     assert 'class="limit"' not in words(response)
@@ -477,7 +477,7 @@ def test_machines_replace_a_gate_and_retire_one(client, scene):
     ended = client.post(reverse("gates-api:retire-gate", args=[here[0], made.json()["id"]]))
 
     assert (refused.status_code, refused.json()["code"]) == (409, "bad_rule")
-    assert refused.json()["detail"] == "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."
+    assert refused.json()["detail"] == "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."
     assert (made.status_code, made.json()["replaces"], made.json()["rule"]["at_least"]) == (201, gate.pk, 0.7)
     assert ended.json()["retired_at"]
     assert Gate.objects.filter(retired_at=None).count() == 0

@@ -93,23 +93,23 @@ def test_facts_read_back_to_the_same_rule(tmp_path):
         (
             {"at_least": 70},
             "at_least",
-            "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70.",
+            "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70.",
         ),
         ({"at_least": 99.95}, "at_least", "For 99.95 % write 0.9995."),
-        ({"at_least": 700}, "at_least", "nDCG@10 lies between 0 and 1, and 700 does not."),
-        ({"at_least": -0.1}, "at_least", "nDCG@10 lies between 0 and 1, and -0.1 does not."),
+        ({"at_least": 700}, "at_least", "nDCG@10 is between 0 and 1; 700 is not."),
+        ({"at_least": -0.1}, "at_least", "nDCG@10 is between 0 and 1; -0.1 is not."),
         (
             {"figure": "FailureRate@5", "at_least": None, "at_most": 5},
             "at_most",
-            "FailureRate@5 lies between 0 and 1, and 5 does not. For 5 % write 0.05.",
+            "FailureRate@5 is between 0 and 1; 5 is not. For 5 % write 0.05.",
         ),
         (
             {"at_least": None, "no_worse_than": "baseline", "margin": 2},
             "margin",
-            "A drop in nDCG@10 lies between 0 and 1, and 2 does not. For 2 % write 0.02.",
+            "A drop in nDCG@10 is between 0 and 1; 2 is not. For 2 % write 0.02.",
         ),
-        ({"figure": "latency_p95", "at_least": None, "at_most": -5}, "at_most", "never below 0, and -5 is."),
-        ({"figure": "cost", "at_least": None, "at_most": -1}, "at_most", "never below 0, and -1 is."),
+        ({"figure": "latency_p95", "at_least": None, "at_most": -5}, "at_most", "never below 0; -5 is too low."),
+        ({"figure": "cost", "at_least": None, "at_most": -1}, "at_most", "never below 0; -1 is too low."),
     ],
 )
 def test_a_rule_that_cannot_be_decided_is_refused_by_its_key(change, key, says):
@@ -137,7 +137,7 @@ def test_an_impossible_bound_in_a_file_is_refused_with_its_line(tmp_path):
     with pytest.raises(InputErrors) as caught:
         read_rules(path)
 
-    fault = "nDCG@10 lies between 0 and 1, and 70 does not. For 70 % write 0.70."
+    fault = "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."
     assert str(caught.value) == f"{path}, line 4, gate 1 (Good), at_least = 70.0: {fault}"
 
 

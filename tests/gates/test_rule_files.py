@@ -195,7 +195,7 @@ def test_a_lead_sees_what_a_file_would_make_before_it_is_made(client, scene):
     before = Gate.objects.count()
     made = client.post(address, sent(scene, text=TWO.replace("\n", "\r\n"), make="1"))
 
-    assert "2 gates to be made" in words(seen)
+    assert "2 gates to create" in words(seen)
     assert "nDCG@10: at least 0.5" in words(seen)
     assert (before, made.status_code, made["Location"]) == (0, 302, url(scene, "gates"))
     assert list(Gate.objects.order_by("pk").values_list("name", flat=True)) == ["First screen", "No loss"]
@@ -217,7 +217,7 @@ def test_mistakes_stand_in_a_list_with_line_and_field(client, scene):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({}, "Choose a file of gates, or write its text below."),
+        ({}, "Choose a file, or paste its text below."),
         ({"file": SimpleUploadedFile("latin.toml", b"name = '\xe9'")}, "The file is not UTF-8 text."),
         ({"file": SimpleUploadedFile("big.toml", b"#" * 1_000_001)}, "at most 1,000,000 bytes"),
         ({"text": "[[gate]"}, "The file is not TOML"),

@@ -85,7 +85,7 @@ def test_leaving_a_system_out_by_hand():
     assert (first.change, first.rank_before, first.rank_after, first.others_most) == (-0.5, 1, 1, 0.0)
     assert (second.change, second.rank_before, second.rank_after) == (0.0, 2, 2)
     assert verdict([first, second], "P@2") == (
-        "No run changes its place when its own system is left out; leaving out Alpha costs it 0.500 P@2."
+        "No run changes its rank when its own system is left out; leaving out Alpha costs it 0.500 P@2."
     )
 
 
@@ -149,8 +149,8 @@ def test_the_verdict_says_how_far_and_how_much():
 def test_the_verdict_when_nothing_is_lost_or_nothing_can_be_said():
     even = standing((0.5, 0.5), (0.4, 0.4))
 
-    assert verdict(even, "AP") == "No run changes its place when its own system is left out, and none scores lower."
-    assert verdict(even[:1], "AP").startswith("One run alone")
+    assert verdict(even, "AP") == "No run changes its rank when its own system is left out, and none scores lower."
+    assert verdict(even[:1], "AP").startswith("One run has nothing")
     unshared = [move._replace(left_out=move.left_out._replace(pairs=0)) for move in even]
     assert verdict(unshared, "AP").startswith("No graded pair was brought in by one system alone")
 

@@ -133,7 +133,7 @@ def test_a_report_that_is_computed_never_changes(scene):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"run_ids": []}, "Choose two or more"),
+        ({"run_ids": []}, "Choose at least two"),
         ({"depth": 2_000}, "from 0 to 1,000"),
         ({"split": "train"}, "no split called train"),
         ({"measures": "nope"}, "not a measure"),
@@ -188,7 +188,7 @@ def test_nothing_to_judge_first_is_a_sentence():
     scene = make_scene(runs={"one": dict.fromkeys(["Q01"], GOOD), "two": dict.fromkeys(["Q01"], GOOD)}, queries=1)
     report = compute(scene)
 
-    with pytest.raises(actions.EvaluationRefused, match="nothing to judge first"):
+    with pytest.raises(actions.EvaluationRefused, match="can change the order of these runs"):
         judge_next.choose_first(report=report, most=5, actor=scene.lead, at=AT)
 
 

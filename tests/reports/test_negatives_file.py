@@ -112,8 +112,8 @@ def test_everybody_gets_dev_and_only_leads_ask_for_test(scene, client):
 def test_a_look_at_test_is_warned_of_and_on_the_record(scene, client):
     client.force_login(scene.lead)
 
-    assert "tell the test split" not in client.get(page_url(scene)).content.decode()
-    assert "tell the test split" in client.get(page_url(scene), {"split": "test"}).content.decode()
+    assert "reveal the test split" not in client.get(page_url(scene)).content.decode()
+    assert "reveal the test split" in client.get(page_url(scene), {"split": "test"}).content.decode()
 
     looks = Event.objects.filter(action="version.test_seen")
     assert [event.after["what"] for event in looks] == ["negatives of test"]

@@ -124,7 +124,7 @@ def test_queries_that_are_not_told_stand_in_no_table():
 
     assert "Q10" in written
     assert "Q11" not in written
-    assert "1 sealed queries are counted in the means and not told here" in written
+    assert "1 sealed queries are counted in the means and not shown here" in written
 
 
 def test_strata_stand_side_by_side_on_one_scale():

@@ -80,7 +80,7 @@ def test_the_report_of_a_comparison_begins_with_the_verdict_of_its_page(client, 
     told = words(report(client, scene, scene.lead, "comparison", *keys))
 
     verdict = re.search(r"<h1>(.+?)</h1>", page.content.decode().replace("\N{NO-BREAK SPACE}", " "))[1]
-    assert f"<h1>{verdict}</h1>" in told
+    assert f"<h1>{verdict} 95 % interval, p = " in told
     assert "not explained yet" in told
 
 
@@ -113,8 +113,8 @@ def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_o
     assert "not explained yet" not in told
     assert told.count("12 regressions, all explained.") == 1
     assert f"Closed by nDCG@10 on {AT:%Y-%m-%d}." in told
-    others = {name: len(EvaluationPair.of(*pair).comparison.drops(name)) for name in ("AP", "RR")}
-    assert f"Queries that fell by others: AP {others['AP']}, RR {others['RR']}." in told
+    others = {name: len(EvaluationPair.of(*pair).drops(name)) for name in ("AP", "RR")}
+    assert f"Queries that got worse by others: AP {others['AP']}, RR {others['RR']}." in told
 
 
 def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
@@ -123,7 +123,7 @@ def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
 
     told = words(report(client, scene, scene.lead, "comparison", *[one.pk for one in pair], format="md"))
 
-    assert "No query fell by more than 0.99 on nDCG@10." in told
+    assert "No query got worse by more than 0.99 on nDCG@10." in told
 
 
 def test_the_measure_asked_for_is_told_first(client, scene, pair):
@@ -131,7 +131,7 @@ def test_the_measure_asked_for_is_told_first(client, scene, pair):
 
     told = words(report(client, scene, scene.lead, "comparison", *keys, measure="RR"))
 
-    assert re.search(r"<h1>[^<]* RR, ", told)
+    assert re.search(r"<h1>[^<]* RR; ", told)
 
 
 def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client, scene, pair):
@@ -163,7 +163,7 @@ def test_the_report_of_a_version_tells_what_it_holds_and_how_every_run_does(clie
 
     told = words(report(client, scene, viewer, "version", scene.version.pk, format="md"))
 
-    assert "Handbook v1 holds 12 queries, 36 judged pairs and 0 triples on 5 blocks." in told
+    assert "Handbook v1 contains 12 queries, 36 judged pairs and 0 Q\\&As on 5 passages." in told
     assert "## Runs on the dev and test together" in told
     assert "| `AP` | `base` |" in told
     assert scene.version.digest in told
@@ -227,4 +227,4 @@ def test_the_gates_of_a_run_stand_in_its_report_with_figure_interval_and_n(clien
 
     figures = f"{result.value:.4f} | {result.ci_low:.4f} to {result.ci_high:.4f} | 12"
     assert f"| Good enough | failed | {figures} | {result.words} |" in told
-    assert "| Quick | not known | not known |  |  | Not known: the run carries no times. |" in told
+    assert "| Quick | not known | not known |  |  | Not known: the run has no times. |" in told

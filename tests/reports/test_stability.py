@@ -173,7 +173,9 @@ def named(words, before, after) -> Named:
 def test_the_verdict_says_that_an_order_holds():
     under = [named(words, values(0.6, 0.4), values(0.5, 0.4)) for words in ("Anna", "Bert")]
 
-    assert verdict(["a", "b"], under, "AP") == "The order of 2 runs by AP holds under the grades of each of 2 people."
+    assert verdict(["a", "b"], under, "AP") == (
+        "The order of 2 runs by AP is the same under the grades of each of 2 people."
+    )
 
 
 def test_the_verdict_names_who_turns_two_runs_and_whether_they_were_told_apart():
@@ -181,7 +183,8 @@ def test_the_verdict_names_who_turns_two_runs_and_whether_they_were_told_apart()
     turns = named("Bert", values(0.6, 0.4), values(0.3, 0.4))
 
     assert verdict(["a", "b"], [holds, turns], "AP") == (
-        "a is ahead of b by AP, and behind it under the grades of Bert; the released grades tell the two apart."
+        "a is ahead of b by AP, and behind it under the grades of Bert; "
+        "the released grades show a clear difference between the two."
     )
 
 
@@ -189,12 +192,13 @@ def test_the_verdict_counts_where_there_are_many():
     turns = named("Bert", values(0.6, 0.5, 0.4), values(0.1, 0.2, 0.3))
 
     assert verdict(["a", "b", "c"], [turns, turns], "AP") == (
-        "3 pairs of runs change places by AP under somebody’s grades; the released grades tell 3 of them apart."
+        "3 pairs of runs swap ranks by AP under somebody’s grades; "
+        "the released grades show a clear difference in 3 of them."
     )
 
 
 def test_the_verdict_says_what_is_missing():
     alone = named("Bert", values(0.6), values(0.1))
 
-    assert verdict(["a"], [alone], "AP").startswith("One run alone")
+    assert verdict(["a"], [alone], "AP").startswith("One run has nothing")
     assert verdict(["a", "b"], [], "AP").startswith("No grade of this version has a name")

@@ -106,7 +106,7 @@ class ComparisonSheet:
         if not (n := self.to_judge_again):
             return found
         drops = "One drop is" if n == 1 else f"{n:,} drops are"
-        return [f"{drops} marked “Grades wrong”, but no pair of {'it' if n == 1 else 'them'} is being judged again yet.", *found]
+        return [f"{drops} marked “Grades wrong”, but not being judged again yet.", *found]
 
     @property
     def unsettled(self) -> list[str]:

@@ -123,7 +123,7 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     """The figure of these queries with its interval; cost has none."""
     if rule.figure == COST:
         if evidence.cost is None:
-            raise _NotKnown(NO_COST, "nobody has said what 1,000 queries cost.")
+            raise _NotKnown(NO_COST, "the cost of 1,000 queries is missing.")
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
@@ -142,11 +142,11 @@ def _column(values: Mapping[str, Floats], rule: GateRule, rows: Ints) -> Floats:
 def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
     if evidence.latencies is None:
-        raise _NotKnown(NO_TIMES, "the run carries no times.")
+        raise _NotKnown(NO_TIMES, "the run has no times.")
     taken = evidence.latencies[rows]
     taken = taken[~np.isnan(taken)]
     if not len(taken):
-        raise _NotKnown(NO_TIMES, f"the run carries no times{_where(rule)}.")
+        raise _NotKnown(NO_TIMES, f"the run has no times{_where(rule)}.")
     rank = LATENCIES[rule.figure]
     value = float(np.percentile(taken, rank))
     if len(taken) < 2:
@@ -173,7 +173,7 @@ def _against_bound(rule: GateRule, found: _Figure) -> GateVerdict:
         held = found.interval[0] if at_least else found.interval[1]
     state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
     said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{unit(rule)}"
-    words = f"{said}{_beside(rule, found, bound)}; the gate asks for {asks(rule)}."
+    words = f"{said}{_beside(rule, found, bound)}; the gate requires {asks(rule)}."
     return GateVerdict(state, found.value, bound, words, found.interval, found.n)
 
 
@@ -197,7 +197,7 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
     said += handful_words(tally_of(change[~np.isnan(change)]))
     state = FAILED if is_worse else PASSED
     return GateVerdict(
-        state, found.mean, bound_of(rule), f"{said}; the gate asks for {asks(rule)}.", found.interval, found.n
+        state, found.mean, bound_of(rule), f"{said}; the gate requires {asks(rule)}.", found.interval, found.n
     )
 
 

@@ -120,8 +120,8 @@ def range_fault(rule: GateRule) -> OutOfRange | None:
 
 def _outside(what: str, bound: float, low: float, high: float) -> str:
     if high == math.inf:
-        return f"{what} is never below {low:g}, and {bound:,g} is."
-    said = f"{what} lies between {low:g} and {high:g}, and {bound:,g} does not."
+        return f"{what} is never below {low:g}; {bound:,g} is too low."
+    said = f"{what} is between {low:g} and {high:g}; {bound:,g} is not."
     return f"{said} For {bound:g} % write {_share(bound)}." if high < bound <= 100 * high else said
 
 
@@ -147,7 +147,7 @@ def as_facts(rule: GateRule) -> dict[str, Any]:
 
 
 def asks(rule: GateRule) -> str:
-    """What the rule asks for, as the end of a sentence that begins "the gate asks for"."""
+    """What the rule requires, as the end of a sentence that begins "the gate requires"."""
     if rule.is_against_baseline:
         beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
         return f"no worse than the baseline beyond {beyond}"

@@ -118,7 +118,7 @@ def _verdict(
     if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
         # As on the pages of scores: the mean of so few would tell what single queries score, the sealed ones too.
         few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
-        return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}, and a slice is told from those on.")
+        return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
     return verdict
 
 
@@ -204,7 +204,7 @@ def ask_to_hold(gate: Gate, *, tells: bool, actor: User | None, at: datetime) ->
         project=gate.gold_set.project,
         actor=actor,
         at=at,
-        title=f"Hold {gate.system.name} to {gate.name}",
+        title=f"Check {gate.system.name} against {gate.name}",
     )
 
 
@@ -233,7 +233,7 @@ def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: 
         notifications.tell(gate, before, result, at)
 
 
-@job_kind(KIND, title="Hold what is scored to a gate")
+@job_kind(KIND, title="Check scores against a gate")
 def hold(ctx: JobContext) -> dict[str, Any]:
     """Decide the gate `gate_id` on every run of its system that was scored before, oldest version and run first."""
     gate = Gate.objects.get(pk=ctx.params["gate_id"])

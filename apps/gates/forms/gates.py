@@ -19,35 +19,38 @@ from apps.retrieval.selectors import runs_in, system_in, systems_in
 
 AT_LEAST, AT_MOST, NO_WORSE = "at_least", "at_most", "no_worse_than"
 KINDS = {
-    AT_LEAST: "at least the bound",
-    AT_MOST: "at most the bound",
+    AT_LEAST: "at least the threshold",
+    AT_MOST: "at most the threshold",
     NO_WORSE: "no worse than a baseline beyond noise",
 }
-ENDS = {MEAN: "by the figure itself", "interval": "by the end of its interval that is harder to meet"}
+ENDS = {MEAN: "the value itself", "interval": "the worse end of its interval"}
 FIELDS = {"at_least": "kind", "at_most": "bound", "margin": "bound", "no_worse_than": "kind"}
 
 
 class GateForm(KaratForm):
     """One rule, the system it holds, and the side of the gold set it looks at."""
 
-    name = forms.CharField(max_length=gate_rule.LONGEST_NAME, help_text="As it stands in lists, such as “Good enough”.")
+    name = forms.CharField(max_length=gate_rule.LONGEST_NAME, help_text="As shown in lists, such as “Good enough”.")
     system = forms.TypedChoiceField(coerce=int)
     figure = forms.CharField(
+        label="Measure",
         max_length=80,
         help_text="A measure such as nDCG@10 or Judged@10; or latency_p50, latency_p95, latency_p99 (milliseconds); "
         "or cost (of 1,000 queries).",
     )
-    kind = forms.ChoiceField(label="Is to be", choices=list(KINDS.items()))
+    kind = forms.ChoiceField(label="Must be", choices=list(KINDS.items()))
     bound = forms.FloatField(
         required=False,
-        help_text="Beside a baseline: the largest drop that is borne. Left empty there, a run is worse when the whole "
-        "interval of the difference says so.",
+        help_text="Against a baseline: the largest drop allowed. If empty, a run is worse when the whole "
+        "interval of the difference is worse.",
     )
-    on = forms.ChoiceField(label="A bound is met", choices=list(ENDS.items()), required=False)
+    on = forms.ChoiceField(label="Compare the threshold with", choices=list(ENDS.items()), required=False)
     baseline = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
     slice = forms.ChoiceField(label="Queries", required=False)
-    split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
-    tier = forms.ChoiceField(choices=Tier.choices, initial=Tier.FULL)
+    split = forms.ChoiceField(label="Split", choices=list(SPLIT_WORDS.items()), required=False)
+    tier = forms.ChoiceField(
+        label="How often", choices=Tier.choices, initial=Tier.FULL, help_text="When karat eval checks it in a pipeline."
+    )
 
     def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,7 +77,7 @@ class GateForm(KaratForm):
 
     def clean_bound(self) -> float | None:
         if self.cleaned_data["bound"] is None and self.cleaned_data.get("kind") != NO_WORSE:
-            raise forms.ValidationError("Write the number that the figure is held to.")
+            raise forms.ValidationError("Enter a number as the threshold.")
         return self.cleaned_data["bound"]
 
     def clean(self) -> dict[str, Any]:
@@ -108,18 +111,18 @@ class GateForm(KaratForm):
         """The fault as the form's labels have it, where the sentence for a file would speak of keys."""
         figure, at_most = self.cleaned_data["figure"], f"“{KINDS[AT_MOST]}”"
         return {
-            "margin": "Beside a baseline the bound is a number from 0, or left empty.",
-            "at_least": f"{figure} is the better the lower it is: choose {at_most}.",
+            "margin": "Against a baseline the threshold is 0 or more, or empty.",
+            "at_least": f"Lower is better for {figure}: choose {at_most}.",
             "no_worse_than": f"{figure} has no paired difference to a baseline: choose {at_most}.",
             "on": f"{figure} has no interval: choose “{ENDS[MEAN]}”.",
-            "slice": f"{figure} is one number of a run: choose every query.",
+            "slice": f"{figure} is one number per run: choose every query.",
         }.get(fault.key, str(fault))
 
 
 class BoundForm(KaratForm):
     """Another bound for a gate. A gate on a baseline may lose its margin, every other needs a number."""
 
-    bound = forms.FloatField(label="Bound", required=False)
+    bound = forms.FloatField(label="Threshold", required=False)
 
     def __init__(self, *args: Any, gate: Gate, **kwargs: Any) -> None:
         self.rule = rule_of(gate)
@@ -128,10 +131,10 @@ class BoundForm(KaratForm):
         low, high = gate_rule.range_of(self.rule)
         self.fields["bound"].widget.attrs["step"] = "any"
         if key == "margin":
-            self.fields["bound"].label = "Largest drop that is borne"
-            self.fields["bound"].help_text = "Left empty, a run is worse when the whole interval says so."
+            self.fields["bound"].label = "Largest drop allowed"
+            self.fields["bound"].help_text = "If empty, a run is worse when the whole interval is."
         elif high != math.inf:
-            self.fields["bound"].help_text = f"{self.rule.figure} lies between {low:g} and {high:g}."
+            self.fields["bound"].help_text = f"{self.rule.figure} is between {low:g} and {high:g}."
 
     @property
     def key(self) -> str:
@@ -147,9 +150,9 @@ class BoundForm(KaratForm):
     def clean_bound(self) -> float | None:
         bound: float | None = self.cleaned_data["bound"]
         if bound is None and self.key != "margin":
-            raise forms.ValidationError("Write the number that the figure is held to.")
+            raise forms.ValidationError("Enter a number as the threshold.")
         if bound is not None and self.key == "margin" and bound < 0:
-            raise forms.ValidationError("A drop is a number from 0, or left empty.")
+            raise forms.ValidationError("Enter 0 or more, or leave it empty.")
         changed = gate_rule.stored_rule({**gate_rule.as_facts(self.rule), self.key: bound})
         if fault := gate_rule.range_fault(changed):
             raise forms.ValidationError(str(fault))

@@ -14,14 +14,14 @@ from apps.retrieval.selectors import runs_in, systems_in
 class GateFileForm(KaratForm):
     """A file, or its text, and what no rule says: whom it holds, on which side, against which run."""
 
-    system = forms.TypedChoiceField(coerce=int, help_text="Whose runs are held to the gates.")
-    split = forms.ChoiceField(label="Side", choices=list(SPLIT_WORDS.items()), required=False)
+    system = forms.TypedChoiceField(coerce=int, help_text="The gates check its runs.")
+    split = forms.ChoiceField(label="Split", choices=list(SPLIT_WORDS.items()), required=False)
     baseline = forms.TypedChoiceField(
-        coerce=int, empty_value=None, required=False, help_text="For the gates that say no_worse_than."
+        coerce=int, empty_value=None, required=False, help_text="For gates with no_worse_than."
     )
-    file = forms.FileField(required=False, help_text="TOML, a [[gate]] a rule, as karat eval reads it.")
+    file = forms.FileField(required=False, help_text="TOML, one [[gate]] per rule, as for karat eval.")
     text = forms.CharField(
-        label="Or the text itself", required=False, widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"})
+        label="Or paste the text", required=False, widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"})
     )
 
     def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
@@ -43,5 +43,5 @@ class GateFileForm(KaratForm):
             except UnicodeDecodeError:
                 self.add_error("file", "The file is not UTF-8 text.")
         elif not values.get("text", "").strip():
-            self.add_error("file", "Choose a file of gates, or write its text below.")
+            self.add_error("file", "Choose a file, or paste its text below.")
         return values

@@ -23,9 +23,9 @@ class Migration(migrations.Migration):
                     "tier",
                     models.CharField(
                         choices=[
-                            ("smoke", "smoke: a minute at most"),
-                            ("full", "full: every query"),
-                            ("deep", "deep: every query, slice and test"),
+                            ("smoke", "smoke: every change, 50 queries"),
+                            ("full", "full: before merging, every query"),
+                            ("deep", "deep: before a release, every query and test"),
                         ],
                         default="full",
                         max_length=5,

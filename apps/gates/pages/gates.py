@@ -64,9 +64,7 @@ def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpRespo
             actor=member_of(request).user,
             at=timezone.now(),
         )
-        messages.success(
-            request, f"{gate.name} holds {gate.system.name} from now on. What was scored before is looked at."
-        )
+        messages.success(request, f"{gate.name} now checks {gate.system.name}. Existing scores are being checked.")
         return redirect("gates:gate", slug=project.slug, pk=gate.pk)
     context = {**SECTION, "gold_set": chosen, "form": form}
     return render(request, "gates/new_gate.html", context, status=400 if form.errors else 200)
@@ -114,7 +112,7 @@ def _badge_context(badge: Badge | None) -> dict[str, Any] | None:
 @member_view(Role.LEAD)
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=member_of(request).user, at=timezone.now())
-    messages.success(request, f"{gate.name} holds nothing any more. What it said stays.")
+    messages.success(request, f"{gate.name} is retired. Its results are kept.")
     return redirect("gates:gates", slug=project.slug)
 
 
@@ -127,7 +125,7 @@ def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     if not form.is_valid():
         return _shown(request, gate, form)
     made = actions.replace_gate(gate=gate, changes=form.changes, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, f"{made.name} asks for {rule.asks(gates.rule_of(made))} now. The earlier gate is kept.")
+    messages.success(request, f"{made.name} now requires {rule.asks(gates.rule_of(made))}. The earlier gate is kept.")
     return _back(made)
 
 
@@ -144,7 +142,7 @@ def make_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def revoke_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     gate = gates.gate_in(project, pk)
     actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, "The badge is revoked. Its address leads nowhere now.")
+    messages.success(request, "The badge is revoked. Its address no longer works.")
     return _back(gate)
 
 

@@ -114,7 +114,7 @@ def _interval(rule: GateRule, row: GateResult) -> str:
     if row.value is None:
         return ""
     if row.n is None:
-        return "interval: see the words"
+        return "interval: see the result"
     if row.ci_low is None or row.ci_high is None:
         return "" if rule.figure == COST else f"no interval, n = {row.n:,}"
     return f"{told(rule, row.ci_low)} to {told(rule, row.ci_high)}{unit(rule)}, n = {row.n:,}"
@@ -136,8 +136,8 @@ def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString 
     if row.value is None or row.bound is None:
         return ""
     said = ", ".join(filter(None, (told(rule, row.value), _interval(rule, row))))
-    words = f"{row.evaluation.run.tag}: {said}; bound {told(rule, row.bound)}, {row.get_state_display()}"
-    line = tag("path", title("The bound"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
+    words = f"{row.evaluation.run.tag}: {said}; threshold {told(rule, row.bound)}, {row.get_state_display()}"
+    line = tag("path", title("The threshold"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
     lines = [line] if bounds.low <= row.bound <= bounds.high else []
     point = DrawnEstimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"

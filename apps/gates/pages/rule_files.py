@@ -71,6 +71,6 @@ def _made(request: HttpRequest, project: Project, gold_set: GoldSet, asked: dict
         actor=member_of(request).user,
         at=timezone.now(),
     )
-    said = f"{len(made)} gates hold" if len(made) > 1 else f"{made[0].name} holds"
-    messages.success(request, f"{said} {made[0].system.name} from now on. What was scored before is looked at.")
+    said = f"{len(made)} gates now check" if len(made) > 1 else f"{made[0].name} now checks"
+    messages.success(request, f"{said} {made[0].system.name}. Existing scores are being checked.")
     return redirect("gates:gates", slug=project.slug)

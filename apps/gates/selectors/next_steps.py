@@ -13,13 +13,13 @@ AFTER_A_GAP = dict(
         GAPS,
         (
             "Release a version with such queries, or retire the gate.",
-            "Release a version with more such queries, or hold every query.",
-            "Look at what the measure needs of the version, or retire the gate.",
-            "Have Karat run or ask the system: an uploaded run carries no times.",
-            "Write the cost of 1,000 queries into the run's ledger.",
-            "Make a gate with another baseline and retire this one.",
-            "Run the baseline's system on that snapshot, make a gate against this run, and retire this one.",
-            "Make a gate with a measure for this scale and retire this one.",
+            "Release a version with more such queries, or check every query.",
+            "Check what the measure needs from the version, or retire the gate.",
+            "Let Karat run the system: an uploaded run has no times.",
+            "Enter the cost of 1,000 queries in the run's ledger entry.",
+            "Create a gate with another baseline and retire this one.",
+            "Run the baseline's system on that snapshot, create a gate against this run, and retire this one.",
+            "Create a gate with a measure for this scale and retire this one.",
         ),
         strict=True,
     )
@@ -42,7 +42,7 @@ def next_step(gate: Gate, result: GateResult | None) -> Next | None:
         return Next(words) if words else None
     beside = _beside(gate, result)
     if beside is None:
-        return Next("No run that passed is there to compare it with.")
+        return Next("There is no passed run to compare it with.")
     what = "its baseline" if beside.run_id == gate.baseline_id else "the newest run that passed"
     return Next(f"Compare it with {beside.run.tag}, {what}.", beside)
 

@@ -15,7 +15,7 @@ from apps.retrieval.models import Pool
 
 @transaction.atomic
 def choose_first(*, report: BiasReport, most: int, name: str = "", actor: User, at: datetime) -> Pool:
-    """Make a pool of the unjudged blocks that could change the order most: what a round is planned from.
+    """Make a pool of the unjudged passages that could change the order most: what a round is planned from.
 
     Pairs that some round on the snapshot asks for already are passed over.
     """
@@ -25,10 +25,10 @@ def choose_first(*, report: BiasReport, most: int, name: str = "", actor: User, 
     asked = unjudged_pairs.asked_already(report.version, pairs)
     chosen = [pair for pair in pairs if pair not in asked][:most]
     if not chosen:
-        reason = "Rounds ask for every one of these blocks already. Freeze a version with their grades, then ask again."
+        reason = "All these passages are already planned in rounds. Judge them and freeze a version first."
         raise EvaluationRefused(reason, code="first_refused")
     weighing = report.result["first"]["weighing"]
-    origin = f"unjudged blocks that could change the order of {len(report.runs)} runs by {weighing}"
+    origin = f"unjudged passages that could change the order of {len(report.runs)} runs by {weighing}"
     return choose_pairs(
         project=report.project,
         snapshot=report.version.snapshot,

@@ -149,13 +149,13 @@ def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measur
 def verdict(found: Sequence[RankMove], measure: str) -> str:
     """The sentence at the head of the report."""
     if len(found) < 2:
-        return "One run alone has nobody to change places with. Ask again with two runs or more."
+        return "One run has nothing to swap ranks with. Start a new report with two runs or more."
     if not any(move.left_out.pairs for move in found):
-        return "No graded pair was brought in by one system alone, so leaving one out takes no grade away."
+        return "No graded pair was found by only one system, so leaving one out removes no grade."
     furthest = max(abs(move.places) for move in found)
     worst = min(found, key=lambda move: move.change)
     if furthest == 0:
-        said = "No run changes its place when its own system is left out"
+        said = "No run changes its rank when its own system is left out"
     else:
         said = f"No run moves more than {_places(furthest)} when its own system is left out"
     if worst.change > -SMALLEST_SHOWN:

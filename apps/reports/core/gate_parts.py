@@ -10,7 +10,7 @@ from apps.gates.core.decisions import told, unit
 from apps.gates.core.rule import GateRule
 from apps.reports.core.document import ReportSection, Table
 
-HEAD = ["Gate", "State", "Value", "95 % interval", "n", "What was found"]
+HEAD = ["Gate", "State", "Value", "95 % interval", "n", "Result"]
 
 
 class Decided(NamedTuple):

@@ -132,7 +132,7 @@ def query_parts(card: Scorecard) -> Iterator[ReportSection]:
 
 def _told_words(card: Scorecard) -> str:
     hidden = len(card.queries) - len(card.told_queries)
-    return f"{hidden:,} sealed queries are counted in the means and not told here" if hidden else ""
+    return f"{hidden:,} sealed queries are counted in the means and not shown here" if hidden else ""
 
 
 def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
@@ -144,7 +144,7 @@ def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
     for name in firsts.values():
         entry = measures[name].entry
         rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
-    share = "Judged blocks in the first ten, divided by the blocks returned there."
+    share = "Judged passages in the top ten, divided by the passages returned there."
     rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
     return ReportSection(
         "Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE, frozenset({1}))]
@@ -163,4 +163,4 @@ def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[R
         rows = [[one.role, one.name, one.sha256] for one in card.inputs]
         blocks.append(Table("Inputs", ["Input", "File", "SHA-256"], rows, words=3, code=frozenset({1, 2})))
     if blocks:
-        yield ReportSection("What they rest on", blocks)
+        yield ReportSection("Inputs", blocks)

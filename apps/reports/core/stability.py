@@ -238,12 +238,12 @@ class Named(NamedTuple):
 def verdict(tags: Sequence[str], under: Sequence[Named], measure: str) -> str:
     """The sentence at the head of the report. `under` holds the orders under each single person's grades."""
     if len(tags) < 2:
-        return "One run alone has nobody to change places with. Ask again with two runs or more."
+        return "One run has nothing to swap ranks with. Start a new report with two runs or more."
     if not under:
-        return "No grade of this version has a name with it, so there is nobody to score the runs under."
+        return "No grade of this version has an annotator’s name, so the runs cannot be scored by annotator."
     moved = [named for named in under if named.order.swaps]
     if not moved:
-        return f"The order of {len(tags)} runs by {measure} holds under the grades of {_everybody(len(under))}."
+        return f"The order of {len(tags)} runs by {measure} is the same under the grades of {_everybody(len(under))}."
     pairs = {(swap.ahead, swap.behind): swap for named in moved for swap in named.order.swaps}
     told = sum(swap.before.is_settled for swap in pairs.values())
     (ahead, behind), _ = next(iter(pairs.items()))
@@ -251,7 +251,7 @@ def verdict(tags: Sequence[str], under: Sequence[Named], measure: str) -> str:
         said = f"{tags[ahead]} is ahead of {tags[behind]} by {measure}, and behind it under the grades of"
         said = f"{said} {moved[0].words}" if len(moved) == 1 else f"{said} {len(moved)} of {len(under)} people"
     else:
-        said = f"{len(pairs)} pairs of runs change places by {measure} under somebody’s grades"
+        said = f"{len(pairs)} pairs of runs swap ranks by {measure} under somebody’s grades"
     return f"{said}; {_telling(len(pairs), told)}."
 
 
@@ -262,7 +262,7 @@ def _everybody(people: int) -> str:
 def _telling(pairs: int, told: int) -> str:
     """Whether what changes places was told apart at all."""
     if pairs == 1:
-        return "the released grades tell the two apart" if told else "the released grades do not tell the two apart"
+        return f"the released grades show {'a' if told else 'no'} clear difference between the two"
     if told == 0:
-        return "the released grades tell none of them apart"
-    return f"the released grades tell {told} of them apart"
+        return "the released grades show no clear difference in any of them"
+    return f"the released grades show a clear difference in {told} of them"

@@ -37,7 +37,7 @@ class ReleaseSummary(NamedTuple):
 
 
 def released_document(release: ReleaseSummary) -> Document:
-    parts = [ReportSection("What it holds", [release.counts])]
+    parts = [ReportSection("Contents", [release.counts])]
     if release.sources:
         parts.append(ReportSection("Sources", [release.sources]))
     parts.append(ReportSection("Agreement when it was frozen", _agreement(release)))
@@ -45,13 +45,13 @@ def released_document(release: ReleaseSummary) -> Document:
     measures = list(dict.fromkeys(measure for board in release.boards for measure in board.measures))
     if measures:
         parts += [definitions_of({str(measure): measure for measure in measures}), _reading(release, measures)]
-    parts.append(ReportSection("What it stands on", [Facts(release.stands_on), Facts(release.digests, code=True)]))
+    parts.append(ReportSection("Made from", [Facts(release.stands_on), Facts(release.digests, code=True)]))
     return Document(release.name, release.lead, parts, release.about)
 
 
 def _agreement(release: ReleaseSummary) -> list[Block]:
     if not release.agreement:
-        return [Paragraph("No two people judged the same, so there is no agreement to tell.")]
+        return [Paragraph("No two people judged the same pair, so there is no agreement.")]
     return [Facts(release.agreement)]
 
 

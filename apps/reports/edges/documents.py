@@ -26,7 +26,7 @@ def evaluation_document(member: Member, pk: int) -> Document:
     """One run on one version; a look at test goes on record. Raises Http404 and ComparisonRefused."""
     found = evaluations.evaluation_in(member.project, pk)
     if not found.is_scored:
-        raise ComparisonRefused(f"{found.run.tag} has not been scored yet. Its report comes with it.", code="waiting")
+        raise ComparisonRefused(f"{found.run.tag} has not been scored yet, so it has no report.", code="waiting")
     sheet = EvaluationSheet(found, member)
     log_look(sheet, "report of scores by query")
     return evaluation_report(sheet)

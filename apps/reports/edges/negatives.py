@@ -61,7 +61,7 @@ def file_response(member: Member, version: Version, asked: Any) -> StreamingHttp
         raise Forbidden(rules.SEALED, code="test_is_sealed")
     shape = asked.get("format", "jsonl")
     if shape not in CONTENT_TYPES:
-        raise NegativesRefused(f"Known forms are {', '.join(CONTENT_TYPES)}.", code="unknown_form")
+        raise NegativesRefused(f"Use one of {', '.join(CONTENT_TYPES)}.", code="unknown_form")
     form = negatives_form(member, version, asked)
     if not form.is_valid():
         faults = "; ".join(f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items())

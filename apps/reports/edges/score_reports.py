@@ -142,7 +142,7 @@ def _basis(evaluations: Sequence[Evaluation]) -> Facts:
     facts = [
         ("Gold set", f"{version.gold_set.name} {version.label}"),
         ("Digest of the version", version.digest),
-        ("Side", rules.SPLIT_WORDS[evaluations[0].split]),
+        ("Split", rules.SPLIT_WORDS[evaluations[0].split]),
         ("Snapshot", version.snapshot.name),
         ("Digest of the snapshot", version.snapshot.digest),
     ]

@@ -20,7 +20,7 @@ from apps.reports.core.document import Document, Table
 from apps.reports.core.mean_parts import Mean
 from apps.reports.core.version_document import ReleaseSummary, SideBoard, released_document
 
-REVOKED = "It holds material whose permission was revoked since; downloads leave that out."
+REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
 Facts = list[tuple[str, str]]
 
 
@@ -46,23 +46,23 @@ def version_report(version: Version, *, is_revoked: bool) -> Document:
 def _holds(version: Version) -> str:
     counts, snapshot = version.manifest["counts"], version.manifest["snapshot"]
     held = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
-    rest = f"{count(counts['triples'])} triples on {count(snapshot['blocks'])} blocks"
-    return f"{version.gold_set.name} {version.label} holds {held} and {rest}."
+    rest = f"{count(counts['triples'])} Q&As on {count(snapshot['blocks'])} passages"
+    return f"{version.gold_set.name} {version.label} contains {held} and {rest}."
 
 
 def _counts_table(splits: dict[str, Any]) -> Table:
     kinds = ("queries", "grades", "triples")
     rows = [[str(side), *(count(splits[side][kind]) for kind in kinds)] for side in Split.values]
-    return Table("What each side holds", ["Split", "Queries", "Judged pairs", "Triples"], rows)
+    return Table("Contents of each split", ["Split", "Queries", "Judged pairs", "Q&As"], rows)
 
 
 def _sources_table(sources: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for source in sources:
         target = "none set" if source["target_share"] is None else percent(source["target_share"], 0)
-        terms = [source["scope"] or "not said", source["licence"] or "none named"]
+        terms = [source["scope"] or "not set", source["licence"] or "none"]
         rows.append([source["source"], *terms, count(source["queries"]), percent(source["share"], 0), target])
-    return Table("Sources", ["Source", "May travel", "Licence", "Queries", "Share", "Target"], rows, words=3)
+    return Table("Sources", ["Source", "Allowed use", "Licence", "Queries", "Share", "Target"], rows, words=3)
 
 
 def _agreement(found: NamedEstimate) -> tuple[str, str]:
@@ -80,8 +80,8 @@ def _stands_on(manifest: dict[str, Any]) -> Facts:
         ("Frozen", manifest["frozen_at"]),
         ("Grades", grades or "none"),
         ("Resolved", resolved or "nothing to resolve"),
-        ("Machine-written triples", count(counts["machine_written_triples"])),
-        ("Guideline", f"number {guideline['number']}" if guideline else "none was in force"),
+        ("Machine-written Q&As", count(counts["machine_written_triples"])),
+        ("Guideline", f"number {guideline['number']}" if guideline else "none"),
         ("Split", f"seed {splits['seed']}, {percent(splits['test_share'], 0)} for test, {splits['leaks']} leaks"),
         ("Snapshot", manifest["snapshot"]["name"]),
         ("Made with", f"Karat {manifest['software']['version']}"),

@@ -135,7 +135,7 @@ def test_a_gate_that_cannot_be_decided_does_not_pass(at, capsys):
     (at / "gates.toml").write_text('[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = 300\n')
 
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
-    assert "Fast: Not known: the run carries no times." in capsys.readouterr().out
+    assert "Fast: Not known: the run has no times." in capsys.readouterr().out
 
 
 def test_a_baseline_is_compared_with(at, capsys):

@@ -76,7 +76,7 @@ def test_a_version_without_scores_says_so(client, scene, page):
 def test_runs_apart_hold_one_place_each(client, scored):
     said = read(client, scored, "overview")
 
-    assert "the best stands alone" in said
+    assert "there is one clear best run" in said
     assert "tied</small>" not in said
 
 
@@ -122,7 +122,7 @@ def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
 
     assert response.status_code == 302
     assert Evaluation.objects.get(run=scene.runs["better"]).measures == ["RR"]
-    assert "Not on the line yet" not in read(client, scene, "trend")
+    assert "Not scored yet" not in read(client, scene, "trend")
 
 
 def test_a_run_on_the_line_is_not_said_to_be_missing_from_it(client, scene):
@@ -156,7 +156,7 @@ def test_a_viewer_reads_what_a_trend_lacks_but_asks_for_nothing(client, scene):
 
     said = read(client, scene, "trend", user=make_member(scene.project, Role.VIEWER))
 
-    assert "Leads ask for scores." in said
+    assert "A lead can score runs." in said
 
 
 def test_runs_on_other_texts_are_named_as_not_comparable(client, scored):
@@ -215,7 +215,7 @@ def test_the_ledger_shows_runs_with_their_lines_and_scores(client, scored):
 
 def test_a_lead_writes_a_line(client, scored):
     run = scored.runs["base"]
-    assert "Ledger of" in read(client, scored, "ledger-note", run.pk)
+    assert "Ledger entry of" in read(client, scored, "ledger-note", run.pk)
 
     response = client.post(url(scored, "ledger-note", run.pk), {"tried": "Stemming", "cost": "0.75"})
 

@@ -94,9 +94,7 @@ def test_a_drop_without_explanation_keeps_a_comparison_open(scene, pair):
     with pytest.raises(ClosingRefused) as refusal:
         close(scene, pair)
 
-    assert refusal.value.sentence == (
-        "2 drops have no explanation yet. Say of each whether it is accepted, to be fixed, or its grades are wrong."
-    )
+    assert refusal.value.sentence == ("2 drops have no explanation yet. Choose Accept, Fix or Grades wrong for each.")
     assert not ClosedComparison.objects.exists()
 
 
@@ -120,7 +118,7 @@ def test_a_comparison_is_closed_once_and_its_decisions_then_stand(scene, pair):
 def test_only_leads_close_a_comparison(scene, pair):
     viewer = make_member(scene.project, Role.VIEWER)
 
-    with pytest.raises(ClosingRefused, match="Leads close a comparison"):
+    with pytest.raises(ClosingRefused, match="Only leads can close a comparison"):
         close(scene, pair, viewer)
 
 
@@ -147,7 +145,7 @@ def test_what_is_in_a_pool_is_not_collected_twice(scene, pair):
     decide(scene, pair, "Q01", "grades_wrong")
     again(scene, pair)
 
-    with pytest.raises(RejudgingRefused, match="No query waits to be judged again"):
+    with pytest.raises(RejudgingRefused, match="No query is marked to be judged again"):
         again(scene, pair)
 
 
@@ -174,7 +172,7 @@ def test_where_all_is_judged_nothing_is_asked_for(scene, pair, monkeypatch):
     query = version_queries(scene.version, "")[0]
     monkeypatch.setattr("apps.evaluation.selectors.rankings.grades_of", lambda query: dict.fromkeys(range(9), 0))
 
-    with pytest.raises(RejudgingRefused, match="Every block in the first ten of Q01 has its grade"):
+    with pytest.raises(RejudgingRefused, match="Every passage in the top ten of Q01 has a grade"):
         ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)
 
 
@@ -197,7 +195,7 @@ def test_closing_asks_once_and_names_what_is_left_open(client, scene, pair):
     chosen = words(client.get(url(scene, pair, "compare")))
 
     assert 'commandfor="close-comparison" data-then>Close comparison' in waiting
-    assert "3 drops are put down to wrong grades, and no pair of them is chosen yet." in waiting
+    assert "3 drops are marked “Grades wrong”, but not being judged again yet." in waiting
     assert f"{pool.name} has no round yet." in chosen
     assert "no pair of them" not in chosen
     assert not ClosedComparison.objects.exists()
@@ -220,19 +218,19 @@ def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, p
 def test_grades_wrong_leads_to_the_plan_of_a_round(client, scene, pair):
     client.force_login(scene.lead)
     client.post(url(scene, pair, "decide"), {"measure": MEASURE, "query": "Q02", "decision": "grades_wrong"})
-    assert "1 query whose grades are said to be wrong" in words(client.get(url(scene, pair, "compare")))
+    assert "1 query marked “grades wrong”" in words(client.get(url(scene, pair, "compare")))
 
     response = client.post(url(scene, pair, "judge-again"), {"measure": MEASURE})
 
     pool = RegressionNote.objects.get().pool
     assert response.headers["Location"] == reverse("judging:new-round", args=[scene.project.slug]) + f"?pool={pool.pk}"
-    assert "holds 4 pairs to judge again." in words(client.get(url(scene, pair, "compare")))
+    assert "has 4 pairs to judge again." in words(client.get(url(scene, pair, "compare")))
 
 
 def test_a_query_page_leads_to_a_round_of_what_is_unjudged(client, scene, pair):
     client.force_login(scene.lead)
     query = version_queries(scene.version, "")[0]
-    assert "Ask for its grade" in words(client.get(url(scene, pair, "query", query.pk)))
+    assert "Have it judged" in words(client.get(url(scene, pair, "query", query.pk)))
 
     response = client.post(url(scene, pair, "ask-grades", query.pk))
 
@@ -255,9 +253,7 @@ def test_a_decision_that_needs_words_is_refused_without_them(client, scene, pair
     refused = send(client, scene, pair, "Q01", explanation="", headers={"HX-Request": "true"})
 
     assert refused.status_code == 409
-    assert words(refused).endswith(
-        "Say why this drop is accepted: whoever reads the comparison asks just that.</span></p>"
-    )
+    assert words(refused).endswith("Write why this drop is accepted.</span></p>")
     assert not RegressionNote.objects.exists()
 
 
@@ -270,7 +266,7 @@ def test_a_decision_sent_from_its_row_brings_back_the_row_and_what_it_changes(cl
     assert said.count("<tr") == 1
     assert 'value="A rare word."' in said
     assert "1 of 3 explained, 2 left" in said
-    assert "3 regressions, 2 unexplained.</h1>" in said
+    assert "3 regressions, 2 unexplained." in said
     assert "2 drops have no explanation yet." in said
 
 
@@ -306,6 +302,6 @@ def test_the_project_says_how_far_a_query_has_to_fall(client, scene, pair):
 
     said = words(client.get(url(scene, pair, "compare")))
 
-    assert "No query fell by more than 0.99. Nothing needs an explanation." in said
-    assert "no regression.</h1>" in said
+    assert "No query got worse by more than 0.99. Nothing needs an explanation." in said
+    assert "no regression.</p>" in said
     assert close(scene, pair).verdict.endswith("no regression.")

@@ -88,7 +88,7 @@ def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
 
     said = words(open_page(client, scene, evaluation))
 
-    assert "Recall@100 reads 2 results: no ranking of short is deeper." in said
+    assert "Recall@100 reads 2 results: no ranking of short is longer." in said
 
 
 def test_a_ranking_of_every_block_is_as_deep_as_any_can_be(client):
@@ -96,7 +96,7 @@ def test_a_ranking_of_every_block_is_as_deep_as_any_can_be(client):
 
     said = words(open_page(client, scene, score(scene, "all", measures="Recall@100")))
 
-    assert "is deeper" not in said
+    assert "is longer" not in said
 
 
 def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
@@ -107,8 +107,8 @@ def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
 
     rows, bare = response.context["queries"]["rows"], response.context["queries"]["bare"]
     assert [query.outside_id for query, _ in [*rows, *bare]] == ["Q03", "Q02", "Q01", "Q00"]
-    assert "by nDCG@10; 1 without a relevant block stands last" in words(response)
-    assert words(response).count('</span> <small class="faint">no relevant block</small>') == 1
+    assert "by nDCG@10; 1 without a relevant passage is last" in words(response)
+    assert words(response).count('</span> <small class="faint">no relevant passage</small>') == 1
 
 
 def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
@@ -121,8 +121,8 @@ def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
     rows = first.context["scores"].splits
     assert [row.measure for row in rows] == MEASURES.split()
     assert rows[0].dev.n + rows[0].test.n == 12
-    assert "2 looks so far" in words(first), "having it scored was the first"
-    assert "3 looks so far" in again
+    assert "2 views so far" in words(first), "having it scored was the first"
+    assert "3 views so far" in again
 
 
 def test_who_may_not_look_is_not_counted(client):
@@ -131,7 +131,7 @@ def test_who_may_not_look_is_not_counted(client):
 
     said = words(open_page(client, scene, evaluation, make_member(scene.project, Role.VIEWER)))
 
-    assert "1 look so far" in said, "of the lead who had it scored"
+    assert "1 view so far" in said, "of the lead who had it scored"
     assert "The test split is sealed" in said
 
 
@@ -162,7 +162,7 @@ def test_the_robustness_gap_is_shown_for_each_kind_of_wording(client, worded):
 
     gaps = [(gap.kind, gap.clean, gap.degraded, gap.gap, gap.n) for gap in response.context["scores"].gaps]
     assert gaps == [("all kinds", 1.0, 0.5, -0.5, 6), ("typos", 1.0, 0.0, -1.0, 6), ("lower case", 1.0, 1.0, 0.0, 6)]
-    assert "Clean against degraded wording" in words(response)
+    assert "Clean and degraded wording" in words(response)
 
 
 def test_a_variant_goes_with_its_original_to_dev_or_test(worded):

@@ -101,7 +101,7 @@ def test_a_side_without_scores_leads_to_the_side_that_has_some(client, scene, pa
     said = words(open_page(client, scene.lead, url(scene, "overview"), split=here))
 
     assert "Nothing has been scored on v1 yet" in said
-    assert f'Scores are here on <a href="?version={scene.version.pk}&amp;split={there}">' in said
+    assert f'There are scores on <a href="?version={scene.version.pk}&amp;split={there}">' in said
 
 
 def test_runs_without_a_score_on_the_side_are_chosen_at_first(client, scene):
@@ -122,7 +122,7 @@ def test_what_cannot_be_scored_is_said_beside_its_field(client, scene):
 
     said = words(client.post(url(scene, "score", scene.version.pk), asked))
 
-    assert 'id="id_runs_error"><p class="error">Choose one run or more.' in said
+    assert 'id="id_runs_error"><p class="error">Choose at least one run.' in said
     assert said.count('id="id_measures_error"><p class="error">') == 1
 
 
@@ -197,7 +197,7 @@ def test_an_evaluation_shows_its_means_and_every_query(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "evaluation", pair[0].pk))
 
     said = words(response)
-    assert "12 judged queries, 12 with a relevant block; the run answers 12." in said
+    assert "12 judged queries, 12 with a relevant passage; the run answers 12." in said
     assert said.count('<span class="said">What about Q') == 12
     assert "judged@10: 75 %" in said
     assert "unjudged@5: 25 %" in said
@@ -379,7 +379,7 @@ def test_a_query_shows_both_rankings_with_their_grades(client, scene, pair):
     said = words(response)
     assert said.count('<span class="rank">') == 8
     assert "Relevant in top 10, of 2" in said
-    assert "Every relevant block is in one of the two lists." in said
+    assert "Every relevant passage is in one of the two lists." in said
     assert "<b>unjudged</b>" in said
 
 
@@ -410,7 +410,7 @@ def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, p
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
     assert response.status_code == 409
-    assert "You still have pairs of this query" in words(response)
+    assert "Grade your pairs of this query" in words(response)
 
 
 def test_strangers_find_nothing(client, scene, pair):
