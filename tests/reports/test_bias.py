@@ -152,7 +152,7 @@ def test_the_verdict_when_nothing_is_lost_or_nothing_can_be_said():
     assert verdict(even, "AP") == "No run changes its rank when its own system is left out, and none scores lower."
     assert verdict(even[:1], "AP").startswith("One run has nothing")
     unshared = [move._replace(left_out=move.left_out._replace(pairs=0)) for move in even]
-    assert verdict(unshared, "AP").startswith("No graded pair was brought in by one system alone")
+    assert verdict(unshared, "AP").startswith("No graded pair was found by only one system")
 
 
 blocks = st.permutations(range(8)).map(lambda order: order[:4])

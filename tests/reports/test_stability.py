@@ -201,4 +201,4 @@ def test_the_verdict_says_what_is_missing():
     alone = named("Bert", values(0.6), values(0.1))
 
     assert verdict(["a"], [alone], "AP").startswith("One run has nothing")
-    assert verdict(["a", "b"], [], "AP").startswith("No grade of this version has a name")
+    assert verdict(["a", "b"], [], "AP").startswith("No grade of this version has an annotator’s name")
