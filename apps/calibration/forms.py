@@ -65,7 +65,7 @@ class OpenForm(KaratForm):
     """A lead opens a calibration by hand."""
 
     subject = PersonChoice(queryset=User.objects.none(), label="Person", empty_label="choose")
-    side = forms.ChoiceField(choices=RateSide.choices, label="Whose flags")
+    side = forms.ChoiceField(choices=RateSide.choices, label="Role")
     partner = PersonChoice(queryset=User.objects.none(), label="Partner", empty_label="choose")
     reason = forms.CharField(max_length=300, required=False, label="Why")
 

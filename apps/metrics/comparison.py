@@ -348,13 +348,14 @@ def verdict_lines(
 
 
 def handful_words(found: WinTally) -> str:
-    """`, resting on 3 of 100 queries (exact sign test p = 0.250)` where it does; "" otherwise."""
+    """`, only 3 of 100 queries differ (exact sign test p = 0.250)` where it does; "" otherwise."""
     if found.rests_on is None:
         return ""
     of = f"{found.n:,} {'query' if found.n == 1 else 'queries'}"
     if found.sign_p is None:
-        return f", resting on none of {of}"
-    return f", resting on {found.rests_on} of {of} (exact sign test {p_words(found.sign_p, 1)})"
+        return f", none of {of} differs"
+    differ = "differs" if found.rests_on == 1 else "differ"
+    return f", only {found.rests_on} of {of} {differ} (exact sign test {p_words(found.sign_p, 1)})"
 
 
 HANDFUL_WORDS = (

@@ -49,9 +49,9 @@ def test_an_open_round_says_who_judges_and_what_is_held():
 
     now, tomorrow = line(round_, later(1)), line(round_, AT + timedelta(days=1))
 
-    assert now.startswith(f"Overlap {percent(0.5, 0)}, done ")
-    assert now.endswith("1 person judged today; 2 seats are held, none has lapsed.")
-    assert tomorrow.endswith("Nobody judged today; 2 seats are held, 2 of them lapsed: others get them next.")
+    assert now.startswith(f"{percent(0.5, 0)} judged by two people, done ")
+    assert now.endswith("1 person judged today; 2 judgements are open, none has expired.")
+    assert tomorrow.endswith("Nobody judged today; 2 judgements are open, 2 of them expired: others get them next.")
 
 
 @pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_seats_that_nobody_can_fill_do_not_count_as_work():
 
     found = line(round_, later(1))
 
-    assert "all possible judgements are done. 4 seats that nobody can judge." in found
+    assert "all possible judgements are done. 4 judgements that nobody can give." in found
 
 
 @pytest.mark.django_db
@@ -74,7 +74,7 @@ def test_a_closed_round_says_when_it_was_closed():
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
     round_.refresh_from_db()
 
-    assert line(round_, AT).startswith("No overlap, closed on ")
+    assert line(round_, AT).startswith("One person a pair, closed on ")
 
 
 @pytest.mark.django_db

@@ -155,7 +155,7 @@ def test_a_rule_against_a_baseline_says_on_how_few_queries_it_rests():
 
     words = decide(against_baseline(), evidence(baseline={"nDCG@10": few})).words
 
-    assert "resting on 1 of 8 queries (exact sign test p" in words
+    assert "only 1 of 8 queries differs (exact sign test p" in words
 
 
 def test_a_margin_wants_the_whole_interval_above_it():

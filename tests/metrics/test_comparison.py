@@ -156,14 +156,14 @@ def test_a_verdict_on_a_handful_of_queries_says_so_with_the_exact_sign_test():
     row = few(2, 1, 100)
 
     assert row.difference.rests_on == 3
-    assert "resting on 3 of 100 queries (exact sign test p = 1.000)" in said(verdict("BM25", "Hybrid", row))
+    assert "only 3 of 100 queries differ (exact sign test p = 1.000)" in said(verdict("BM25", "Hybrid", row))
     assert [said(line) for line in handfuls([row])] == [
-        "AP: 2 better, 1 worse, 97 equal, resting on 3 of 100 queries (exact sign test p = 1.000)."
+        "AP: 2 better, 1 worse, 97 equal, only 3 of 100 queries differ (exact sign test p = 1.000)."
     ]
 
 
 def test_a_verdict_on_no_query_says_so():
-    assert "resting on none of 30 queries" in said(verdict("BM25", "Hybrid", few(0, 0, 30)))
+    assert "none of 30 queries differs" in said(verdict("BM25", "Hybrid", few(0, 0, 30)))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
     stuck = judging.stuck(round_)
     lately, _ = board.lately(round_, at=at)
     end = ending(seats.to_go - stuck, lately, today)
-    left = f" {_seats(stuck)} that nobody can judge." if stuck else ""
+    left = f" {_seats(stuck)} that nobody can give." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
     people = _people(board.judged_since(round_, midnight))
     return f"{overlap}, {end}.{left} {people}; {_held(seats.held, board.lapsed(round_, at=at))}."
@@ -51,12 +51,13 @@ def _when(then: date, today: date) -> str:
 
 def _overlap(round_: Round) -> str:
     if round_.judges < 2 or not round_.overlap_share:
-        return "No overlap"
-    return f"Overlap {percent(round_.overlap_share, 0)}"
+        return "One person a pair"
+    people = "two" if round_.judges == 2 else round_.judges
+    return f"{percent(round_.overlap_share, 0)} judged by {people} people"
 
 
 def _seats(n: int) -> str:
-    return f"{count(n)} {'seat' if n == 1 else 'seats'}"
+    return f"{count(n)} {'judgement' if n == 1 else 'judgements'}"
 
 
 def _people(n: int) -> str:
@@ -65,10 +66,9 @@ def _people(n: int) -> str:
 
 def _held(held: int, lapsed: int) -> str:
     if not held:
-        return "no seat is held"
+        return "nobody has pairs open"
     are = "is" if held == 1 else "are"
     if not lapsed:
-        return f"{_seats(held)} {are} held, none has lapsed"
-    return (
-        f"{_seats(held)} {are} held, {count(lapsed)} of them lapsed: others get {'it' if lapsed == 1 else 'them'} next"
-    )
+        return f"{_seats(held)} {are} open, none has expired"
+    them = "it" if lapsed == 1 else "them"
+    return f"{_seats(held)} {are} open, {count(lapsed)} of them expired: others get {them} next"

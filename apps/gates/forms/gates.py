@@ -40,6 +40,7 @@ class GateForm(KaratForm):
     )
     kind = forms.ChoiceField(label="Must be", choices=list(KINDS.items()))
     bound = forms.FloatField(
+        label="Threshold",
         required=False,
         help_text="Against a baseline: the largest drop allowed. If empty, a run is worse when the whole "
         "interval of the difference is worse.",

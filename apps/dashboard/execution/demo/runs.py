@@ -24,7 +24,7 @@ HYBRID_NOTE = "Reciprocal rank fusion of BM25 and TF-IDF, k = 60, made outside o
 def build_systems(stage: Stage) -> list[System]:
     plans = [
         ("BM25", SystemKind.BM25, {"k1": 0.9, "b": 0.4}),
-        ("BM25, long blocks damped", SystemKind.BM25, {"k1": 1.6, "b": 0.9}),
+        ("BM25, long passages damped", SystemKind.BM25, {"k1": 1.6, "b": 0.9}),
         ("TF-IDF", SystemKind.TFIDF, {}),
     ]
     return [

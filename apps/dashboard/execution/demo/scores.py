@@ -26,7 +26,7 @@ LEDGER = {
         "Baseline.",
         Decimal("0.02"),
     ),
-    "BM25, long blocks damped": ScoreLine(
+    "BM25, long passages damped": ScoreLine(
         "Long policy pages crowded out the short steps people look for, so length counts for more.",
         "k1 = 1.6, b = 0.9, English, plurals folded",
         "Kept as the candidate until the second round of grades is in.",
@@ -45,7 +45,7 @@ LEDGER = {
         Decimal("0.05"),
     ),
 }
-CANDIDATE, BASELINE = "BM25, long blocks damped", "BM25"
+CANDIDATE, BASELINE = "BM25, long passages damped", "BM25"
 GATES: list[dict[str, Any]] = [
     {"name": "First screen", "figure": "nDCG@10", "at_least": 0.75, "on": "interval"},
     {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
