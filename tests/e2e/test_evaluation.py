@@ -118,10 +118,10 @@ def test_the_form_of_a_gate_asks_for_what_its_kind_uses(page, signed_in, witness
 
     expect(on).to_be_visible()
     expect(baseline).to_be_hidden()
-    page.get_by_label("Is to be").select_option("no_worse_than")
+    page.get_by_label("Must be").select_option("no_worse_than")
     expect(baseline).to_be_visible()
     expect(on).to_be_hidden()
-    page.get_by_label("Is to be").select_option("at_most")
+    page.get_by_label("Must be").select_option("at_most")
     page.locator("[name=figure]").fill("cost")
     expect(queries).to_be_hidden()
     looking.axe_clean(page)
@@ -138,7 +138,7 @@ def leads(page, key, words):
 def explained_by_key(page):
     """The first drop accepted, which asks for words; then the second one has the focus, where enter looks at it."""
     press(page, "a")
-    expect(page.get_by_text("Why is it accepted? Then enter.")).to_be_visible()
+    expect(page.get_by_text("Why is it accepted? Then press enter.")).to_be_visible()
     page.keyboard.type("A rare word.")
     press(page, "Enter")
     expect(page.get_by_role("status").filter(has_text="explained")).to_contain_text("1 of")
@@ -173,12 +173,12 @@ def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, w
     with turned(page):
         page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
     with turned(page):
-        page.get_by_role("link", name="Write the line of rrf-7").click()
+        page.get_by_role("link", name="Edit the entry of rrf-7").click()
     page.get_by_label("Outcome").fill("Kept: better where it matters.")
     looking.look_at(page, "evaluation-ledger-note")
     looking.axe_clean(page)
     with turned(page):
-        page.get_by_role("button", name="Write").click()
+        page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Kept: better where it matters.")).to_be_visible()
     looking.look_at(page, "evaluation-ledger")
     looking.axe_clean(page)

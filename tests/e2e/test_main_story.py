@@ -221,7 +221,7 @@ def release_a_version(story: Story) -> None:
     page = story.page
     story.go("/versions/new/")
     page.get_by_label("Name").fill("Gold")
-    story.press("Make gold set")
+    story.press("Create gold set")
     story.go("/versions/gold/new/")
     page.get_by_label("Round 1", exact=False).check()
     story.press("Create draft")

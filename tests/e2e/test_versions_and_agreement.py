@@ -79,7 +79,7 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     with turned(page):
         page.get_by_label("Agreement").get_by_role("link", name="Annotators").click()
     with turned(page):
-        page.get_by_role("link", name="Diagnose with a label model").click()
+        page.get_by_role("link", name="Find likely mistakes with a label model").click()
     page.get_by_role("heading", name="Label model").wait_for()
     axe_clean(page)
     with turned(page):
@@ -88,9 +88,9 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     axe_clean(page)
     look_at(page, "agreement-person")
     with turned(page):
-        page.get_by_label("Agreement").get_by_role("link", name="Tighten").click()
+        page.get_by_label("Agreement").get_by_role("link", name="Improve the guideline").click()
     with turned(page):
-        page.get_by_role("link", name="Write the next version").click()
+        page.get_by_role("link", name="Write the next guideline").click()
     page.get_by_role("heading", name="Guideline, version 2").wait_for()
 
     assert witness.drain() == []
@@ -108,7 +108,7 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_
         page.get_by_role("link", name="New gold set").click()
     page.get_by_label("Name").fill("Handbook")
     with turned(page):
-        page.get_by_role("button", name="Make gold set").click()
+        page.get_by_role("button", name="Create gold set").click()
     page.get_by_label(round_.name).check()
     axe_clean(page)
     look_at(page, "version-form")
@@ -122,7 +122,7 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_
     page.reload()
     page.get_by_role("heading", name="Ready to freeze").wait_for()
     press(page, "f")
-    page.get_by_role("dialog").get_by_text("A frozen version is never changed or deleted.").wait_for()
+    page.get_by_role("dialog").get_by_text("A frozen version can never be changed or deleted.").wait_for()
     axe_clean(page)
     with turned(page):
         press(page, "Control+Enter")
@@ -135,8 +135,8 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, axe_clean, look_
     axe_clean(page)
     look_at(page, "version")
     with turned(page):
-        page.get_by_role("link", name="Look at test").click()
-    page.get_by_text("This look is on the record.").wait_for()
+        page.get_by_role("link", name="See test items").click()
+    page.get_by_text("This view is logged.").wait_for()
     axe_clean(page)
     look_at(page, "version-items")
     go(page, reverse("goldsets:list", args=[project.slug]))

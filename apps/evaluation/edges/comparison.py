@@ -218,7 +218,8 @@ def _more_needed(beside: Beside, n: int) -> str:
     more = beside.needed - n
     if more < 1:
         return ""
-    return f"About {round_up(more):,} more {'query' if more == 1 else 'queries'} would probably settle it if the difference stays this large."
+    named = f"{round_up(more):,} more {'query' if more == 1 else 'queries'}"
+    return f"About {named} would probably settle it if the difference stays this large."
 
 
 def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> EvaluationPair:
