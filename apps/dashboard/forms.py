@@ -28,7 +28,7 @@ class SettingsForm(KaratForm):
         help_text="Warn the author when a similar question exists: 0.5 is loosely similar, 1 the same words.",
     )
     blocking_checks = forms.MultipleChoiceField(
-        label="Checks that block",
+        label="Checks that block submission",
         required=False,
         choices=list(CAN_WARN.items()),
         widget=forms.CheckboxSelectMultiple(),

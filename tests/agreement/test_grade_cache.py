@@ -122,7 +122,7 @@ def test_few_grades_are_read_at_once(client, judged):
 def test_while_many_are_read_each_page_shows_how_far_that_is(client, many, name):
     html = page(client, many, name)
 
-    assert "Reading the grades" in html
+    assert "Loading the grades" in html
     assert f'id="job-{Job.objects.get().pk}"' in html
 
 
