@@ -65,6 +65,7 @@ class ComparisonSheet:
     @property
     def verdict_lines(self) -> tuple[str, str]:
         """The verdict in a sentence, and below it method, p and regressions."""
+        assert self.headline is not None
         return comparison.verdict_lines(*self.names, self.headline, len(self.rows), self.regressions)
 
     @cached_property
