@@ -182,8 +182,12 @@ class RunComparison:
         return [change for change in self.changes(measure) if change.is_drop]
 
     def verdict(self, measure: MeasureComparison, fell: Regressions | None = None) -> str:
-        """The sentence of `verdict` on one of the measures."""
-        return verdict(*self.names, measure, self.family, fell, self.confidence)
+        """What it comes to by one of the measures, then how it was tested and how many queries fell."""
+        return " ".join(line for line in self.verdict_lines(measure, fell) if line)
+
+    def verdict_lines(self, measure: MeasureComparison, fell: Regressions | None = None) -> tuple[str, str]:
+        """The sentence for everybody, and the line below it, as `verdict_lines` words them."""
+        return verdict_lines(*self.names, measure, self.family, fell, self.confidence)
 
 
 def compare_runs(
@@ -200,7 +204,7 @@ def compare_runs(
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
-    MeasureComparison i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
+    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
     the pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that
     got worse by more than `bar` is a drop.
     """

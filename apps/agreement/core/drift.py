@@ -185,5 +185,5 @@ def _moved(shift: Estimate) -> str:
 def _drop_words(drop: ConsistencyDrop) -> str:
     if drop.interval is None or drop.lately.n < FEWEST or drop.interval[1] >= 0:
         return ""
-    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (fallen.lately, fallen.before))
+    now, was = (f"{percent(rate.value, 0)} of {rate.n:,}" for rate in (drop.lately, drop.before))
     return f"people repeat their own grade less often: on {now} repeated pairs, before on {was}"

@@ -58,10 +58,10 @@ def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estim
     found = differences[np.isfinite(differences)]
     n = len(found)
     if n == 0:
-        return Estimate(None, None, 0, "Nobody else graded these pairs.")
+        return Estimate.of(None, None, 0, reason="Nobody else graded these pairs.")
     mean = float(found.mean())
     if n == 1:
-        return Estimate(mean, None, 1, "One pair is too few for an interval.")
+        return Estimate.of(mean, None, 1, reason="One pair is too few for an interval.")
     spread = float(found.std(ddof=1))
     if spread == 0:
         return Estimate.of(mean, None, n, reason="All differences are the same, so there is no interval.")

@@ -172,7 +172,7 @@ def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, st
 
 def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.DrawnEstimate:
     if row.people.value is None or row.people.interval is None:
-        return charts.Estimate(label, None, strong=strong, why="no review of a Q&A written by people yet")
+        return charts.DrawnEstimate(label, None, strong=strong, why="no review of a Q&A written by people yet")
     low, high = row.people.interval
     return charts.DrawnEstimate(
         label, row.people.value * 100, low * 100, high * 100, row.people.n, "", strong, open=row.is_calibrating

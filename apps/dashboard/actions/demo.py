@@ -22,7 +22,7 @@ def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
     """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
     if not host.is_operator:
         raise PeopleRefused("Only an operator can create projects, and the demo is a project.")
-    project = raise_curtain(name=name, slug=free_slug(name), host=host, now=at)
+    project = create_demo_project(name=name, slug=free_slug(name), host=host, now=at)
     return enqueue(kind=LOAD_DEMO, params={}, project=project, actor=host, at=at)
 
 

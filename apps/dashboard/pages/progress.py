@@ -69,7 +69,7 @@ def states(project: Project) -> States | None:
         return None
     usual = [StateCount(state, found[state]) for state in STATE_FILLS]
     others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
-    parts = [charts.Part(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    parts = [charts.BarPart(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
     return States(total, usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
 
 

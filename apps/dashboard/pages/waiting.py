@@ -121,9 +121,11 @@ def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
     found = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
     if not found["count"]:
         return []
-    small = f"the first on {day(found['first'].date(), at.date())}; what depends on it is left out of later exports"
+    small = f"the first on {day(found['first'].date(), at.date())}; later exports leave out what depends on it"
     when = f"in {age(found['first'], at)}"
-    return [WaitingItem("p", "Permissions about to expire", small, found["count"], when, path("sources", member.project))]
+    return [
+        WaitingItem("p", "Permissions about to expire", small, found["count"], when, path("sources", member.project))
+    ]
 
 
 def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:

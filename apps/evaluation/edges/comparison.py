@@ -15,8 +15,7 @@ from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
-from apps.metrics.comparison import Change, Regressions, Row
-from apps.metrics.scorecard import Beside
+from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
 from apps.metrics.statistics.power import MOST_PLANNED, round_up
 from apps.retrieval.models import Pool
 
@@ -66,7 +65,7 @@ class ComparisonSheet:
     def verdict_lines(self) -> tuple[str, str]:
         """The verdict in a sentence, and below it method, p and regressions."""
         assert self.headline is not None
-        return comparison.verdict_lines(*self.names, self.headline, len(self.rows), self.regressions)
+        return self.pair.comparison.verdict_lines(self.headline, self.regressions)
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -125,15 +124,13 @@ class ComparisonSheet:
         """What so many queries can show of the headline's measure; empty where it cannot be told."""
         if self.headline is None or self.headline.supplement.detectable is None:
             return ""
-        n = beside.tests.n
-        shown = f"With {n:,} queries, a true difference of {number(beside.detectable)} would show four times in five."
-        if self.headline is None or self.headline.difference.is_settled:
+        supplement = self.headline.supplement
+        n = supplement.tests.n
+        least = number(supplement.detectable)
+        shown = f"With {n:,} queries, a true difference of {least} would show four times in five."
+        if self.headline.difference.is_settled:
             return shown
-        return f"{_more_needed(beside, n)} {shown}".lstrip()
-
-    @property
-    def beside(self) -> list[tuple[Row, Beside]]:
-        return [(row, self.pairing.beside[row.measure]) for row in self.rows]
+        return f"{_more_needed(supplement, n)} {shown}".lstrip()
 
     @cached_property
     def drawn(self) -> list[tuple[MeasureComparison, str]]:
@@ -205,25 +202,25 @@ class ComparisonSheet:
         return conventions_of(row.measure for row in self.rows)
 
 
-def _needed(beside: Beside) -> str:
-    if beside.needed is None:
+def _needed(supplement: SupplementaryTests) -> str:
+    if supplement.needed is None:
         return "no number of queries would be enough"
-    about = "" if beside.needed_words.startswith("over") else "about "
-    return f"{about}{beside.needed_words} queries would be needed"
+    about = "" if supplement.needed_words.startswith("over") else "about "
+    return f"{about}{supplement.needed_words} queries would be needed"
 
 
-def _more_needed(beside: Beside, n: int) -> str:
+def _more_needed(supplement: SupplementaryTests, n: int) -> str:
     """How many queries beyond these would show the difference seen; empty where as many as these should."""
-    if beside.needed is None or beside.needed > MOST_PLANNED:
-        return f"To settle it, {_needed(beside)}."
-    more = beside.needed - n
+    if supplement.needed is None or supplement.needed > MOST_PLANNED:
+        return f"To settle it, {_needed(supplement)}."
+    more = supplement.needed - n
     if more < 1:
         return ""
     named = f"{round_up(more):,} more {'query' if more == 1 else 'queries'}"
     return f"About {named} would probably settle it if the difference stays this large."
 
 
-def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> EvaluationPair:
+def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
     """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):

@@ -110,7 +110,9 @@ def _machine_written(found: Gathered) -> Iterator[Blocker]:
     for triple in triples:
         people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
         if triple.adopted_by_id is None:
-            yield Blocker(StopKind.MACHINE, f"{triple.label} was written by a model and nobody has adopted it.", triple.pk)
+            yield Blocker(
+                StopKind.MACHINE, f"{triple.label} was written by a model and nobody has adopted it.", triple.pk
+            )
         elif len(people) < REVIEWERS_OF_MACHINE_WRITTEN:
             sentence = f"{triple.label} was written by a model and needs two reviewers besides its author."
             yield Blocker(StopKind.MACHINE, sentence, triple.pk)

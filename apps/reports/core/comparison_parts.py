@@ -74,14 +74,14 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     blocks: list[Block] = [Paragraph(verdict_of(card, compared))] if len(card.comparisons) > 1 and rows else []
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
-        blocks += [ReportChart([drawn], _measures_table(card, against, name), [narrow])]
-        if few := comparison.handfuls(against.rows):
+        blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
+        if few := comparison.handfuls(compared.measures):
             blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
-        blocks += [_beside_table(card, against), Paragraph(BESIDE_WORDS, quiet=True)]
-    if against.left_out:
-        blocks.append(Paragraph(f"Without a value for every query, so not compared: {', '.join(against.left_out)}."))
+        blocks += [_supplement_table(card, compared), Paragraph(SUPPLEMENT_WORDS, quiet=True)]
+    if compared.left_out:
+        blocks.append(Paragraph(f"Without a value for every query, so not compared: {', '.join(compared.left_out)}."))
     note = f"paired over {count(len(card.queries))} queries; hollow: the interval contains zero"
-    return ReportSection(f"{against.candidate} against {against.baseline}", blocks, note=note)
+    return ReportSection(f"{candidate} against {baseline}", blocks, note=note)
 
 
 def _estimate(candidate: str, row: MeasureComparison) -> DrawnEstimate:
@@ -127,13 +127,15 @@ def _queries_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     found = [change for change in compared.changes(measure) if change.place in told]
     title = f"Every query, {measure}"
     if not found:
-        return ReportSection(f"Every query, {measure}", [Paragraph("The queries are sealed: only their means are shown.")])
-    head = ["Query", against.baseline, against.candidate, "Difference"]
+        return ReportSection(title, [Paragraph("The queries are sealed: only their means are shown.")])
+    baseline, candidate = compared.names
+    name = f"Difference in {measure} by query, {candidate} minus {baseline}"
+    head = ["Query", baseline, candidate, "Difference"]
     figures = Table(name, head, [_cells(change) for change in found], code=CODE)
     note = "worst first"
     if len(found) < len(card.queries):
         note += f"; {len(card.queries) - len(found):,} sealed queries are not shown"
-    return ReportSection(f"Every query, {measure}", [ReportChart([delta_bars(measure, found, width=WIDTH)], figures)], note=note)
+    return ReportSection(title, [ReportChart([delta_bars(measure, found, width=WIDTH)], figures)], note=note)
 
 
 def _cells(change: QueryChange) -> list[str]:
@@ -159,22 +161,21 @@ def _fell_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     title = f"Regressions of {compared.candidate.name}"
     others = [] if card.decisions is None else _fell_by_others(fell, first)
     if not rows:
-        which = "any measure" if against.notes is None else first
+        which = "any measure" if card.decisions is None else first
         shown = " that is shown here" if any(listed.values()) else ""
-        return ReportSection(title, [Paragraph(f"No query{shown} got worse by more than {against.bar:g} on {which}."), *others])
-    head = ["Measure", "Query", against.baseline, against.candidate, "Difference"]
-    head += [] if against.notes is None else ["Decision"]
+        none = f"No query{shown} got worse by more than {compared.bar:g} on {which}."
+        return ReportSection(title, [Paragraph(none), *others])
+    head = ["Measure", "Query", *compared.names, "Difference"]
+    head += [] if card.decisions is None else ["Decision"]
     table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
-    return ReportSection(title, [table, *others], note=f"queries that got worse by more than {against.bar:g}")
+    return ReportSection(title, [table, *others], note=f"queries that got worse by more than {compared.bar:g}")
 
 
 def _fell_by_others(fell: Mapping[str, Sequence[QueryChange]], first: str) -> list[Block]:
     """How many queries fell by the measures that the comparison is not decided by."""
-    if against.notes is None:
-        return []
-    fell = [f"{measure} {count(len(found))}" for measure, found in against.fell.items() if found and measure != first]
+    found = [f"{measure} {count(len(drops))}" for measure, drops in fell.items() if drops and measure != first]
     said = "Each measure is explained and closed separately. Queries that got worse by others"
-    return [Paragraph(f"{said}: {', '.join(fell)}.", quiet=True)] if fell else []
+    return [Paragraph(f"{said}: {', '.join(found)}.", quiet=True)] if found else []
 
 
 def _decision(card: Scorecard, measure: str, change: QueryChange) -> list[str]:
