@@ -121,7 +121,7 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
     if about_entailment and not category:
         return "Please also choose what is wrong with the answer."
     if category and not about_entailment:
-        return "What is wrong with the answer only goes with a flag about the answer."
+        return "Also flag the answer itself."
     if Reason.OTHER in reasons and not note.strip():
         return "For “Other”, explain under “Why”."
     return None

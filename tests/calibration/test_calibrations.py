@@ -306,7 +306,7 @@ def test_the_same_key_twice_has_one_effect(made):
     [
         ({"choice": "maybe"}, "A verdict is"),
         ({"choice": VerdictChoice.FLAG, "reasons": []}, "at least one"),
-        ({"choice": VerdictChoice.FLAG, "reasons": [Reason.OVERSTATED]}, "kind of entailment"),
+        ({"choice": VerdictChoice.FLAG, "reasons": [Reason.OVERSTATED]}, "choose what is wrong with the answer"),
         ({"number": 99}, "no item 99"),
     ],
 )

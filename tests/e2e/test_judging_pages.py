@@ -99,7 +99,7 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     lead.get_by_label("Judge again pairs that have a grade").check()
     expect(lead.locator("#plan")).to_contain_text("judgements14")
 
-    lead.get_by_role("spinbutton", name="Overlap percent").fill("100")
+    lead.get_by_role("spinbutton", name="Share judged by two people percent").fill("100")
     expect(lead.locator("#plan")).to_contain_text("judgements24")
     settled(lead)
     lead.get_by_label("People on a shared pair").fill("5")

@@ -16,8 +16,8 @@ class Policy(NamedTuple):
 POLICIES: dict[Category, Policy] = {
     Category.NUMERIC: Policy(
         "Policy for numeric precision",
-        "The wording of the passage decides, strictly.",
-        "The wording of the passage decides, strictly.",
+        "The passage’s wording decides, strictly.",
+        "The passage’s wording decides, strictly.",
     ),
     Category.SYNONYM: Policy(
         "Policy for a synonym or a tense",
@@ -26,7 +26,7 @@ POLICIES: dict[Category, Policy] = {
     ),
     Category.COMPOUND: Policy(
         "Policy for a compound claim",
-        "Split into atomic claims, each with its own passage.",
+        "Split into claims, each with its own passage.",
         "Split it into atomic claims, each with its own passage.",
     ),
     Category.OTHER: Policy(
