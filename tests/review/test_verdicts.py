@@ -170,7 +170,7 @@ def test_a_verdict_on_an_older_revision_is_refused(project):
         ({"choice": F, "reasons": [Reason.OVERSTATED] * 2}, "once"),
         ({"choice": F, "reasons": [Reason.OVERSTATED], "category": ""}, "choose what is wrong"),
         ({"choice": F, "reasons": [Reason.OVERSTATED], "category": "rubbish"}, "one of the four"),
-        ({"choice": F, "reasons": [Reason.WRONG_BLOCK], "category": Category.NUMERIC}, "goes with a flag"),
+        ({"choice": F, "reasons": [Reason.WRONG_BLOCK], "category": Category.NUMERIC}, "Also flag the answer"),
         ({"choice": F, "reasons": [Reason.OTHER], "category": "", "note": " "}, "explain under"),
     ],
 )
