@@ -57,7 +57,7 @@ class TestJudging:
         found = progress.judging_progress(round_.project, AT)
 
         assert (found.done, found.planned) == (3, 3)
-        assert "all possible judgements are done" in found.outlook
+        assert "all possible judgements are done" in found.forecast
 
 
 class TestAgreement:

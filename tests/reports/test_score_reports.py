@@ -113,7 +113,7 @@ def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_o
     assert "not explained yet" not in told
     assert told.count("12 regressions, all explained.") == 1
     assert f"Closed by nDCG@10 on {AT:%Y-%m-%d}." in told
-    others = {name: len(EvaluationPair.of(*pair).drops(name)) for name in ("AP", "RR")}
+    others = {name: len(EvaluationPair.of(*pair).comparison.drops(name)) for name in ("AP", "RR")}
     assert f"Queries that got worse by others: AP {others['AP']}, RR {others['RR']}." in told
 
 
