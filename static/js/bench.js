@@ -68,7 +68,7 @@ document.addEventListener("click", (event) => {
 // Find ------------------------------------------------------------------------------------------------------------
 
 // Enter opens the first block found. Words that are not looked up yet load the page with what they find, as ever.
-document.querySelector("form.find").addEventListener("submit", (event) => {
+document.querySelector("form.search-field").addEventListener("submit", (event) => {
   const list = document.querySelector("#results [data-found-for]");
   if (list?.dataset.foundFor !== event.target.elements.q.value.trim()) return;
   event.preventDefault();

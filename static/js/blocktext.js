@@ -94,7 +94,7 @@ export function sentencesOf(doc) {
   return leavesOf(doc).flatMap((leaf) => {
     const nodes = nodesOf(leaf).filter(isSeen);
     const words = nodes.map((node) => node.data).join("");
-    return cut(leaf.matches("pre, .kept") ? words : words.replaceAll("\n", " ")).map(([from, to]) => rangeAt(nodes, from, to));
+    return cut(leaf.matches("pre, .fixed-lines") ? words : words.replaceAll("\n", " ")).map(([from, to]) => rangeAt(nodes, from, to));
   });
 }
 

@@ -14,7 +14,7 @@ export function showCounts({ done, share, waiting, unsent, isAgain, ahead }) {
   at("total").textContent = share;
   at("own").textContent = [`${done} sent`, ...(waiting ? [`${waiting} unsent`] : []), left].join(", ");
   at("ahead").textContent = pairs(ahead);
-  at("unsent").classList.toggle("sent", unsent === 0);
+  at("unsent").classList.toggle("all-sent", unsent === 0);
   at("unsent-words").textContent = unsent ? `${unsent} unsent` : "sent";
   at("strip-title").textContent = `${done} of ${share} pairs sent, ${waiting} waiting to be sent, ${left}`;
   showTicks(done, waiting, Math.max(share, done + waiting));

@@ -7,12 +7,12 @@ import { foldOf } from "./judging-fold.js";
 const BEST = "best-passage";
 const lead = document.querySelector("[data-lead]");
 const read = document.querySelector("[data-read]");
-const scroller = document.querySelector(".read");
+const scroller = document.querySelector(".desk-text");
 
 function showLead(pair) {
   if (lead.firstChild === pair.lead[0]) return;
   lead.replaceChildren(...pair.lead);
-  document.querySelector(".lead").scrollTop = 0;
+  document.querySelector(".desk-lead").scrollTop = 0;
 }
 
 // The best passage is what one reads first: when it lies out of sight, the text is moved up to it, and inside a long
@@ -56,7 +56,7 @@ export class AllOfQuery {
 
   constructor(pile) {
     this.#pile = pile;
-    this.#list.className = "of-query";
+    this.#list.className = "query-pairs";
   }
 
   show(pair) {
@@ -88,7 +88,7 @@ export class AllOfQuery {
   }
 
   pairOf(element) {
-    const row = element.closest(".of-query-one");
+    const row = element.closest(".query-pair");
     return [...this.#rows].find(([, other]) => other === row)?.[0] ?? null;
   }
 
@@ -105,21 +105,21 @@ export class AllOfQuery {
     chip.dataset.grade = pair.answer ?? "";
     chip.textContent = pair.answer ?? "·";
     const told = pair.answer === null ? "not graded" : pair.answer === "x" ? "can’t judge" : `grade ${pair.answer}`;
-    row.querySelector(".told").textContent = `Block ${place + 1} of ${count}, ${told}`;
+    row.querySelector(".pair-status").textContent = `Block ${place + 1} of ${count}, ${told}`;
     return row;
   }
 
   #build(pair) {
     const row = document.createElement("li");
-    row.className = "of-query-one";
+    row.className = "query-pair";
     const pick = document.createElement("button");
     pick.type = "button";
-    pick.className = "pick";
+    pick.className = "pair-heading";
     const chip = document.createElement("span");
     chip.setAttribute("aria-hidden", "true");
     chip.className = "grade none";
     const told = document.createElement("span");
-    told.className = "told";
+    told.className = "pair-status";
     pick.append(chip, told);
     row.append(pick, ...pair.read);
     foldOf(pair);

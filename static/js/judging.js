@@ -71,9 +71,9 @@ function showEmpty() {
   const isSettled = outbox.count === 0;
   stage.clear();
   if (pile.isFetching || !pile.isDry) {
-    const bones = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "bone" }));
+    const bones = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "skeleton-line" }));
     const words = "The next pair is on its way. Without a connection it comes when that is back; your grades are kept here.";
-    at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "waiting", textContent: words }), ...bones);
+    at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "loading-text", textContent: words }), ...bones);
   } else if (isSettled && outbox.refused.length === 0) {
     location.assign(location.pathname);
   } else {
@@ -186,9 +186,9 @@ function markEvidence() {
 }
 
 function toggleDrawer() {
-  const drawer = document.querySelector(".aside");
-  if (matchMedia("(width < 64rem)").matches) drawer.classList.toggle("open");
-  else document.querySelector(".desk").classList.toggle("shut");
+  const drawer = document.querySelector(".desk-aside");
+  if (matchMedia("(width < 64rem)").matches) drawer.classList.toggle("drawer-open");
+  else document.querySelector(".desk").classList.toggle("drawer-closed");
 }
 
 form.addEventListener("submit", (event) => {
@@ -240,7 +240,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   at("reasons").open = false;
-  document.querySelector(".aside").classList.remove("open");
+  document.querySelector(".desk-aside").classList.remove("drawer-open");
   if (event.target === note && !note.value) at("note").open = false;
 });
 

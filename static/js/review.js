@@ -10,7 +10,7 @@ const chosen = () => form.elements.namedItem("choice").value;
 const ticked = (selector) => [...form.querySelectorAll(`${selector}:checked`)];
 const labelOf = (input) => input.parentElement.querySelector("b").textContent;
 
-document.documentElement.classList.add("scripted");
+document.documentElement.classList.add("with-script");
 
 function choose(choice) {
   for (const radio of form.elements.namedItem("choice")) radio.checked = radio.value === choice;
@@ -44,7 +44,7 @@ form.addEventListener("change", (event) => {
   show();
 });
 // Where one column follows another the refusal lies far below the question.
-document.querySelector(".aside > .notice")?.scrollIntoView({ block: "nearest" });
+document.querySelector(".desk-aside > .notice")?.scrollIntoView({ block: "nearest" });
 
 let isSent = false;
 form.addEventListener("submit", (event) => {

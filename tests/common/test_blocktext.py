@@ -175,7 +175,7 @@ def test_links_lead_nowhere_and_tell_their_address():
         ("- a\n  - b\n- c", "<ul><li><p>a</p><ul>\n  <li>b</li></ul></li>\n<li>c</li></ul>"),
         ("3. a\n4. b\n9. c", '<ol start="3"><li>a</li>\n<li>b</li>\n<li value="9">c</li></ol>'),
         ("| a | b |\n|---|---|\n| 1 | 2 |", None),
-        ("host\nport", '<p class="kept">host\nport</p>'),
+        ("host\nport", '<p class="fixed-lines">host\nport</p>'),
         ("```\na\n\n  b\n```", "<pre>a\n\n  b</pre>"),
         ("Text:\n\n    a = 1\n      b", "<p>Text:</p>\n\n    <pre>a = 1\n  b</pre>"),
         ("- run\n\n  ```sh\n  ls\n  ```", "<ul><li><p>run</p>\n\n  <pre>ls</pre></li></ul>"),
@@ -232,7 +232,7 @@ def test_code_keeps_lines_and_indentation_and_says_its_language():
 def test_lines_of_plain_text_stay_and_filled_prose_flows():
     page = shown(render(INCIDENT))
 
-    assert '<p class="kept">Reported by: Mara Voss\nHost:        db-3.eu-west\nStatus:      closed</p>' in page
+    assert '<p class="fixed-lines">Reported by: Mara Voss\nHost:        db-3.eu-west\nStatus:      closed</p>' in page
     assert "<p>The connection pool ran empty because every worker held its connection while it\nwaited" in page
     assert "  File &quot;/srv/app/pool.py&quot;, line 88, in take\n    raise PoolEmpty" in page
     assert "<li>set max_connections=200</li>" in page

@@ -201,8 +201,8 @@ def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):
     listed = client.get(reverse("corpus:corpus", args=[corpus.project.slug, corpus.slug])).content.decode()
 
     assert "<code>send()</code>" in page
-    assert '<pre class="imported">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>' in page
-    assert '<p class="said clip">Call send(), see more: send(1)</p>' in listed
+    assert '<pre class="source-text">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>' in page
+    assert '<p class="quote excerpt">Call send(), see more: send(1)</p>' in listed
 
 
 def test_a_redacted_text_shows_the_reason_and_no_text(client):

@@ -200,14 +200,14 @@ def test_a_save_that_arrives_after_the_page_was_drawn_again_is_no_conflict(bench
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     drawn_before = bench.request.get(bench.url).text()
     press(bench, "e")
-    expect(bench.locator("#chosen .expected")).to_have_count(1)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     question(bench).fill("What is kept, and where?")
     bench.route(bench.url, lambda route: route.fulfill(body=drawn_before, content_type="text/html"), times=1)
     bench.reload()
 
     expect(bench.locator("[data-brought-back]")).to_be_visible()
     expect(question(bench)).to_have_value("What is kept, and where?")
-    expect(bench.locator("#chosen .expected")).to_contain_text("4.2 Backups")
+    expect(bench.locator("#chosen .expected-block")).to_contain_text("4.2 Backups")
     question(bench).fill("What is kept, where and why?")
     blur(bench)
     saved(bench)
@@ -360,17 +360,17 @@ def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
     expect(bench.locator("#read mark")).to_have_count(1)
     find(bench, "supplier copies", "9.3 Supplier annex: storage")
     press(bench, "e")
-    expect(bench.locator("#chosen .expected")).to_have_count(2)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(2)
     expect(bench.locator("#expect")).to_contain_text("expected")
     press(bench, "m", "m")
-    expect(bench.locator("#chosen .expected").nth(1)).to_contain_text("1 span, 15 words")
+    expect(bench.locator("#chosen .expected-block").nth(1)).to_contain_text("1 span, 15 words")
     settled(bench)
     bench.get_by_role("radio", name="All of them are needed").focus()
     press(bench, "Space")
     settled(bench)
     bench.get_by_role("button", name="Move up: 9.3 Supplier annex: storage").focus()
     press(bench, "Enter")
-    expect(bench.locator("#chosen .expected").first).to_contain_text("9.3 Supplier annex")
+    expect(bench.locator("#chosen .expected-block").first).to_contain_text("9.3 Supplier annex")
     expect(bench.get_by_role("radio", name="All of them are needed")).to_be_checked()
     press(bench, "w")
     bench.keyboard.type("How are backups protected?")
@@ -382,7 +382,7 @@ def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
 
     bench.get_by_role("button", name="Remove: 4.2 Backups and archives").focus()
     press(bench, "Enter")
-    expect(bench.locator("#chosen .expected")).to_have_count(1)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     expect(bench.get_by_role("radio", name="All of them are needed")).to_have_count(0)
     saved(bench)
     assert held() == [("SEC-9.3", 1)]
@@ -410,7 +410,7 @@ def test_the_selection_grows_by_sentences_and_by_words(bench):
 def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
     find(bench, "break glass session", "3.6 Break-glass access")
     press(bench, "e")
-    expect(bench.locator("#chosen .expected")).to_have_count(1)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     settled(bench)
     bench.locator("#chosen summary").click()
     bench.get_by_label("Evidence as text").fill("Everything typed in a\nNever said")
@@ -453,7 +453,7 @@ def test_a_block_leads_to_the_bench_with_it_expected(page, team, signed_in):
         page.get_by_role("link", name="Write a Q&A about this passage").click()
 
     opened(page, "3.6 Break-glass access")
-    expect(page.locator("#chosen .expected")).to_contain_text("3.6 Break-glass access")
+    expect(page.locator("#chosen .expected-block")).to_contain_text("3.6 Break-glass access")
 
 
 @pytest.mark.slow
@@ -482,10 +482,10 @@ def test_the_bench_on_a_phone_writes_a_whole_triple(page, team, signed_in, axe_c
 def test_the_bench_with_several_blocks_is_clean_in_both_themes(bench, look_at, witness):
     find(bench, "backup encryption", "4.2 Backups and archives")
     press(bench, "e")
-    expect(bench.locator("#chosen .expected")).to_have_count(1)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     find(bench, "supplier copies", "9.3 Supplier annex: storage")
     press(bench, "e")
-    expect(bench.locator("#chosen .expected")).to_have_count(2)
+    expect(bench.locator("#chosen .expected-block")).to_have_count(2)
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     settled(bench)
     expect(bench.locator("[data-start]")).to_have_count(0)  # the first save takes away what a triple starts from

@@ -131,7 +131,7 @@ def test_a_lead_reads_both_verdicts_and_sends_it_to_two_others(page, team, signe
     triple = make_second_dispute(team)
     signed_in(lead_of(team.project))
     at(page, team, triple)
-    expect(page.locator(".past")).to_contain_text("Confirmed by")
+    expect(page.locator(".verdict-history")).to_contain_text("Confirmed by")
     expect(page.locator(".thread").first).to_contain_text("Either would do on its own.")
 
     with turned(page):
@@ -171,9 +171,9 @@ def test_a_split_is_guided_by_keys_alone(page, team, signed_in, look_at, axe_cle
     page.keyboard.type("Seven years.")
     page.get_by_text("Another passage").nth(2).press("Enter")
     page.get_by_label("Search a block for claim 3").press_sequentially("backup restore seven years")
-    expect(page.locator("#found-3 .hit").first).to_contain_text("4.2 Backups")
+    expect(page.locator("#found-3 .search-hit").first).to_contain_text("4.2 Backups")
     settled(page)
-    page.locator("#found-3 .hit").first.press("Enter")
+    page.locator("#found-3 .search-hit").first.press("Enter")
     third = page.get_by_role("group", name="Evidence of claim 3")
     expect(third.get_by_text("Remove this passage")).to_be_visible()
     third.get_by_label("Both names are kept", exact=False).press("Space")

@@ -71,7 +71,7 @@ def next_after(page, tap) -> int:
 
 def no_key_is_lit(page) -> None:
     """A finger leaves its hover on the key it touched last: the next pair must not look graded."""
-    grounds = page.locator(".deck-main .press").evaluate_all("all => all.map(k => getComputedStyle(k).backgroundColor)")
+    grounds = page.locator(".deck-main .key-button").evaluate_all("all => all.map(k => getComputedStyle(k).backgroundColor)")
     assert len(set(grounds)) == 1
 
 
@@ -103,7 +103,7 @@ def test_a_phone_story(new_context, live_server, round_, mara):
     sent(page)
     with turned(page):
         page.get_by_role("link", name="All of a query").tap()
-    next_after(page, page.locator(".of-query-one .pick").nth(1).tap)
+    next_after(page, page.locator(".query-pair .pair-heading").nth(1).tap)
     keys_are_under_the_thumb(page)
     looking.axe_clean(page)
     last = next_after(page, page.get_by_role("button", name="Not relevant").tap)
@@ -117,7 +117,7 @@ def test_a_phone_story(new_context, live_server, round_, mara):
 def keys_are_under_the_thumb(page) -> None:
     """Every key of the deck in sight in the lower half, big enough, and nothing scrolls sideways."""
     assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
-    for key in page.locator(".deck .press:visible").all():
+    for key in page.locator(".deck .key-button:visible").all():
         box = key.bounding_box()
         assert box["height"] >= SMALLEST_TARGET, key
         assert looking.NARROW["height"] / 2 < box["y"], key
@@ -146,7 +146,7 @@ def test_a_story_by_keyboard_alone(context, live_server, round_, mara):
     hands.press("u")
     assert seat_shown(hands.page) == first
     hands.turn("3", "v")
-    expect(hands.page.locator(".of-query-one").first).to_be_visible()
+    expect(hands.page.locator(".query-pair").first).to_be_visible()
     hands.look_over()
     hands.press("j", "ArrowDown", "k")
     chosen = seat_shown(hands.page)
@@ -219,9 +219,9 @@ def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
 
 def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at, axe_clean):
     page = desk("query")
-    rows = page.locator(".of-query-one")
+    rows = page.locator(".query-pair")
     expect(rows).to_have_count(12)
-    told = page.locator(".desk > :not(.top), [data-pile]").evaluate_all("all => all.map(x => x.outerHTML).join()")
+    told = page.locator(".desk > :not(.desk-top), [data-pile]").evaluate_all("all => all.map(x => x.outerHTML).join()")
     assert not [word for word in ("rank", "score", "found_by", "bm25", "depth") if word in told.lower()]
 
     first = seat_shown(page)
@@ -237,7 +237,7 @@ def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at,
     assert seat_shown(page) == second
     expect(rows.first.locator(".grade")).to_have_text("2")
     context.set_offline(True)
-    rows.nth(4).locator(".pick").click()
+    rows.nth(4).locator(".pair-heading").click()
     page.keyboard.press("m")
     fifth = seat_shown(page)
     page.keyboard.press("3")
@@ -254,7 +254,7 @@ def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at,
     assert live_judgements(round_).get(seat=fifth).spans
     page.reload()
     expect(rows).to_have_count(12)
-    expect(page.locator(".of-query-one .grade:not(.none)")).to_have_count(2)
+    expect(page.locator(".query-pair .grade:not(.none)")).to_have_count(2)
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
         expect(page.locator("h1.question")).to_have_text(query)
         page.keyboard.press("1")
     expect(page.locator("h1.question")).not_to_have_text(query)
-    expect(page.locator(".of-query-one")).to_have_count(12)
+    expect(page.locator(".query-pair")).to_have_count(12)
     sent(page)
     assert Judgement.objects.count() == 12
 

@@ -20,8 +20,8 @@ COVERED = """() => [...document.querySelectorAll(".aside .choice, .aside .field,
   return !places.every(([x, y]) => part.contains(document.elementFromPoint(x, y)));
 }).map((part) => part.textContent.trim().slice(0, 40))"""
 OUT_OF_SIGHT = """() => {
-  const aside = document.querySelector(".aside").getBoundingClientRect();
-  return [...document.querySelectorAll(".aside .choice, .aside .field, .aside .notice")]
+  const aside = document.querySelector(".desk-aside").getBoundingClientRect();
+  return [...document.querySelectorAll(".desk-aside .choice, .desk-aside .field, .desk-aside .notice")]
     .filter((part) => part.getBoundingClientRect().bottom > aside.bottom)
     .map((part) => part.textContent.trim().slice(0, 40));
 }"""
@@ -46,6 +46,6 @@ def test_a_refused_flag_says_why_and_hides_no_reason(page, signed_in):
         page.set_viewport_size({"width": width, "height": height})
         covered[width] = page.evaluate(COVERED)
         if width >= 1280:
-            page.evaluate("document.querySelector('.aside').scrollTop = 0")
+            page.evaluate("document.querySelector('.desk-aside').scrollTop = 0")
             covered[f"{width} unscrolled"] = page.evaluate(OUT_OF_SIGHT)
     assert [f"{size}: {part}" for size, parts in covered.items() for part in parts] == []

@@ -122,7 +122,7 @@ def test_targets_are_44_px_where_fingers_point(new_context, live_server, project
 
     small = page.evaluate(
         """() => [...document.querySelectorAll("button, summary, .button, nav a, input:not([type=hidden])")]
-            .filter((element) => element.getClientRects().length && !element.closest("label, td, .skip"))
+            .filter((element) => element.getClientRects().length && !element.closest("label, td, .skip-link"))
             .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect().height])
             .filter(([, height]) => height < 43.5)"""
     )

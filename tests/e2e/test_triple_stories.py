@@ -41,7 +41,7 @@ def write_and_submit(keys: Keyboard, team: Team, answer: str = "At most eight ho
     keys.press("/")
     keys.type("break glass session")
     expect(keys.page.locator("[data-found-for='break glass session']")).to_be_visible()
-    keys.reads("3.6 Break-glass access", ".results li")
+    keys.reads("3.6 Break-glass access", ".search-results li")
     keys.press("Escape", "j", "Enter")
     keys.reads("3.6 Break-glass access", "#read .docpath")
     keys.tab_to(keys.page.locator("#read [data-doc]"))

@@ -92,7 +92,7 @@ def test_enter_opens_the_first_block_found_and_keeps_what_was_written(bench):
     press(bench, "/")
     bench.keyboard.type("break glass session")
     expect(bench.locator("[data-found-for='break glass session']")).to_be_visible()
-    expect(bench.locator(".results li").first).to_contain_text("3.6 Break-glass access")
+    expect(bench.locator(".search-results li").first).to_contain_text("3.6 Break-glass access")
 
     press(bench, "Enter")
 

@@ -92,7 +92,7 @@ def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, stat
     version = make_version(state, bench)
     page = at_home(client, version).get(url("version", version)).content.decode()
 
-    asked = " ".join(page[page.index('class="fix"') :].split())
+    asked = " ".join(page[page.index("data-fix") :].split())
     counts = version.manifest["splits"] if version.manifest else draft_facts(version, at=AT)["splits"]
     for side, held in dict(counts).items():
         if side in {"dev", "test"}:
@@ -107,7 +107,7 @@ def test_a_draft_that_is_stopped_asks_nothing(client):
 
     page = at_home(client, version).get(url("version", version)).content.decode()
 
-    assert 'class="fix"' not in page
+    assert "data-fix" not in page
 
 
 def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):

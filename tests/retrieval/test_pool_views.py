@@ -93,7 +93,7 @@ def test_the_pool_tells_how_it_was_chosen_and_what_was_drawn(lead, project, snap
     page = words(lead.get(at("pool", project, pool.pk)))
 
     assert "A budget of 4 pairs per query, by fused rank, from the top 10 of 1 run" in page
-    assert '<span>Easy negatives</span><b class="push">6</b>' in page
+    assert '<span>Easy negatives</span><b class="at-end">6</b>' in page
     assert "This pool has no random passages" in page
 
 

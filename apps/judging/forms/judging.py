@@ -54,7 +54,7 @@ class KeysForm(KaratForm):
         for act in self.acts:
             # One character at most as it is typed; several code points may make one, and the action says so.
             attrs = {
-                "class": "input cap", "maxlength": 4, "autocomplete": "off", "autocapitalize": "none",
+                "class": "input key-input", "maxlength": 4, "autocomplete": "off", "autocapitalize": "none",
                 "spellcheck": "false", "data-cap": "",
             }  # fmt: skip
             self.fields[act.name] = forms.CharField(

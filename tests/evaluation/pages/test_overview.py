@@ -198,7 +198,7 @@ def test_an_evaluation_shows_its_means_and_every_query(client, scene, pair):
 
     said = words(response)
     assert "12 judged queries, 12 with a relevant passage; the run answers 12." in said
-    assert said.count('<span class="said">What about Q') == 12
+    assert said.count('<span class="quote">What about Q') == 12
     assert "judged@10: 75 %" in said
     assert "unjudged@5: 25 %" in said
 
@@ -377,7 +377,7 @@ def test_a_query_shows_both_rankings_with_their_grades(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
     said = words(response)
-    assert said.count('<span class="rank">') == 8
+    assert said.count('<span class="rank-number">') == 8
     assert "Relevant in top 10, of 2" in said
     assert "Every relevant passage is in one of the two lists." in said
     assert "<b>unjudged</b>" in said
@@ -401,7 +401,7 @@ def test_the_worst_query_stands_first_where_a_lower_value_is_better(client):
 
     said = words(open_page(client, one.requested_by, url(one, "evaluation", one.pk)))
 
-    assert re.findall(r'<td class="id first">(Q\d+)</td>', said) == ["Q03", "Q01", "Q02", "Q04"]
+    assert re.findall(r'<td class="id card-title">(Q\d+)</td>', said) == ["Q03", "Q01", "Q02", "Q04"]
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):

@@ -451,7 +451,7 @@ class _Reader:
             if not keeps_lines and (is_broken or is_indented or self.text[line.end : feed].startswith("  ")):
                 breaks.append(feed)
         pieces = inline.pieces(self.text, start, run[-1].end, labels=self.labels, prefixes=prefixes, breaks=breaks)
-        return self._leaf("p", start, run[-1].end, pieces, ' class="kept"' if keeps_lines else "")
+        return self._leaf("p", start, run[-1].end, pieces, ' class="fixed-lines"' if keeps_lines else "")
 
     def _is_filled(self, run: Sequence[TextLine]) -> bool:
         """Whether these lines are prose that was broken to fit a width, so that its line breaks mean nothing.

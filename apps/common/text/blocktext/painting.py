@@ -230,7 +230,7 @@ class _Painter:
     def _run(self, run: Run) -> str:
         if not run.is_sign:
             return self._slice(run.start, run.end)
-        css = ' class="shown"' if _meets(self.shown, run.start, run.end) else ""
+        css = ' class="visible-sign"' if _meets(self.shown, run.start, run.end) else ""
         return f"<i{css}>{self._slice(run.start, run.end)}</i>"
 
     def _slice(self, start: int, end: int, depth: int = 0) -> str:
