@@ -95,7 +95,7 @@ def test_health_carries_the_headers_of_every_answer(client):
 
 def test_a_static_file_may_load_nothing_and_is_not_kept_from_caches():
     answer = security_headers(lambda request: HttpResponse("a {}", content_type="text/css"))(
-        RequestFactory().get("/static/css/shell.css")
+        RequestFactory().get("/static/css/components/bar.css")
     )
 
     assert answer["Content-Security-Policy"] == "default-src 'none'"

@@ -14,7 +14,7 @@ from tests.config.serving.servers import Server, answer_of, request, rest_of, ru
 pytestmark = pytest.mark.once
 
 EACH = 50
-LARGE = "/static/css/components.css"
+LARGE = "/static/django_htmx/htmx-2.min.js"
 PATIENT = {"KARAT_HEAD_SECONDS": "600", "KARAT_GRACE_SECONDS": "600"}
 HASTY = {
     "KARAT_HEAD_SECONDS": "0.2",
@@ -144,7 +144,7 @@ def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(hasty: Server) ->
 
 
 def test_requests_that_come_together_are_answered_in_their_order(hasty: Server) -> None:
-    words = request("/static/css/shell.css", closes=False) + request("/nowhere/", closes=False) + request("/login/")
+    words = request("/static/css/components/bar.css", closes=False) + request("/nowhere/", closes=False) + request("/login/")
 
     answers = hasty.ask(words).split(b"HTTP/1.1 ")[1:]
 
