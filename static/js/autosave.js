@@ -24,11 +24,11 @@ function asDrawn(form) {
 const without = (fields, names) => new URLSearchParams([...fields].filter(([name]) => !names.has(name)));
 
 /**
- * `told` hears one of {saved}, {lost}, {wrong}, {conflict} and {closed}; after the last two nothing is sent any more.
+ * `onResult` hears one of {saved}, {lost}, {wrong}, {conflict} and {closed}; after the last two nothing is sent any more.
  * `isBlank` says of a form that was never saved that there is nothing in it, `keptAs` the name under which this tab
  * keeps what it did not save.
  */
-export function autosave(form, { isBlank, told, keptAs }) {
+export function autosave(form, { isBlank, onResult, keptAs }) {
   // A field without words is none: the server draws some while one writes, such as what to say to a warning.
   const heldIn = (fields) => new URLSearchParams([...without(fields, APART)].filter(([, words]) => words !== "")).toString();
   const held = () => heldIn(new FormData(form));
@@ -66,7 +66,7 @@ export function autosave(form, { isBlank, told, keptAs }) {
     unanswered = sent;
     const answer = await post(sent.body);
     if (answer === null || answer.status >= 500 || answer.status === 429) {
-      told({ lost: answer ? "server" : "connection" });
+      onResult({ lost: answer ? "server" : "connection" });
       soon(AGAIN);
       return;
     }
@@ -76,7 +76,7 @@ export function autosave(form, { isBlank, told, keptAs }) {
     else if (answer.ok) took(await answer.json(), sent);
     else if (answer.status === 400) {
       refused = sent.held;
-      told({ wrong: (await answer.json()).problem });
+      onResult({ wrong: (await answer.json()).problem });
     } else await stop(answer);
     announce();
     if (isUnsaved() && held() !== refused) soon();
@@ -96,13 +96,13 @@ export function autosave(form, { isBlank, told, keptAs }) {
     kept = sent.held;
     refused = null;
     form.elements.namedItem("seen_version").value = saved.version;
-    told({ saved });
+    onResult({ saved });
   }
 
   async function stop(answer) {
     isOver = true;
     const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-    told(isJson ? { conflict: (await answer.json()).problem } : { closed: answer.type === "opaqueredirect" ? 0 : answer.status });
+    onResult(isJson ? { conflict: (await answer.json()).problem } : { closed: answer.type === "opaqueredirect" ? 0 : answer.status });
   }
 
   /** The form is being sent as a whole: nothing more goes behind its back. */

@@ -227,14 +227,14 @@ const saver = autosave(form, {
     ["question", "answer", "domain", "note", "source", "difficulty"].every((name) => !field(name).value.trim()) &&
     !chosen.querySelector("[data-row]"),
   keptAs: () => `bench ${form.dataset.person} ${form.dataset.autosave}${isNew() ? location.search : ""}`,
-  told: ({ saved, lost, wrong, conflict, closed }) => {
+  onResult: ({ saved, lost, wrong, conflict, closed }) => {
     if (saved) {
       notice.hidden = true;
       const wasNew = isNew();
       if (wasNew) history.replaceState(null, "", saved.addresses.edit);
       addresses = saved.addresses;
       readdress();
-      sayWhen(saved);
+      showSaved(saved);
       // Checks that ran while the draft was made may have taken it for another question.
       if (wasNew) window.htmx.trigger(document.body, "karat:marked");
       return;
@@ -269,7 +269,7 @@ function readdress() {
   }
 }
 
-function sayWhen({ label, saved_at }) {
+function showSaved({ label, saved_at }) {
   document.querySelector("[data-label]").textContent = label;
   const time = document.createElement("time");
   time.dateTime = saved_at;

@@ -9,22 +9,22 @@ let meant = null;
 const rows = () => [...table.querySelectorAll("[data-item]")];
 const isOpen = (row) => !row.querySelector('[aria-pressed="true"]');
 
-function give(row) {
+function giveKeys(row) {
   for (const button of table.querySelectorAll("[data-drop-key]")) {
     if (row?.contains(button)) button.dataset.key = button.dataset.dropKey;
     else delete button.dataset.key;
   }
 }
 
-function ask(row, words) {
+function showPrompt(row, words) {
   row.querySelector("[data-asked]").textContent = words;
 }
 
-function goOn(row) {
+function focusNext(row) {
   const all = rows();
   const at = all.indexOf(row);
   const next = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
-  give(next ?? row);
+  giveKeys(next ?? row);
   const here = document.activeElement;
   if (here !== document.body && !row.contains(here)) return;
   (next?.querySelector("a") ?? document.querySelector("[data-then]") ?? row.querySelector("a")).focus();
@@ -46,8 +46,8 @@ function onSubmit(event) {
   row.dataset.was = row.querySelector('[aria-pressed="true"]')?.value ?? "";
   keep(event.target, event.submitter.value);
   show(row, event.submitter.value);
-  ask(row, "");
-  goOn(row);
+  showPrompt(row, "");
+  focusNext(row);
 }
 
 function refused(row, said) {
@@ -65,20 +65,20 @@ function onEnter(event) {
 }
 
 if (table) {
-  give(rows().find(isOpen) ?? rows()[0]);
-  table.addEventListener("focusin", (event) => give(event.target.closest("[data-item]")));
+  giveKeys(rows().find(isOpen) ?? rows()[0]);
+  table.addEventListener("focusin", (event) => giveKeys(event.target.closest("[data-item]")));
   table.addEventListener("click", (event) => {
     meant = event.target.closest("[data-drop-key]") ?? meant;
   }, true);
   table.addEventListener("invalid", (event) => {
     event.preventDefault();
-    ask(event.target.closest("[data-item]"), meant?.dataset.asks ?? "");
+    showPrompt(event.target.closest("[data-item]"), meant?.dataset.asks ?? "");
     event.target.focus();
   }, true);
   table.addEventListener("keydown", onEnter);
   table.addEventListener("submit", onSubmit, true);
   document.addEventListener("htmx:load", (event) => {
-    if (event.target.matches?.("[data-item]")) goOn(event.target);
+    if (event.target.matches?.("[data-item]")) focusNext(event.target);
   });
   // A refusal stands below the table; the row stays as it is.
   document.addEventListener("htmx:beforeSwap", (event) => {

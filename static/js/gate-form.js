@@ -2,22 +2,22 @@
 
 const form = document.querySelector("[data-gate]");
 
-function show(name, isUsed) {
+function setUsed(name, isUsed) {
   const control = form.elements[name];
   control.closest(".field").hidden = !isUsed;
   control.disabled = !isUsed;
 }
 
-function tell() {
-  const isBeside = form.elements.kind.value === "no_worse_than";
+function showUsedFields() {
+  const isComparison = form.elements.kind.value === "no_worse_than";
   const isCost = form.elements.figure.value.trim() === "cost";
-  show("baseline", isBeside);
-  show("on", !isBeside && !isCost);
-  show("slice", !isCost);
+  setUsed("baseline", isComparison);
+  setUsed("on", !isComparison && !isCost);
+  setUsed("slice", !isCost);
 }
 
 if (form) {
-  form.addEventListener("input", tell);
-  window.addEventListener("pageshow", tell);
-  tell();
+  form.addEventListener("input", showUsedFields);
+  window.addEventListener("pageshow", showUsedFields);
+  showUsedFields();
 }

@@ -6,7 +6,7 @@ const SHOWN = 90;
 
 const textOf = (row) => row.querySelector('[data-part="text"]').value.trim();
 
-function tell(group) {
+function showCount(group) {
   const rows = [...group.querySelectorAll(".example-row")];
   const count = rows.filter((row) => textOf(row)).length;
   const place = group.querySelector("[data-count]");
@@ -16,7 +16,7 @@ function tell(group) {
   }
 }
 
-function begin(row) {
+function showBeginning(row) {
   const text = textOf(row);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
   const place = row.querySelector("[data-beginning]");
@@ -28,7 +28,7 @@ document.querySelectorAll("[data-examples]").forEach((group) => {
   group.addEventListener("input", (event) => {
     const row = event.target.closest(".example-row");
     if (!row) return;
-    begin(row);
-    tell(group);
+    showBeginning(row);
+    showCount(group);
   });
 });

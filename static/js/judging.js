@@ -6,9 +6,9 @@ import { showCounts, showFailing, showRefused } from "./judging-counts.js";
 import { bestOf, selected, toggle } from "./judging-evidence.js";
 import { foldOf } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
-import { Pile, fetchPairs, makePair, toldOf } from "./judging-pile.js";
+import { PairQueue, fetchPairs, makePair, answerKey } from "./judging-pairs.js";
 import { moveSelection, selectSentence } from "./judging-select.js";
-import { AllOfQuery, OnePair } from "./judging-stage.js";
+import { AllOfQuery, OnePair } from "./judging-layout.js";
 import { Terms } from "./judging-terms.js";
 
 const AGAIN = 2000;
@@ -20,8 +20,8 @@ const form = document.querySelector("[data-judging]");
 const at = (name) => document.querySelector(`[data-${name}]`);
 const { user, round, view } = form.dataset;
 const outbox = new Outbox({ user, round, url: form.dataset.api, csrf: form.dataset.csrf });
-const pile = new Pile({ url: form.dataset.pairs, settings: { ...SETTINGS[view], view }, taken: outbox.entries.map((entry) => entry.seat) });
-const stage = view === "query" ? new AllOfQuery(pile) : new OnePair();
+const queue = new PairQueue({ url: form.dataset.pairs, settings: { ...SETTINGS[view], view }, taken: outbox.entries.map((entry) => entry.seat) });
+const layout = view === "query" ? new AllOfQuery(queue) : new OnePair();
 const terms = new Terms(at("lit"), user);
 const clock = new Clock();
 const note = document.getElementById("note");
@@ -37,14 +37,14 @@ function show(pair) {
   if (current) current.note = note.value;
   current = pair;
   if (pair === null) return showEmpty();
-  stage.show(pair);
+  layout.show(pair);
   form.elements.seat.value = pair.seat;
   note.value = pair.note;
   at("note").open = pair.note !== "";
   at("reasons").open = false;
   at("whole").setAttribute("aria-disabled", String(foldOf(pair).isWhole));
   repaint();
-  stage.settle(pair);
+  layout.settle(pair);
   setKeys(false);
   showAnswer(pair);
   clock.restart();
@@ -69,11 +69,11 @@ function repaint() {
 function showEmpty() {
   setKeys(true);
   const isSettled = outbox.count === 0;
-  stage.clear();
-  if (pile.isFetching || !pile.isDry) {
-    const bones = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "skeleton-line" }));
+  layout.clear();
+  if (queue.isFetching || !queue.isDry) {
+    const lines = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "skeleton-line" }));
     const words = "The next pair is on its way. Without a connection it comes when that is back; your grades are kept here.";
-    at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "loading-text", textContent: words }), ...bones);
+    at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "loading-text", textContent: words }), ...lines);
   } else if (isSettled && outbox.refused.length === 0) {
     location.assign(location.pathname);
   } else {
@@ -94,8 +94,8 @@ function showState() {
   const waiting = new Set(unsent.filter((entry) => !entry.again).map((entry) => entry.seat)).size;
   const isAgain = current === null || current.answer !== null;
   const goal = Number(form.dataset.goal);
-  const share = pile.isDry && current === null ? Math.min(goal, done + waiting) : goal;
-  showCounts({ done, share, waiting, unsent: unsent.length, isAgain, ahead: pile.waiting(current).length });
+  const share = queue.isDry && current === null ? Math.min(goal, done + waiting) : goal;
+  showCounts({ done, share, waiting, unsent: unsent.length, isAgain, ahead: queue.waiting(current).length });
   const { isFailing, needsSignIn, retry, words } = outbox;
   showFailing({ count: unsent.length, isFailing, needsSignIn, retry, words });
   showRefused(at("refused"), outbox.refused);
@@ -116,16 +116,16 @@ function showLast() {
 // Acts --------------------------------------------------------------------------------------------------
 
 async function refill(isForced = false) {
-  await pile.refill(current, { isSettled: outbox.count === 0, isForced });
+  await queue.refill(current, { isSettled: outbox.count === 0, isForced });
   if (current !== null) return showState();
-  if (pile.waiting(null).length) next();
-  else if (pile.isDry) showEmpty();
+  if (queue.waiting(null).length) next();
+  else if (queue.isDry) showEmpty();
   else setTimeout(refill, AGAIN);
   return undefined;
 }
 
 function next(after = current) {
-  show(stage.after(after, pile.waiting(after)));
+  show(layout.after(after, queue.waiting(after)));
   refill();
 }
 
@@ -138,12 +138,12 @@ function give({ grade, cant_judge: reason }) {
   pair.reason = reason;
   if (history.includes(pair)) history.splice(history.indexOf(pair), 1);
   history.push(pair);
-  pile.trim(history);
+  queue.trim(history);
   step = history.length;
-  const told = toldOf(pair);
+  const key = answerKey(pair);
   // Who looks back and finds it right says nothing new.
-  if (told !== pair.told) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, grade, cant_judge: reason, ...clock.read(), again: isAgain });
-  pair.told = told;
+  if (key !== pair.sentKey) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, grade, cant_judge: reason, ...clock.read(), again: isAgain });
+  pair.sentKey = key;
   next(pair);
 }
 
@@ -165,7 +165,7 @@ async function fetchEarlier() {
   if (!templates) at("last").textContent = "earlier grades need a connection";
   else if (!templates.length && outbox.count === 0) isAtStart = true;
   for (const template of templates ?? []) {
-    const pair = pile.find(Number(template.dataset.seat)) ?? pile.take([template], { first: true })[0];
+    const pair = queue.find(Number(template.dataset.seat)) ?? queue.take([template], { first: true })[0];
     if (!pair?.answer || pair === current || history.includes(pair)) continue;
     history.unshift(pair);
     step += 1;
@@ -209,7 +209,7 @@ const ACTS = {
   seen: () => outbox.forgetRefused(),
   lit: () => terms.toggle(),
   select: () => selectSentence(current?.doc),
-  step: (button) => current && show(stage.beside(current, Number(button.dataset.step))),
+  step: (button) => current && show(layout.beside(current, Number(button.dataset.step))),
   "note-key": () => {
     at("note").open = true;
     note.focus();
@@ -218,7 +218,7 @@ const ACTS = {
 
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-reasons]")) at("reasons").open = false;
-  const picked = stage.pairOf?.(event.target);
+  const picked = layout.pairOf?.(event.target);
   if (picked && picked !== current) show(picked);
   for (const [name, act] of Object.entries(ACTS)) {
     const button = event.target.closest(`[data-${name}]`);
@@ -253,20 +253,20 @@ outbox.onChange(({ sent, refused, elsewhere }) => {
   if (refused) takeBack(refused);
   if (elsewhere) graded(elsewhere);
   showState();
-  if (current === null && outbox.count === 0) pile.isDry ? showEmpty() : refill();
+  if (current === null && outbox.count === 0) queue.isDry ? showEmpty() : refill();
 });
 
 function takeBack(refused) {
-  const pair = pile.find(refused.seat);
+  const pair = queue.find(refused.seat);
   if (!pair || pair === current) return;
-  pile.forget(pair);
+  queue.forget(pair);
   if (history.includes(pair)) history.splice(history.indexOf(pair), 1);
   step = Math.min(step, history.length);
 }
 
 // Another tab of this browser graded a pair that lies here as well.
 function graded({ seat, grade, cant_judge: reason, query }) {
-  const pair = pile.find(seat);
+  const pair = queue.find(seat);
   if (!pair) return;
   pair.answer = grade === null ? "x" : String(grade);
   pair.reason = reason;
@@ -280,9 +280,9 @@ function graded({ seat, grade, cant_judge: reason, query }) {
 const isKept = outbox.entries.some((entry) => entry.seat === Number(form.dataset.seat));
 const first = makePair({ ...form.dataset, note: note.value, lead: [...at("lead").childNodes], read: [...at("read").childNodes] });
 first.reason = form.querySelector("button[name=cant_judge][aria-pressed]")?.value ?? "";
-pile.take(at("pile").querySelectorAll("template[data-seat]"));
-if (!isKept || first.answer) pile.all.unshift(first);
-show(isKept && !first.answer ? stage.after(null, pile.waiting(null)) : first);
+queue.take(at("pile").querySelectorAll("template[data-seat]"));
+if (!isKept || first.answer) queue.all.unshift(first);
+show(isKept && !first.answer ? layout.after(null, queue.waiting(null)) : first);
 setInterval(() => current && showPace(at("pace"), clock.read().active_ms), 1000);
 setInterval(() => clock.isInUse(RENEW) && refill(true), RENEW);
 outbox.flush();

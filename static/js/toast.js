@@ -3,7 +3,7 @@
 
 const LIFE = 8000;
 
-function live(toast) {
+function startTimer(toast) {
   let timer;
   const start = () => {
     timer = setTimeout(() => toast.remove(), LIFE);
@@ -16,19 +16,19 @@ function live(toast) {
   start();
 }
 
-document.querySelectorAll(".toast").forEach(live);
+document.querySelectorAll(".toast").forEach(startTimer);
 document.addEventListener("htmx:load", (event) => {
-  if (event.target.matches?.(".toast")) live(event.target);
+  if (event.target.matches?.(".toast")) startTimer(event.target);
 });
 
-function tell(words) {
+function showToast(words) {
   const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: words });
   toast.setAttribute("role", "alert");
   document.body.append(toast);
-  live(toast);
+  startTimer(toast);
 }
 
 document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
-  if (xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain")) tell(xhr.responseText);
+  if (xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain")) showToast(xhr.responseText);
 });
-document.addEventListener("htmx:sendError", () => tell("The server does not answer, so this was not done. Try again in a moment."));
+document.addEventListener("htmx:sendError", () => showToast("The server does not answer, so this was not done. Try again in a moment."));

@@ -50,18 +50,18 @@ export class OnePair {
 }
 
 export class AllOfQuery {
-  #pile;
+  #queue;
   #list = document.createElement("ol");
   #rows = new Map();
 
-  constructor(pile) {
-    this.#pile = pile;
+  constructor(queue) {
+    this.#queue = queue;
     this.#list.className = "query-pairs";
   }
 
   show(pair) {
     showLead(pair);
-    const pairs = this.#pile.all.filter((other) => other.group === pair.group);
+    const pairs = this.#queue.all.filter((other) => other.group === pair.group);
     pairs.forEach((other, place) => this.#dress(other, place, pairs.length, other === pair));
     const rows = pairs.map((other) => this.#rows.get(other));
     if (rows.length !== this.#list.childElementCount || rows.some((row, at) => this.#list.children[at] !== row)) this.#list.replaceChildren(...rows);
@@ -77,13 +77,13 @@ export class AllOfQuery {
   // The next pair without a grade below this one, then from the top, then the next query.
   after(current, waiting) {
     const same = waiting.filter((pair) => pair.group === current?.group);
-    const { all } = this.#pile;
+    const { all } = this.#queue;
     const below = same.find((pair) => all.indexOf(pair) > all.indexOf(current));
     return below ?? same[0] ?? waiting[0] ?? null;
   }
 
   beside(current, step) {
-    const pairs = this.#pile.all.filter((pair) => pair.group === current.group);
+    const pairs = this.#queue.all.filter((pair) => pair.group === current.group);
     return pairs[pairs.indexOf(current) + step] ?? current;
   }
 
@@ -104,24 +104,24 @@ export class AllOfQuery {
     chip.className = pair.answer === null || pair.answer === "x" ? "grade none" : "grade";
     chip.dataset.grade = pair.answer ?? "";
     chip.textContent = pair.answer ?? "·";
-    const told = pair.answer === null ? "not graded" : pair.answer === "x" ? "can’t judge" : `grade ${pair.answer}`;
-    row.querySelector(".pair-status").textContent = `Block ${place + 1} of ${count}, ${told}`;
+    const status = pair.answer === null ? "not graded" : pair.answer === "x" ? "can’t judge" : `grade ${pair.answer}`;
+    row.querySelector(".pair-status").textContent = `Block ${place + 1} of ${count}, ${status}`;
     return row;
   }
 
   #build(pair) {
     const row = document.createElement("li");
     row.className = "query-pair";
-    const pick = document.createElement("button");
-    pick.type = "button";
-    pick.className = "pair-heading";
+    const heading = document.createElement("button");
+    heading.type = "button";
+    heading.className = "pair-heading";
     const chip = document.createElement("span");
     chip.setAttribute("aria-hidden", "true");
     chip.className = "grade none";
-    const told = document.createElement("span");
-    told.className = "pair-status";
-    pick.append(chip, told);
-    row.append(pick, ...pair.read);
+    const status = document.createElement("span");
+    status.className = "pair-status";
+    heading.append(chip, status);
+    row.append(heading, ...pair.read);
     foldOf(pair);
     this.#rows.set(pair, row);
     return row;

@@ -11,12 +11,12 @@ function pairFrom(template) {
 export function makePair({ seat, query, group, given, reason = "", note = "", spans, lead, read }) {
   const doc = read.find((node) => node.matches?.("[data-doc]")) ?? null;
   const pair = { seat: Number(seat), query, group: group || query, lead, read, doc, fold: null, answer: given || null, reason, note, spans: spans ? JSON.parse(spans) : [] };
-  return { ...pair, told: pair.answer ? toldOf(pair) : null };
+  return { ...pair, sentKey: pair.answer ? answerKey(pair) : null };
 }
 
-export const toldOf = ({ answer, reason, note, spans }) => JSON.stringify([answer, reason, note, spans]);
+export const answerKey = ({ answer, reason, note, spans }) => JSON.stringify([answer, reason, note, spans]);
 
-export class Pile {
+export class PairQueue {
   all = [];
   isDry = false;
   #url;
