@@ -71,7 +71,9 @@ def next_after(page, tap) -> int:
 
 def no_key_is_lit(page) -> None:
     """A finger leaves its hover on the key it touched last: the next pair must not look graded."""
-    grounds = page.locator(".deck-main .key-button").evaluate_all("all => all.map(k => getComputedStyle(k).backgroundColor)")
+    grounds = page.locator(".deck-main .key-button").evaluate_all(
+        "all => all.map(k => getComputedStyle(k).backgroundColor)"
+    )
     assert len(set(grounds)) == 1
 
 

@@ -60,7 +60,9 @@ def test_look(screen, look_at, axe_clean, witness):
     axe_clean(screen)
     look_at(screen, "judging", full=False)
     assert witness.drain() == []
-    told = screen.locator(".desk > :not(.desk-top), [data-pile]").evaluate_all("all => all.map(x => x.outerHTML).join()")
+    told = screen.locator(".desk > :not(.desk-top), [data-pile]").evaluate_all(
+        "all => all.map(x => x.outerHTML).join()"
+    )
     for word in ("rank", "score", "found_by", "bm25", "run", "depth", "sef arden"):
         assert word not in told.lower().replace("who runs it", "")
 

@@ -144,7 +144,11 @@ def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(hasty: Server) ->
 
 
 def test_requests_that_come_together_are_answered_in_their_order(hasty: Server) -> None:
-    words = request("/static/css/components/bar.css", closes=False) + request("/nowhere/", closes=False) + request("/login/")
+    words = (
+        request("/static/css/components/bar.css", closes=False)
+        + request("/nowhere/", closes=False)
+        + request("/login/")
+    )
 
     answers = hasty.ask(words).split(b"HTTP/1.1 ")[1:]
 
