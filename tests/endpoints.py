@@ -41,6 +41,7 @@ def form(who: frozenset[str]) -> Endpoint:
 ENDPOINTS: dict[str, Endpoint] = {
     # Without a project
     "healthz": read(ANYBODY),
+    "stylesheet": read(ANYBODY),
     "dashboard:projects": read(SIGNED_IN),
     "dashboard:load-demo": write(OPERATORS),
     "accounts:login": form(ANYBODY),

@@ -175,7 +175,7 @@ def may_be_kept(answer: HttpResponseBase) -> bool:
 def test_a_caching_proxy_never_answers_one_person_with_what_another_read(read):
     kept = [name for name, (answer, _) in read.items() if may_be_kept(answer)]
 
-    assert kept == ["badges:badge"], "a picture that anybody may see who knows its address"
+    assert kept == ["badges:badge", "stylesheet"], "a picture that anybody may see who knows its address, and colours"
     for name, (answer, _) in read.items():
         is_page = answer.get("Content-Type", "").startswith("text/html") and answer.status_code == 200
         assert not is_page or "Cookie" in answer.get("Vary", ""), name

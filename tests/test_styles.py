@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.common.web.stylesheet import SHEETS
 from tests.conftest import REPO
 
 CSS = REPO / "static" / "css"
@@ -168,18 +169,17 @@ def test_no_retired_name_is_back():
     assert sorted(RETIRED & (dressed() | set(in_templates()))) == []
 
 
-def test_base_links_every_component_and_the_paper_last():
-    base = (REPO / "templates" / "base.html").read_text()
-    linked = re.findall(r"static 'css/([\w/-]+\.css)'", base)
+def test_the_sheet_of_every_page_has_each_component_and_the_paper_last():
+    shared = [f"{name}.css" for name in SHEETS]
 
-    assert sorted(linked) == sorted(["tokens.css", *(named(path) for path in COMPONENTS.glob("*.css"))])
-    assert (linked[0], linked[-1]) == ("tokens.css", named(PAPER))
+    assert sorted(shared) == sorted(["tokens.css", *(named(path) for path in COMPONENTS.glob("*.css"))])
+    assert (shared[0], shared[-1]) == ("tokens.css", named(PAPER))
 
 
 def test_every_sheet_of_a_page_is_linked_and_every_link_has_a_sheet():
     linked = re.findall(r"css/([\w/-]+\.css)", "".join(written_by("templates", "html").values()))
 
-    assert set(linked) == {named(path) for path in sheets()}
+    assert set(linked) == {named(path) for path in CSS.glob("*.css")} - {"tokens.css"}
 
 
 @pytest.mark.parametrize("path", sheets(), ids=named)

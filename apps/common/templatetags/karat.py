@@ -11,12 +11,19 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.common.drawing.icons import ICONS, STATES, Glyph
 from apps.common.text import blocktext as block_text
 from apps.common.text import wording
+from apps.common.web.stylesheet import stylesheet_url
 
 register = template.Library()
 
 KEY_FACES = {"enter": "↵", "escape": "esc", "space": "␣", "up": "↑", "down": "↓"}
 MAX_DRAWN_GRADE = 3
 UNJUDGED_CHIP = mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
+
+
+@register.simple_tag(name="stylesheet_url")
+def stylesheet_address() -> str:
+    """The address of the style sheet that every page shares."""
+    return stylesheet_url()
 
 
 @register.simple_tag
