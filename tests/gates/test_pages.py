@@ -272,7 +272,7 @@ def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
     assert "Let Karat run the system: an uploaded run has no times." in page
     assert (told["state"], told["next"]) == ("unknown", AFTER_A_GAP["no_times"])
     assert (told["newest"]["gap"], told["newest"]["value"], told["newest"]["n"]) == ("no_times", None, 0)
-    assert told["newest"]["reason"] == told["newest"]["words"] == "Not known: the run carries no times."
+    assert told["newest"]["reason"] == told["newest"]["words"] == "Not known: the run has no times."
 
 
 def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):

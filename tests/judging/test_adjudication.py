@@ -163,7 +163,7 @@ def test_a_judge_cannot_change_a_grade_after_the_decision(round_):
     decide(round_, far)
     seat = round_.seats.get(entry=far, annotator=mara)
 
-    with pytest.raises(Refusal, match="adjudicated"):
+    with pytest.raises(Refusal, match="already decided"):
         give(seat, mara, 2)
 
 

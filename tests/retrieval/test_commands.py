@@ -84,7 +84,7 @@ def test_pool_takes_a_budget_and_draws(project, snapshot):
         "--per", "all", "--random", 1, "--seed", 5,
     )  # fmt: skip
 
-    assert told.endswith("; drawn: 3 random\n")
+    assert told.endswith("; sampled: 3 random\n")
     assert PoolEntry.objects.filter(sampled__isnull=True).count() == 3
     assert Pool.objects.get().plan["seed"] == 5
 

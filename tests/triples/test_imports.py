@@ -11,7 +11,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.queries.models import Query
-from apps.queries.models import TableFile as QuerySource
+from apps.queries.models import Source as QuerySource
 from apps.triples.actions.imports import import_triples
 from apps.triples.actions.triples import withdraw_draft
 from apps.triples.execution.ingest import plan_entries

@@ -126,12 +126,12 @@ def bca_interval(values: Floats, drawn: Drawn, share: float, strata: Ints | None
     """The same interval bias-corrected and accelerated (Efron, JASA 82, 1987) for the mean of one column.
 
     `values` are the queries' values, `drawn` all their draws. Draws that equal the mean count half as below it. Values
-    that are all the same have an interval without width.
+    that are all the same, or differ by less than can be squared, have the plain interval.
     """
     residuals = values - _centres(values, strata)
     spread = float((residuals**2).sum())
     below = drawn.below(math.fsum(values) / len(values))
-    if spread == 0.0 or not 0.0 < below < 1.0:
+    if spread**1.5 == 0.0 or not 0.0 < below < 1.0:
         return interval_of(drawn, share)
     bias = NORMAL.inv_cdf(below)
     acceleration = float((residuals**3).sum()) / (6.0 * spread**1.5)

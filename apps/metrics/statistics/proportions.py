@@ -89,7 +89,7 @@ def freedom_of_spread(n: int, second: float, fourth: float, groups: int = 1) -> 
     known = n - groups
     if known < 1:
         raise ValueError("An interval needs more items than groups")
-    if second <= 0.0:
+    if second**2 == 0.0:  # no spread, or one too small to be squared
         return known
     kurtosis = max(1.0, n * fourth / second**2)  # by rounding alone it is less than 1
     return max(1, min(known, floor(2 * n / (kurtosis - (n - 3) / (n - 1)) + ROUNDING)))

@@ -76,6 +76,14 @@ def test_bca_of_equal_values_has_no_width():
     assert bca_interval(values, every_draw(values), 0.95) == (0.1, 0.1)
 
 
+@pytest.mark.parametrize("least", [1e-160, 1e-310, 5e-324])
+def test_values_that_differ_by_less_than_can_be_squared_have_their_interval(least):
+    (found,) = summaries(np.array([[0.0], [0.0], [least]]))
+
+    assert found.interval is not None
+    assert found.interval[0] <= found.mean <= found.interval[1] <= least
+
+
 def test_bca_of_two_values_spans_them():
     (summary,) = summaries(np.array([[0.0], [1.0]]))
 
