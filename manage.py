@@ -68,8 +68,9 @@ def can_import(module: str) -> bool:
 
 
 def digest_of(kind: str) -> str:
+    """Of everything an environment is made from: the packages, and the commands that pyproject.toml names."""
     digest = hashlib.sha256(kind.encode())
-    for name in LOCKS[kind]:
+    for name in (*LOCKS[kind], "pyproject.toml"):
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
 
