@@ -154,7 +154,7 @@ def grade_everything(story: Story) -> None:
             page.keyboard.press("3" if (number + place) % 4 == 0 else "0")
         # Once every grade is sent the page goes on by itself.
         done = page.get_by_role("heading", level=1)
-        expect(done).to_have_text(f"{round_.name} You are finished with")
+        expect(done).to_have_text(f"You are finished with {round_.name}")
         assert Judgement.objects.count() == (place + 1) * pairs
 
 

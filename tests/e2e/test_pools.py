@@ -57,7 +57,7 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     worked(page)
     missed = page.locator("#missing")
     expect(missed).to_contain_text("Recall of the pool")
-    expect(missed).to_contain_text("120 judged of 120 random blocks")
+    expect(missed).to_contain_text("120 judged of 120 random passages")
     axe_clean(page)
     fits_a_phone(page)
     look_at(page, "pool-missing")

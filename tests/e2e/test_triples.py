@@ -220,7 +220,7 @@ def test_the_dispute_page_looks_as_drawn(page, team, signed_in, look_at, axe_cle
     signed_in(team.jun)
     go(page, f"{team.home}/review/triples/{triple.pk}/")
 
-    expect(page.locator(".policy")).to_contain_text("Split it into atomic claims")
+    expect(page.locator(".policy-notice")).to_contain_text("Split it into atomic claims")
     axe_clean(page)
     look_at(page, "dispute")
     press(page, "v")
