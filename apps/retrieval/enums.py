@@ -15,6 +15,9 @@ READ_FILE = "retrieval.read_file"
 TAKE_FILE = "retrieval.take_file"
 """The kind of job that takes a large run file in."""
 
+RUN_IMPORT = "run import"
+"""What an uploaded file is for when it holds a run."""
+
 
 class SystemKind(models.TextChoices):
     """What makes a ranking."""

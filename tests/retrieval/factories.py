@@ -14,7 +14,7 @@ from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
-from apps.retrieval.formats import RunDraft, read_run
+from apps.retrieval.formats.runs import RunDraft, read_run
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
 from tests.elsewhere import TEXTS

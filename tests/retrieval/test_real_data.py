@@ -8,7 +8,7 @@ import pytrec_eval
 
 from apps.metrics.files.trec_rows import read_run as rows_of
 from apps.retrieval.core.engines import make
-from apps.retrieval.formats import read_run
+from apps.retrieval.formats.runs import read_run
 
 
 def smart(path):

@@ -3,7 +3,7 @@
 from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
 from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.indexes import request_indexes
-from apps.retrieval.actions.intake import PURPOSE, confirm_upload, discard_run_file, hand_in_run, push_run
+from apps.retrieval.actions.intake import confirm_upload, discard_run_file, hand_in_run, import_file, push_run
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
 from apps.retrieval.actions.remote import change_pace, create_remote_system
 from apps.retrieval.actions.runs import annotate_run, lock_queries, request_run
@@ -11,7 +11,6 @@ from apps.retrieval.actions.systems import create_system
 
 __all__ = [
     "MOST_CHOSEN",
-    "PURPOSE",
     "ChoiceRefused",
     "PoolRefused",
     "annotate_run",
@@ -24,6 +23,7 @@ __all__ = [
     "discard_run_file",
     "grow_pool",
     "hand_in_run",
+    "import_file",
     "lock_queries",
     "push_run",
     "request_indexes",

@@ -11,9 +11,7 @@ from apps.accounts.enums import Role, Scope
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
-from apps.retrieval.execution import intake
-from apps.retrieval.execution.run_reading import draft_of_rows, draft_of_text, is_body_read_at_once
-from apps.retrieval.formats import RunDraft
+from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PoolSerializer,
@@ -49,26 +47,26 @@ class RunList(ProjectAPIView):
         """Small runs are taken in at once; of a large one the answer (202) names the job that takes it in."""
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         values, snapshot = self._said(LargePushSerializer, request)
-        if not is_body_read_at_once(size, values.get("trec") or "", snapshot):
-            job = self._push(values, snapshot, request.data)
-            return Response(push_out(job, None), status=202)
-        values, snapshot = self._said(PushedRunSerializer, request)
-        draft = self._draft(values, snapshot)
-        imported = intake.import_run(
+        at_once = is_body_read_at_once(size, values.get("trec") or "", snapshot)
+        body: Any = request.data
+        if at_once:
+            values, snapshot = self._said(PushedRunSerializer, request)
+            body = values
+        taken = actions.push_run(
             project=self.project,
             snapshot=snapshot,
-            draft=draft,
-            system=values["system"],
-            tag=values["tag"],
-            origin="pushed over the API",
-            note=values["note"],
-            commit=values["commit"],
+            trec=body.get("trec") or "",
+            rows=body.get("rows") or None,
+            said={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
             skip_unknown=values["skip_unknown"],
+            at_once=at_once,
             actor=self.member.user,
             at=timezone.now(),
         )
-        answer = {"run": imported.run, "is_new": imported.is_new, "skipped_rows": draft.skipped}
-        return Response(PushAnswerSerializer(answer).data, status=201 if imported.is_new else 200)
+        if isinstance(taken, Job):
+            return Response(push_out(taken, None), status=202)
+        answer = {"run": taken.run, "is_new": taken.is_new, "skipped_rows": taken.draft.skipped}
+        return Response(PushAnswerSerializer(answer).data, status=201 if taken.is_new else 200)
 
     def _said(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         pushed = serializer(data=request.data)
@@ -77,24 +75,6 @@ class RunList(ProjectAPIView):
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
         return pushed.validated_data, snapshot
-
-    def _push(self, values: dict[str, Any], snapshot: Snapshot, body: Any) -> Job:
-        return actions.push_run(
-            project=self.project,
-            snapshot=snapshot,
-            trec=body.get("trec") or "",
-            rows=body.get("rows") or None,
-            said={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
-            skip_unknown=values["skip_unknown"],
-            actor=self.member.user,
-            at=timezone.now(),
-        )
-
-    def _draft(self, values: dict[str, Any], snapshot: Snapshot) -> RunDraft:
-        if values.get("trec"):
-            return draft_of_text(values["trec"], project=self.project, snapshot=snapshot, name="trec")
-        rows = ((row["query_id"], row["block_id"], row["score"]) for row in values["rows"])
-        return draft_of_rows(rows, tag=values["tag"], project=self.project, snapshot=snapshot, name="rows")
 
 
 class PushDetail(ProjectAPIView):

@@ -22,7 +22,7 @@ from apps.retrieval.execution.intake import import_upload
 from apps.retrieval.execution.missing_relevance import estimate_missing
 from apps.retrieval.execution.pool_building import collect_pairs
 from apps.retrieval.execution.remote_queries import ask_queries
-from apps.retrieval.execution.run_reading import draft_of_upload
+from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import Pool, Run
 
 
@@ -132,18 +132,18 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
 def read_file(ctx: JobContext) -> dict[str, Any]:
     """Say what the run file `upload_id` would come to; the result holds its figures and mistakes."""
     kept = _upload(ctx)
-    return intake.facts_of_upload(kept, draft_of_upload(kept, partial(_tell_rows, ctx)))
+    return intake.facts_of_draft(kept, reading_of(kept, partial(_tell_rows, ctx)))
 
 
 @job_kind(TAKE_FILE, title="Import a run file")
 def take_file(ctx: JobContext) -> dict[str, Any]:
-    """Take in the run file `upload_id`, whole or not at all.
+    """Take in the run file `upload_id` as it was read, whole or not at all.
 
     With mistakes nothing is taken in, and the result is what a look at the file gives.
     """
     kept = _upload(ctx)
     assert ctx.actor is not None  # a person or a machine of theirs handed it in
-    draft = draft_of_upload(kept, partial(_tell_rows, ctx))
+    draft = reading_of(kept, partial(_tell_rows, ctx))
     skip = ctx.params["skip_unknown"]
     try:
         with ctx.finish() as result:
@@ -151,7 +151,7 @@ def take_file(ctx: JobContext) -> dict[str, Any]:
             result.update(run_id=taken.run.pk, is_new=taken.is_new, skipped_rows=draft.skipped)
     except InputErrors:
         with ctx.finish() as result:
-            result.update(intake.facts_of_upload(kept, draft))
+            result.update(intake.facts_of_draft(kept, draft))
     return ctx.result
 
 
@@ -166,3 +166,8 @@ def _tell_rows(ctx: JobContext, rows: int) -> None:
 @periodic_task("retrieval.indexes", every=timedelta(hours=1))
 def tidy_up(at: datetime) -> None:
     tidy_indexes(at)
+
+
+@periodic_task("retrieval.readings", every=timedelta(hours=1))
+def tidy_uploads(at: datetime) -> None:
+    tidy_readings(at)

@@ -15,12 +15,10 @@ from apps.common.files.faults import errors_as_csv
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
-from apps.jobs.models import Job, Upload
+from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
-from apps.retrieval.execution import intake
+from apps.retrieval.enums import RUN_IMPORT
 from apps.retrieval.execution.intake import facts_of_upload
-from apps.retrieval.execution.run_reading import draft_of_upload
-from apps.retrieval.formats import RunDraft
 from apps.retrieval.forms import LedgerForm, UploadForm
 
 SECTION = {"section": "Runs"}
@@ -83,7 +81,7 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         raise Refusal(f"This file has been {kept.get_state_display()}.", code="upload_closed")
     if job is not None and job.state != JobState.DONE:
         return render(request, "retrieval/reading.html", {**SECTION, "upload": kept, "job": job})
-    found = _facts(project, kept, job)
+    found = facts_of_upload(kept)
     context = {
         **SECTION,
         "upload": kept,
@@ -105,7 +103,7 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 def mistakes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The mistakes of a run file as CSV."""
     kept = upload_in(project, pk)
-    found = _facts(project, kept, selectors.job_of_upload(kept)).get("errors", [])
+    found = facts_of_upload(kept).get("errors", [])
     answer = HttpResponse(errors_as_csv(found), content_type="text/csv")
     answer["Content-Disposition"] = 'attachment; filename="mistakes.csv"'
     return answer
@@ -117,14 +115,12 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Take a file in: a small one at once, a large one in a job, which the file's page then shows."""
     kept = upload_in(project, pk)
     skip, at = request.POST.get("skip_unknown") == "yes", timezone.now()
-    if "job" in kept.options:
-        actions.confirm_upload(upload_id=kept.pk, skip_unknown=skip, actor=request.user, at=at)
+    taken = actions.confirm_upload(upload=kept, skip_unknown=skip, actor=request.user, at=at)
+    if isinstance(taken, Job):
         return redirect("retrieval:preview", slug=project.slug, pk=kept.pk)
-    draft = _draft(project, kept)
-    imported = intake.import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=request.user, at=at)
-    if not imported.is_new:
+    if not taken.is_new:
         messages.info(request, "Nothing changed: this run is already here.")
-    return redirect("retrieval:run", slug=project.slug, pk=imported.run.pk)
+    return redirect("retrieval:run", slug=project.slug, pk=taken.run.pk)
 
 
 @require_POST
@@ -143,17 +139,4 @@ def _said(request: MemberRequest, project: Project) -> dict[str, Any]:
     if not again.isdecimal():
         return {}
     kept = upload_in(project, int(again[:18]))
-    return kept.options if kept.purpose == actions.PURPOSE else {}
-
-
-def _facts(project: Project, kept: Upload, job: Job | None) -> dict[str, Any]:
-    """What the file would come to: as a job has found, or read here and now when the file is small."""
-    if job is not None:
-        return job.result or {}
-    return facts_of_upload(kept, _draft(project, kept))
-
-
-def _draft(project: Project, kept: Upload) -> RunDraft:
-    if kept.purpose != actions.PURPOSE or kept.state == UploadState.DISCARDED:
-        raise Refusal("This file is not a run waiting to be imported.", code="upload_closed")
-    return draft_of_upload(kept)
+    return kept.options if kept.purpose == RUN_IMPORT else {}

@@ -10,7 +10,7 @@ from apps.retrieval.actions import create_system, request_pool, request_run
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
-from apps.retrieval.formats import read_run
+from apps.retrieval.formats.runs import read_run
 from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors import QueryChoice, position_of_blocks
 

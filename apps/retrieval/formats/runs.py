@@ -1,11 +1,11 @@
 """Reading somebody else's run: from rows to rankings, with everything that does not fit named."""
 
 import math
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
@@ -14,14 +14,19 @@ from apps.retrieval.core import ranking
 
 MOST_ERRORS = 10_000
 MOST_ERRORS_KEPT = 1_000
+HIGHEST_RANK = 2**62
 
 
 class QueryRanking(NamedTuple):
-    """The ranking of one query: best first, ties by block id descending."""
+    """The ranking of one query, packed as it is stored: best first, ties by block id descending."""
 
     query: int
-    positions: NDArray[np.int32]
-    scores: NDArray[np.float64]
+    outside_id: str
+    packed: bytes
+
+    @property
+    def length(self) -> int:
+        return len(self.packed) // ranking.ENTRY_BYTES
 
 
 class RunDraft(NamedTuple):
@@ -44,12 +49,12 @@ class RunDraft(NamedTuple):
 
     @property
     def results(self) -> int:
-        return sum(len(found.positions) for found in self.rankings)
+        return sum(found.length for found in self.rankings)
 
     @property
     def depth(self) -> int:
         """The most results any query has."""
-        return max((len(found.positions) for found in self.rankings), default=0)
+        return max((found.length for found in self.rankings), default=0)
 
     @property
     def skipped(self) -> int:
@@ -94,7 +99,7 @@ class _Reader:
         self.blocks = blocks
         self.line = 0
         self.rows = 0
-        self.found: dict[int, tuple[list[int], list[float], list[int]]] = {}
+        self.found: dict[str, tuple[array[int], array[float], array[int]]] = {}
         self.tags: dict[str, int] = {}
         self.unknown_queries: dict[str, int] = {}
         self.unknown_blocks: dict[str, int] = {}
@@ -115,11 +120,14 @@ class _Reader:
             self._unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
         if query is None:
             return
-        positions, scores, ranks = self.found.setdefault(query, ([], [], []))
+        found = self.found.get(row.query_id)
+        if found is None:
+            found = self.found[row.query_id] = array("i"), array("d"), array("q")
         if position is not None:
+            positions, scores, ranks = found
             positions.append(position)
             scores.append(row.score)
-            ranks.append(row.rank)
+            ranks.append(max(-HIGHEST_RANK, min(row.rank, HIGHEST_RANK)))
 
     def spoil(self, error: InputError) -> None:
         self.errors.add(error)
@@ -131,13 +139,16 @@ class _Reader:
             self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
 
     def draft(self) -> RunDraft:
+        """What was read. Each query's columns are let go as soon as they are packed."""
         rankings, ties, reordered = [], 0, 0
-        for query, (positions, scores, ranks) in self.found.items():
+        for outside_id in list(self.found):
+            columns = self.found.pop(outside_id)
+            positions, scores, ranks = map(np.array, columns)
             order = ranking.in_order(positions, scores)
-            place, score = np.array(positions, np.int32)[order], np.array(scores, np.float64)[order]
-            ties += int((score[1:] == score[:-1]).sum())
-            reordered += bool((np.diff(np.array(ranks, np.int64)[order]) < 0).any())
-            rankings.append(QueryRanking(query, place, score))
+            ordered = scores[order]
+            ties += int((ordered[1:] == ordered[:-1]).sum())
+            reordered += bool((np.diff(ranks[order]) < 0).any())
+            rankings.append(QueryRanking(self.queries[outside_id], outside_id, ranking.pack(positions[order], ordered)))
         return RunDraft(
             rankings,
             list(self.tags),

@@ -1,0 +1,88 @@
+"""A run file as it was read and matched, kept in a file of its own, so that nobody has to read it a second time."""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from apps.common.errors import InputError
+from apps.common.files.faults import ErrorList, as_row
+from apps.retrieval.core.ranking import ENTRY_BYTES
+from apps.retrieval.formats.runs import MOST_ERRORS, MOST_ERRORS_KEPT, QueryRanking, RunDraft
+
+FORM = 1
+PIECE = 1024 * 1024
+DIGEST_BYTES = hashlib.sha256().digest_size
+PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt")
+"""The parts of a draft that JSON holds as they are."""
+
+
+def keep(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
+    """Write a draft, whole or not at all; `basis` says what was read, and what it was matched with.
+
+    One line of JSON, the packed rankings in its order, and the SHA-256 of both.
+    """
+    scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            _write(out, draft, basis)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def kept(path: Path, basis: Mapping[str, str]) -> RunDraft | None:
+    """The draft that was kept, with its first mistakes; None when there is none on this basis, or not as written."""
+    try:
+        with path.open("rb") as file:
+            if not _is_whole(file):
+                return None
+            head = json.loads(file.readline())
+            if (head["form"], head["basis"]) != (FORM, dict(basis)):
+                return None
+            return _draft(head, file)
+    except FileNotFoundError:
+        return None
+
+
+def _write(out: BinaryIO, draft: RunDraft, basis: Mapping[str, str]) -> None:
+    head = {
+        "form": FORM,
+        "basis": dict(basis),
+        **{name: getattr(draft, name) for name in PLAIN},
+        "errors": [as_row(error) for error in list(draft.errors)[:MOST_ERRORS_KEPT]],
+        "errors_total": draft.errors.total,
+        "rankings": [(found.query, found.outside_id, found.length) for found in draft.rankings],
+    }
+    digest = hashlib.sha256()
+    line = json.dumps(head).encode() + b"\n"
+    for part in (line, *(found.packed for found in draft.rankings)):
+        digest.update(part)
+        out.write(part)
+    out.write(digest.digest())
+
+
+def _draft(head: dict[str, Any], file: BinaryIO) -> RunDraft:
+    errors = ErrorList(MOST_ERRORS)
+    errors.listed = [InputError(**row) for row in head["errors"]]
+    errors.total = head["errors_total"]
+    rankings = [QueryRanking(query, name, file.read(length * ENTRY_BYTES)) for query, name, length in head["rankings"]]
+    return RunDraft(rankings=rankings, errors=errors, **{name: head[name] for name in PLAIN})
+
+
+def _is_whole(file: BinaryIO) -> bool:
+    """Whether the file ends in the digest of what stands before; leaves it at its beginning."""
+    left = os.fstat(file.fileno()).st_size - DIGEST_BYTES
+    digest = hashlib.sha256()
+    while left > 0 and (piece := file.read(min(left, PIECE))):
+        digest.update(piece)
+        left -= len(piece)
+    is_whole = left == 0 and file.read() == digest.digest()
+    file.seek(0)
+    return is_whole
