@@ -39,6 +39,10 @@ def test_each_unknown_id_is_named_once_with_its_first_line():
     assert not draft.is_spoilt
 
 
+def test_a_rank_may_be_any_whole_number():
+    assert read(f"q1 Q0 a {10**30} 3 t", "q1 Q0 b 2 2 t").reordered == 1
+
+
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [

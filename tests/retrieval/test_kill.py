@@ -1,5 +1,6 @@
-"""Killing the worker in the middle of pooling loses and doubles nothing."""
+"""Killing the worker in the middle of pooling, or of an intake, loses and doubles nothing."""
 
+import io
 import random
 import time
 
@@ -11,6 +12,7 @@ from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job, JobChunk
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
+from apps.retrieval.execution.run_reading import reading_beside
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from tests.factories import lead_of, make_project
 from tests.jobs.workers import wait_until
@@ -205,18 +207,51 @@ def test_a_large_run_file_is_taken_in_whole_and_once_after_kills(workers, projec
     assert Ranking.objects.filter(run=run, length=500).count() == QUERIES
 
 
+def test_a_large_run_file_is_previewed_and_taken_in_from_one_reading_after_kills(workers, project, settings):
+    settings.MEDIA_ROOT = workers.data_dir / "files"  # where the workers look
+    upload = actions.hand_in_run(file=io.BytesIO(large_run().encode()), **intake_of(project))
+    upload.refresh_from_db()
+    job = selectors.job_of_upload(upload)
+
+    worker = workers.start(concurrency=1)
+    wait_until(lambda: is_reading(job, 1), "the reading")
+    workers.kill(worker)
+    assert not reading_beside(upload).exists()
+    worker = workers.start(concurrency=1)
+    wait_until(lambda: Job.objects.get(pk=job.pk).state == "done", "the end of the reading")
+
+    upload.file.write_bytes(b"nobody reads this")
+    job = actions.confirm_upload(upload=upload, skip_unknown=False, actor=lead_of(project), at=timezone.now())
+    wait_until(lambda: Job.objects.get(pk=job.pk).state != "queued", "the import")
+    workers.kill(worker)
+    workers.start(concurrency=1)
+    wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the import")
+    workers.stop()
+
+    run = Run.objects.get()
+    assert Job.objects.get(pk=job.pk).result["run_id"] == run.pk
+    assert (run.state, run.query_count) == ("complete", QUERIES)
+    assert Ranking.objects.filter(run=run, length=500).count() == QUERIES
+
+
 def push_large_run(project):
+    return actions.push_run(trec=large_run(), skip_unknown=False, at_once=False, **intake_of(project))
+
+
+def large_run():
     pairs = ((query, block) for query in range(QUERIES) for block in range(500))
-    lines = (f"Q{query:04} Q0 b{block:04} {block} {-block} theirs\n" for query, block in pairs)
-    return actions.push_run(
-        project=project,
-        snapshot=project.corpora.get().snapshots.get(),
-        trec="".join(lines),
-        said={"system": "", "tag": "", "note": "", "commit": ""},
-        skip_unknown=False,
-        actor=lead_of(project),
-        at=timezone.now(),
-    )
+    return "".join(f"Q{query:04} Q0 b{block:04} {block} {-block} theirs\n" for query, block in pairs)
+
+
+def intake_of(project):
+    """Whose run it is, and on what."""
+    return {
+        "project": project,
+        "snapshot": project.corpora.get().snapshots.get(),
+        "said": {"system": "", "tag": "", "note": "", "commit": ""},
+        "actor": lead_of(project),
+        "at": timezone.now(),
+    }
 
 
 def is_reading(job, attempt):
