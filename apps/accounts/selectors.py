@@ -48,11 +48,6 @@ def membership_in(user: User, slug: str) -> Member:
     return Member(user=user, project=rows[0].project, roles=frozenset(row.role for row in rows))
 
 
-def projects_of(user: User) -> QuerySet[Project]:
-    live = Membership.objects.live().filter(user=user)
-    return Project.objects.filter(pk__in=live.values("project")).order_by("name", "pk")
-
-
 def members_of(project: Project, *roles: str) -> QuerySet[User]:
     """Active people who hold any of `roles` (no roles named: any role), by name."""
     live = Membership.objects.live().filter(project=project)

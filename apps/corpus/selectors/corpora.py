@@ -80,14 +80,6 @@ def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
     return blocks.filter(ids | Q(current__title__icontains=words) | Q(document__title__icontains=words))
 
 
-def block_in(corpus: Corpus, outside_id: str) -> Block:
-    found = Block.objects.filter(corpus=corpus, outside_id=outside_id)
-    block = found.select_related("document", "current", "corpus").first()
-    if block is None:
-        raise Http404("No such passage.")
-    return block
-
-
 def block_by_key(project: Project, pk: int) -> Block:
     found = Block.objects.filter(corpus__project=project, pk=pk)
     block = found.select_related("document", "current", "corpus").first()

@@ -140,13 +140,6 @@ def board_page(
     return KeysetPage(_rows(project, lead, shown, at), more)
 
 
-def rows_for(project: Project, lead: User, triple_ids: Iterable[int], at: datetime) -> list[BoardTriple]:
-    """Rows of triples that are named, in the board's order."""
-    rows = with_last_word(Triple.objects.filter(project=project, pk__in=list(triple_ids)))
-    found = rows.select_related("project", "author", "adopted_by", "current", "source").order_by("changed_at", "pk")
-    return _rows(project, lead, list(found), at)
-
-
 # From triples to rows ----------------------------------------------------------------------------------------------
 
 

@@ -46,14 +46,6 @@ def triple_for(member: Member, pk: int) -> Triple:
     return triple
 
 
-def triple_in(project: Project, pk: int) -> Triple:
-    """Any triple of the project, whoever asks; Http404 for others. For what a member may find: `triple_for`."""
-    triple = triples_of(project).filter(pk=pk).first()
-    if triple is None:
-        raise Http404("No such triple.")
-    return triple
-
-
 def draft_of_key(project: Project, author: User, idempotency_key: str) -> Triple | None:
     """What the new bench of this key became when its author first saved it; None when it was not saved."""
     if not idempotency_key or "\0" in idempotency_key:  # PostgreSQL takes no NUL
