@@ -6,6 +6,7 @@ preview and the import share one reading.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -80,11 +81,12 @@ def is_matched(draft: RunDraft, project: Project) -> bool:
 
 
 def tidy_readings(at: datetime) -> None:
-    """Remove readings that nobody has asked for in days, and what killed writers left. The files can be read again."""
+    """Remove readings that nobody has confirmed in days, and what killed writers left. The files can be read again."""
     oldest = at.timestamp() - READINGS_KEPT_DAYS * 86_400
     for path in (Path(settings.MEDIA_ROOT) / FOLDER).glob(f"*/*{READING}*"):
-        if path.stat().st_mtime < oldest:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # taken in or thrown away just now
+            if path.stat().st_mtime < oldest:
+                path.unlink()
 
 
 def _read(upload: Upload, snapshot: Snapshot, tell: Tell) -> RunDraft:
