@@ -31,7 +31,7 @@ from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
-from apps.reports.actions.analyses import request_bias_report, request_stability_report
+from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions import create_remote_system, hand_in_run, push_run
 from apps.retrieval.models import Pool, Run, System
@@ -418,8 +418,8 @@ def ask_for_bias(project: Project, lead: User) -> None:
         "actor": lead,
         "at": timezone.now(),
     }
-    request_bias_report(**asked, depth=5)
-    request_stability_report(**asked)
+    request_report(kind=BiasReport, **asked, depth=5)
+    request_report(kind=StabilityReport, **asked)
     run_jobs()
 
 

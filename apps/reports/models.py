@@ -1,3 +1,5 @@
+from typing import Any, ClassVar
+
 from django.db import models
 
 from apps.accounts.models import Project
@@ -6,7 +8,12 @@ from apps.goldsets.models import Version
 
 
 class Report(Requested):
-    """What a job finds out about the order of runs. Once computed it never changes. `digest` covers what was asked."""
+    """What a job finds out about the order of runs. Once computed it never changes. `digest` covers what was asked.
+
+    A kind of report that `shows_people` shows what single people's grades do: nobody sees it while a round is open.
+    """
+
+    shows_people: ClassVar[bool] = False
 
     runs = models.JSONField(help_text="Keys of the runs, ascending.")
     digest = models.CharField(max_length=64)
@@ -14,6 +21,12 @@ class Report(Requested):
 
     class Meta:
         abstract = True
+
+    version: Version
+    result: Any
+
+    def __str__(self) -> str:
+        return f"{len(self.runs)} runs on {self.version.pk}"
 
     @property
     def is_computed(self) -> bool:
@@ -36,12 +49,11 @@ class BiasReport(Report):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="bias_report_once")]
 
-    def __str__(self) -> str:
-        return f"{len(self.runs)} runs on {self.version_id}"
-
 
 class StabilityReport(Report):
     """Whether the order of systems holds under each annotator's grades."""
+
+    shows_people = True
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="stability_reports")
     version = models.ForeignKey(Version, models.PROTECT, related_name="stability_reports")
@@ -49,6 +61,3 @@ class StabilityReport(Report):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]
-
-    def __str__(self) -> str:
-        return f"{len(self.runs)} runs on {self.version_id}"

@@ -7,7 +7,7 @@ from apps.evaluation.rules import request_refusal
 from apps.goldsets.models import Version
 from apps.metrics.measures import parse_measure
 from apps.reports.core.negatives import NegativesChoice
-from apps.reports.models import BiasReport
+from apps.reports.models import BiasReport, Report
 from apps.retrieval.models import Run
 
 DEEPEST_REPORT = 1_000
@@ -22,7 +22,7 @@ MOST_NEGATIVES = 100
 MOST_RUNS = 30
 
 
-def bias_refusal(version: Version, split: str, runs: Sequence[Run], depth: int) -> str | None:
+def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str], depth: int) -> str | None:
     """Why these runs have no bias report on this side of the version."""
     if len(runs) < 2:
         return "A bias report compares runs. Choose at least two."
@@ -42,9 +42,9 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
 
 
-def people_refusal(member: Member, version: Version) -> str | None:
-    """Why the person may not yet see what single people's grades do: a round of the version is open."""
-    return rounds_refusal(member, version.rounds.all())
+def people_refusal(member: Member, report: Report) -> str | None:
+    """Why the person may not yet see a report of what single people's grades do: a round of the version is open."""
+    return rounds_refusal(member, report.version.rounds.all()) if report.shows_people else None
 
 
 def first_refusal(report: BiasReport, most: int) -> str | None:
@@ -67,5 +67,5 @@ def negatives_refusal(run: Run, version: Version, split: str, choice: NegativesC
     return request_refusal(run, version, split)
 
 
-class StabilityHidden(Refusal):
+class ReportHidden(Refusal):
     """What single people's grades do is not shown yet."""

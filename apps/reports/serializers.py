@@ -2,11 +2,12 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from apps.agreement.selectors.agreement import names_for
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
 from apps.reports.models import BiasReport, StabilityReport
 from apps.reports.rules import DEEPEST_REPORT, MOST_RUNS
-from apps.reports.selectors.reports import AnyReport
+from apps.reports.selectors.analyses import AnyReport
 
 ASKED = ("id", "version", "version_digest", "split", "runs", "measures")
 
@@ -70,5 +71,5 @@ class StabilityReportSerializer(ReportSerializer[StabilityReport]):
     def get_result(self, report: StabilityReport) -> dict[str, Any]:
         if not report.is_computed:
             return {}
-        names = self.context["names"]
+        names = names_for(self.context["member"], report.result["people"])
         return {**report.result, "people": [names[person] for person in report.result["people"]]}

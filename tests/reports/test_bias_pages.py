@@ -10,7 +10,8 @@ from apps.audit.models import Event
 from apps.evaluation import actions
 from apps.judging.actions import open_round
 from apps.judging.core.plan import Plan
-from apps.reports.actions import analyses, judge_next
+from apps.reports.actions import judge_next
+from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import GOOD, make_scene
@@ -37,8 +38,9 @@ def close():
 
 
 def ask(scene, **options) -> BiasReport:
-    return analyses.request_bias_report(
+    return request_report(
         **{
+            "kind": BiasReport,
             "project": scene.project,
             "run_ids": [run.pk for run in scene.runs.values()],
             "version_id": scene.version.pk,

@@ -12,7 +12,7 @@ from apps.audit.models import Event
 from apps.common.database import triggers
 from apps.evaluation import actions
 from apps.judging.enums import RoundState
-from apps.reports.actions import analyses
+from apps.reports.actions.analyses import request_report
 from apps.reports.models import StabilityReport
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import AT, lead_of, make_member, make_project
@@ -37,8 +37,9 @@ def scene(db, _scene):
 
 
 def ask(scene, **options) -> StabilityReport:
-    return analyses.request_stability_report(
+    return request_report(
         **{
+            "kind": StabilityReport,
             "project": scene.project,
             "run_ids": [run.pk for run in scene.runs.values()],
             "version_id": scene.version.pk,

@@ -1,15 +1,15 @@
 from django.urls import path
 
-from apps.reports.api import bias, documents, stability
+from apps.reports.api import analyses, documents, negatives
 
 app_name = "reports-api"
 urlpatterns = [
     path("<int:pk>/report/", documents.EvaluationReport.as_view(), name="evaluation"),
     path("compare/<int:baseline>/<int:candidate>/report/", documents.ComparisonReport.as_view(), name="comparison"),
     path("versions/<int:version_pk>/report/", documents.VersionReport.as_view(), name="version"),
-    path("bias/", bias.BiasReportList.as_view(), name="bias-reports"),
-    path("bias/<int:pk>/", bias.BiasReportDetail.as_view(), name="bias"),
-    path("stability/", stability.StabilityReportList.as_view(), name="stability-reports"),
-    path("stability/<int:pk>/", stability.StabilityReportDetail.as_view(), name="stability"),
-    path("versions/<int:version_pk>/negatives/", bias.Negatives.as_view(), name="negatives"),
+    path("bias/", analyses.BiasReportList.as_view(), name="bias-reports"),
+    path("bias/<int:pk>/", analyses.BiasReportDetail.as_view(), name="bias"),
+    path("stability/", analyses.StabilityReportList.as_view(), name="stability-reports"),
+    path("stability/<int:pk>/", analyses.StabilityReportDetail.as_view(), name="stability"),
+    path("versions/<int:version_pk>/negatives/", negatives.Negatives.as_view(), name="negatives"),
 ]

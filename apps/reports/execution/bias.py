@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apps.evaluation.execution.scoring import ground_of
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.models import Version
@@ -13,26 +12,26 @@ from apps.metrics.columns import Ints, Judged
 from apps.metrics.measures import Measure, parse_measures
 from apps.reports.core import unjudged_priority
 from apps.reports.core.bias import UNKNOWN, means_under, sole_finders, without
+from apps.reports.execution.analyses import compute_report
 from apps.reports.models import BiasReport
 from apps.reports.rules import MOST_FIRST
-from apps.reports.selectors import finders, reports
+from apps.reports.selectors import finders
 from apps.retrieval.models import Run
 
 
 @job_kind("reports.bias", title="Leave one system out")
 def bias(ctx: JobContext) -> dict[str, Any]:
-    """Compute the bias report `report_id`.
+    return compute_report(ctx, BiasReport, _without_each)
 
-    Its result holds `runs` (run, tag, system, name, means, unjudged), `left_out` (a `bias.LeftOut` each), `grades`,
+
+def _without_each(
+    ctx: JobContext, report: BiasReport, runs: Sequence[Run], ground: rankings.ScoringGround
+) -> dict[str, Any]:
+    """The result of a bias report.
+
+    It holds `runs` (run, tag, system, name, means, unjudged), `left_out` (a `bias.LeftOutSystem` each), `grades`,
     `unknown` (grades nobody is known to have brought in), and `first`: what to judge first, as `_first` writes it.
     """
-    report = BiasReport.objects.select_related("version__snapshot", "version__guideline").get(
-        pk=ctx.params["report_id"]
-    )
-    if report.is_computed:
-        return {"report_id": report.pk}
-    ground = ground_of(report.version, report.split)
-    runs = reports.runs_of(report)
     top_grade = _top_grade(report.version, ground.judged)
     weighing = unjudged_priority.weighing(parse_measures(" ".join(report.measures))[0], top_grade)
     deep = max(report.depth, len(weighing.discounts))
@@ -49,17 +48,12 @@ def bias(ctx: JobContext) -> dict[str, Any]:
     sole = sole_finders(ground.judged, finds)
     tables = _under_each(ctx, report, runs, ground, sole)
     race = unjudged_priority.UnjudgedPriority(ground.judged, tops, weighing)
-    found = {
+    return {
         **tables,
         "grades": len(sole),
         "unknown": int((sole == UNKNOWN).sum()),
         "first": _first(race, runs, top_grade),
     }
-    with ctx.finish() as result:
-        report.result, report.computed_at = found, ctx.at
-        report.save(update_fields=["result", "computed_at"])
-        result.update(report_id=report.pk, runs=len(runs))
-    return ctx.result
 
 
 def _top_grade(version: Version, judged: Judged) -> int:

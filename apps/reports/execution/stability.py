@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from apps.evaluation.core.annotator_grades import shared_rows, with_grades
-from apps.evaluation.execution.scoring import ground_of
 from apps.evaluation.selectors import annotators, rankings
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
@@ -15,31 +14,30 @@ from apps.metrics.columns import Floats
 from apps.metrics.measures import measure_run, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core.stability import HIGHER, PERSON, StabilityGround, facts_of, grounds_of, order_under
+from apps.reports.execution.analyses import compute_report
 from apps.reports.models import StabilityReport
-from apps.reports.selectors import reports
 from apps.retrieval.models import Run
 
 
 @job_kind("reports.stability", title="Compare orders under each annotator")
 def stability(ctx: JobContext) -> dict[str, Any]:
-    """Compute the stability report `report_id`.
+    return compute_report(ctx, StabilityReport, _under_everybody, counted=("runs", "people"))
 
-    Its result holds `runs` (run, tag, system, name), `people` (keys of all who judged), `grades` and how many of them
+
+def _under_everybody(
+    ctx: JobContext, report: StabilityReport, runs: Sequence[Run], ground: rankings.ScoringGround
+) -> dict[str, Any]:
+    """The result of a stability report.
+
+    It holds `runs` (run, tag, system, name), `people` (keys of all who judged), `grades` and how many of them
     two people `shared`, `grounds` (kind, places among the people, how many pairs they graded and changed, and an order
     a measure, as `stability.facts_of` writes it), and `between`: the orders under the second person's grades beside
     those under the first's.
     """
-    report = StabilityReport.objects.select_related("version__snapshot", "version__gold_set__project").get(
-        pk=ctx.params["report_id"]
-    )
-    if report.is_computed:
-        return {"report_id": report.pk}
-    ground = ground_of(report.version, report.split)
     given = annotators.given_in(report.version, ground)
     grounds = grounds_of(ground.judged, given)
-    runs = reports.runs_of(report)
     values = _values_under(ctx, report, runs, ground, grounds)
-    found = {
+    return {
         "runs": [{"run": run.pk, "tag": run.tag, "system": run.system_id, "name": run.system.name} for run in runs],
         "people": list(given.people),
         "grades": len(ground.judged.grade),
@@ -48,11 +46,6 @@ def stability(ctx: JobContext) -> dict[str, Any]:
         "grounds": list(starmap(_ground_facts, zip(grounds, [values[0]] * len(values), values, strict=True))),
         "between": _between(grounds, values),
     }
-    with ctx.finish() as result:
-        report.result, report.computed_at = found, ctx.at
-        report.save(update_fields=["result", "computed_at"])
-        result.update(report_id=report.pk, runs=len(runs), people=len(given.people))
-    return ctx.result
 
 
 def _values_under(

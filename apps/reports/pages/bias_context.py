@@ -1,7 +1,6 @@
 """What the page of a bias report shows, read from its stored result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,11 +9,12 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
 from apps.common.text.wording import number, percent, signed
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
-from apps.evaluation.edges.sheets import Named, block_names, conventions_of
+from apps.evaluation.edges.sheets import Named, block_names
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.reports.core import bias
 from apps.reports.core.bias import LeftOutSystem, RankMove, SystemMeans
 from apps.reports.models import BiasReport
+from apps.reports.pages.analyses import ReportSheet
 
 FIRST_SHOWN = 10
 USUAL_FIRST = 50
@@ -45,17 +45,8 @@ class FirstRow(NamedTuple):
     swing: float
 
 
-@dataclass
-class BiasSheet:
-    """A computed report; `asked` is the measure to show, the first one by default."""
-
-    report: BiasReport
-    asked: str = ""
-
-    @property
-    def measure(self) -> str:
-        names = self.report.measures
-        return self.asked if self.asked in names else names[0]
+class BiasSheet(ReportSheet[BiasReport]):
+    """What the page shows."""
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -73,8 +64,8 @@ class BiasSheet:
     @cached_property
     def moves(self) -> list[RankMove]:
         """Every run with its own system left out, in the order of the measure."""
-        place = self.report.measures.index(self.measure)
-        return sorted(bias.moves(self.standings, self.left_out, place), key=lambda move: (move.rank_before, move.tag))
+        found = bias.moves(self.standings, self.left_out, self.measure_place)
+        return sorted(found, key=lambda move: (move.rank_before, move.tag))
 
     @property
     def verdict(self) -> str:
@@ -95,7 +86,7 @@ class BiasSheet:
     @property
     def figures(self) -> SafeString:
         """How much every run changes with each system left out."""
-        place = self.report.measures.index(self.measure)
+        place = self.measure_place
         rows = []
         for out in self.left_out:
             changes = [
@@ -127,10 +118,6 @@ class BiasSheet:
     def neighbours(self) -> list[Neighbours]:
         return [Neighbours(*row) for row in self.first["neighbours"]]
 
-    @property
-    def settled_count(self) -> int:
-        return sum(pair.is_settled for pair in self.neighbours)
-
     @cached_property
     def first_rows(self) -> list[FirstRow]:
         shown = self.first["pairs"][:FIRST_SHOWN]
@@ -144,10 +131,6 @@ class BiasSheet:
     @property
     def usual_first(self) -> int:
         return min(USUAL_FIRST, len(self.first["pairs"]))
-
-    @property
-    def conventions(self) -> str:
-        return conventions_of(self.report.measures)
 
 
 def move_cell(move: RankMove, place: Scale) -> SafeString:

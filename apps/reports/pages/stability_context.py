@@ -11,10 +11,10 @@ from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, 
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
-from apps.evaluation.edges.sheets import conventions_of
 from apps.reports.core import stability
 from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Named, Order, Swap, order_from
 from apps.reports.models import StabilityReport
+from apps.reports.pages.analyses import ReportSheet
 
 TAU_BOUNDS = Bounds(-1.0, 1.0)
 ENDS = {HIGHER: "the higher grades of {} and {}", LOWER: "the lower grades of {} and {}"}
@@ -52,29 +52,14 @@ class StabilityRun(NamedTuple):
 
 
 @dataclass
-class StabilitySheet:
-    """A computed report. `names` say what the reader may call people; `asked` is the measure to show."""
+class StabilitySheet(ReportSheet[StabilityReport]):
+    """What the page shows; `names` say what the reader may call people."""
 
-    report: StabilityReport
     names: Mapping[int, str]
-    asked: str = ""
-
-    @property
-    def measure(self) -> str:
-        measures = self.report.measures
-        return self.asked if self.asked in measures else measures[0]
-
-    @cached_property
-    def _at(self) -> int:
-        return self.report.measures.index(self.measure)
 
     @cached_property
     def tags(self) -> list[str]:
         return [run["tag"] for run in self.report.result["runs"]]
-
-    @property
-    def conventions(self) -> str:
-        return conventions_of(self.report.measures)
 
     def _name(self, place: int) -> str:
         return self.names[self.report.result["people"][place]]
@@ -84,7 +69,7 @@ class StabilitySheet:
         return people[0] if ground["kind"] == PERSON else ENDS[ground["kind"]].format(*people)
 
     def _order(self, ground: Mapping[str, Any]) -> Order:
-        return order_from(ground["orders"][self._at])
+        return order_from(ground["orders"][self.measure_place])
 
     @cached_property
     def released(self) -> Order:

@@ -1,0 +1,36 @@
+"""What the jobs of all analyses have in common."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from apps.evaluation.execution.scoring import ground_of
+from apps.evaluation.selectors.rankings import ScoringGround
+from apps.jobs.execution.context import JobContext
+from apps.reports.selectors.analyses import AnyReport, runs_of
+from apps.retrieval.models import Run
+
+
+def compute_report(
+    ctx: JobContext,
+    kind: type[AnyReport],
+    compute: Callable[[JobContext, AnyReport, Sequence[Run], ScoringGround], dict[str, Any]],
+    *,
+    counted: Sequence[str] = ("runs",),
+) -> dict[str, Any]:
+    """Store what `compute` finds as the result of the report `report_id`, unless it has one.
+
+    `counted` are lists in it whose lengths the job gives as its own result.
+    """
+    reports = kind._default_manager.select_related(
+        "version__snapshot", "version__guideline", "version__gold_set__project"
+    )
+    report = reports.get(pk=ctx.params["report_id"])
+    if report.is_computed:
+        return {"report_id": report.pk}
+    ground = ground_of(report.version, report.split)
+    found = compute(ctx, report, runs_of(report), ground)
+    with ctx.finish() as result:
+        report.result, report.computed_at = found, ctx.at
+        report.save(update_fields=["result", "computed_at"])
+        result.update(report_id=report.pk, **{name: len(found[name]) for name in counted})
+    return ctx.result

@@ -1,0 +1,106 @@
+"""What the pages of all analyses have in common: the list with the form of the next report, and one report."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from apps.accounts.edges.access import member_of
+from apps.evaluation import rules
+from apps.evaluation.edges.sheets import conventions_of
+from apps.evaluation.forms import RunsForm
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.versions import frozen_in, scorable_versions
+from apps.reports.actions.analyses import request_report
+from apps.reports.models import Report
+from apps.reports.selectors.analyses import AnyReport, reports_on
+
+
+class ReportPages(NamedTuple):
+    """The pages of one analysis: what its addresses and templates are named after, and what it is called."""
+
+    slug: str
+    kind: str
+    model: type[Report]
+    form: type[RunsForm]
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return {"section": "Runs", "kind": self.kind, "home": f"reports:{self.slug}-reports"}
+
+
+@dataclass
+class ReportSheet(Generic[AnyReport]):
+    """A computed report, read from its stored result; `asked` is the measure to show, the first one by default."""
+
+    report: AnyReport
+    asked: str
+
+    @property
+    def measure(self) -> str:
+        measures = self.report.measures
+        return self.asked if self.asked in measures else measures[0]
+
+    @property
+    def measure_place(self) -> int:
+        return self.report.measures.index(self.measure)
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of(self.report.measures)
+
+
+def list_page(request: HttpRequest, pages: ReportPages, version: Version | None) -> HttpResponse:
+    """The reports of one version, and the form of the next for leads."""
+    form = pages.form(version=version) if version and member_of(request).is_lead else None
+    return _listed(request, pages, version, form)
+
+
+def _listed(
+    request: HttpRequest, pages: ReportPages, version: Version | None, form: RunsForm | None, status: int = 200
+) -> HttpResponse:
+    """Reports that are computed are apart from those that wait."""
+    project = member_of(request).project
+    found = list(reports_on(pages.model, version)) if version else []
+    context = {
+        **pages.context,
+        "version": version,
+        "versions": scorable_versions(project),
+        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in found if report.is_computed],
+        "waiting": [report for report in found if not report.is_computed],
+        "form": form,
+    }
+    return render(request, f"reports/{pages.slug}_reports.html", context, status=status)
+
+
+def answer_request(request: HttpRequest, pages: ReportPages, version_pk: int) -> HttpResponse:
+    """On to the report that the form asks for, or the form again."""
+    member = member_of(request)
+    version = frozen_in(member.project, version_pk)
+    form = pages.form(request.POST, version=version)
+    if not form.is_valid():
+        return _listed(request, pages, version, form, status=400)
+    values = dict(form.cleaned_data)
+    report = request_report(
+        kind=pages.model,
+        project=member.project,
+        run_ids=values.pop("runs"),
+        version_id=version.pk,
+        **values,
+        actor=member.user,
+        at=timezone.now(),
+    )
+    return redirect(f"reports:{pages.slug}", slug=member.project.slug, pk=report.pk)
+
+
+def waiting_page(request: HttpRequest, pages: ReportPages, report: Report) -> HttpResponse:
+    return render(request, "reports/report_waiting.html", {**pages.context, "report": report})
+
+
+def report_page(request: HttpRequest, pages: ReportPages, sheet: ReportSheet[Any], **more: Any) -> HttpResponse:
+    """A computed report, with what only its analysis shows."""
+    report = sheet.report
+    shown = {"report": report, "sheet": sheet, "split_words": rules.SPLIT_WORDS[report.split]}
+    return render(request, f"reports/{pages.slug}.html", {**pages.context, **shown, **more})

@@ -1,0 +1,49 @@
+from typing import TypeVar
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.versions import scorable_versions
+from apps.reports.models import Report
+from apps.reports.rules import ReportHidden, people_refusal
+from apps.retrieval.models import Run
+
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+
+def reports_on(kind: type[AnyReport], version: Version) -> QuerySet[AnyReport]:
+    """The reports of one kind on a version, newest first."""
+    return _with_related(kind._default_manager.filter(version=version)).order_by("-pk")
+
+
+def report_in(kind: type[AnyReport], project: Project, pk: int) -> AnyReport:
+    found = _with_related(kind._default_manager.filter(project=project, pk=pk)).first()
+    if found is None:
+        raise Http404(f"No such {kind._meta.verbose_name}.")
+    return found
+
+
+def _with_related(reports: QuerySet[AnyReport]) -> QuerySet[AnyReport]:
+    return reports.select_related("version__gold_set__project", "version__snapshot__corpus", "job", "requested_by")
+
+
+def visible_report(kind: type[AnyReport], member: Member, pk: int) -> AnyReport:
+    """The report, for who may see it already. Raises Http404 and ReportHidden."""
+    report = report_in(kind, member.project, pk)
+    if reason := people_refusal(member, report):
+        raise ReportHidden(reason, code="round_open")
+    return report
+
+
+def runs_of(report: Report) -> list[Run]:
+    """The runs of a report, ascending by key."""
+    return list(Run.objects.filter(pk__in=report.runs).select_related("system").order_by("pk"))
+
+
+def version_resting_on(pool_id: int, project: Project) -> Version | None:
+    """The version last frozen whose rounds judged the pool."""
+    found = scorable_versions(project).filter(rounds__pool=pool_id)
+    return found.order_by("-frozen_at", "-pk").first()
