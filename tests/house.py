@@ -91,7 +91,7 @@ OWN_PLANS = {
         "agreement", "columns", "comparison", "estimate", "files", "measures", "scorecard", "scoring",
         "statistics", "vocabulary",
     },
-    "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "verify"},
+    "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "tables", "verify"},
     "config": {
         "apps", "asgi", "celery", "checks", "commandline", "patience", "secrets", "servers", "serving", "settings",
         "supervisor", "up", "upgrade", "urls", "wsgi",

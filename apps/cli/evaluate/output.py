@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,6 +9,7 @@ from typing import Any, NamedTuple
 from apps.cli import scorecards
 from apps.cli.evaluate.release import ReleaseSplit
 from apps.cli.evaluate.scoring import Evaluated, HeldRule, LatencyFigures
+from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
 from apps.gates.core.rule import PASSED
@@ -94,20 +93,12 @@ def _gate(one: HeldRule) -> dict[str, Any]:
 
 def as_csv(sheet: ResultSheet) -> str:
     """Rows of COLUMNS for measures, latency and gates."""
-    return _delimited(sheet, ",")
+    return delimited([COLUMNS, *_rows(sheet.found)], ",")
 
 
 def as_tsv(sheet: ResultSheet) -> str:
     """As CSV, divided by tabs."""
-    return _delimited(sheet, "\t")
-
-
-def _delimited(sheet: ResultSheet, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_rows(sheet.found))
-    return out.getvalue()
+    return delimited([COLUMNS, *_rows(sheet.found)], "\t")
 
 
 def _rows(found: Evaluated) -> Iterator[list[Any]]:

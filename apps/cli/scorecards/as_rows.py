@@ -7,11 +7,11 @@ Means have the query `all` and their interval, values of queries leave it empty.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
+from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.statistics.significance import Summary
@@ -23,25 +23,22 @@ ALL_QUERIES = "all"
 
 
 def as_csv(card: Scorecard) -> str:
-    return _delimited(card, ",")
+    return delimited(_rows(card), ",")
 
 
 def as_tsv(card: Scorecard) -> str:
-    return _delimited(card, "\t")
+    return delimited(_rows(card), "\t")
 
 
-def _delimited(card: Scorecard, delimiter: str) -> str:
+def _rows(card: Scorecard) -> Iterator[list[str]]:
+    """The heading, and what each run has under it."""
     columns = list(COLUMNS)
     columns += STRATUM_COLUMNS if card.strata else []
     columns += AGAINST_COLUMNS if card.comparisons else []
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    for place, run in enumerate(card.runs):
-        writer.writerows(_of_run(card, run))
-        writer.writerows(_of_strata(card, place))
-    writer.writerows(_of_comparisons(card))
-    return out.getvalue()
+    yield columns
+    of_runs = (chain(_of_run(card, run), _of_strata(card, place)) for place, run in enumerate(card.runs))
+    for cells in chain(chain.from_iterable(of_runs), _of_comparisons(card)):
+        yield [cells.get(column, "") for column in columns]
 
 
 Cells = dict[str, str]

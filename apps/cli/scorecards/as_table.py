@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from apps.cli.tables import aligned
 from apps.common.text.wording import number, p_value, signed
 from apps.metrics import comparison
 from apps.metrics.comparison import RunComparison
@@ -18,13 +19,13 @@ MOST_FELL = 10
 
 
 def as_table(card: Scorecard) -> str:
-    parts = [_aligned(_summary_rows(card))]
+    parts = [aligned(_summary_rows(card), first_left=2)]
     for field in card.strata_fields:
         parts += _strata(card, field)
     for compared in card.comparisons:
         parts += _comparison(card, compared)
     if card.with_queries:
-        parts += [_aligned(_query_rows(card, run), first_left=1) for run in card.runs]
+        parts += [aligned(_query_rows(card, run)) for run in card.runs]
     parts.append("\n".join(textwrap.fill(note, NOTE_WIDTH) for note in notes_of(card)))
     return "\n\n".join(parts) + "\n"
 
@@ -59,7 +60,7 @@ def _between(interval: tuple[float, float] | None, *, signs: bool = False) -> st
 
 def _strata(card: Scorecard, field: str) -> Iterator[str]:
     if card.shown_strata(field):
-        yield _aligned(_stratum_rows(card, field), first_left=3)
+        yield aligned(_stratum_rows(card, field), first_left=3)
     if small := card.small_words(field):
         yield f"{field}: {small}"
 
@@ -87,11 +88,11 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
         rows.append([one.measure, signed(found.mean, 4), between, f"{found.p:.4f}", f"{found.holm:.4f}"])
         rows[-1] += [str(count) for count in counts]
     rows += [[name, "undefined", *[""] * 8] for name in compared.left_out]
-    yield _aligned(rows, first_left=1)
+    yield aligned(rows)
     if few := comparison.handfuls(compared.measures):
         yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparison.HANDFUL_WORDS])
     if compared.measures:
-        yield _aligned(_supplement_rows(compared), first_left=1)
+        yield aligned(_supplement_rows(compared))
         yield from _fell(compared, compared.measures[0].measure)
 
 
@@ -117,16 +118,3 @@ def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
     for query, values in zip(card.queries, run.scores.values.tolist(), strict=True):
         rows.append([query, *("undefined" if math.isnan(value) else number(value, 4) for value in values)])
     return rows
-
-
-def _aligned(rows: Sequence[Sequence[str]], *, first_left: int = 2) -> str:
-    """Columns of even width: the first ones set left, figures set right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if column < first_left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 
 from apps.cli.agree.figures import Figures
+from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.metrics.agreement import Coefficient
 
@@ -28,20 +27,12 @@ Row = list[str]
 
 def as_csv(figures: Figures) -> str:
     """Rows of COLUMNS. The scope is all, stratum, pair, category, self or model, its names in `first` and `second`."""
-    return _delimited(figures, ",")
+    return delimited([COLUMNS, *_rows(figures)], ",")
 
 
 def as_tsv(figures: Figures) -> str:
     """As CSV, divided by tabs."""
-    return _delimited(figures, "\t")
-
-
-def _delimited(figures: Figures, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_rows(figures))
-    return out.getvalue()
+    return delimited([COLUMNS, *_rows(figures)], "\t")
 
 
 def _rows(figures: Figures) -> Iterator[Row]:

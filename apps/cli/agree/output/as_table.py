@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from apps.cli.agree.figures import Figures
+from apps.cli.tables import aligned
 from apps.common.text.wording import number
 from apps.metrics.agreement import COEFFICIENTS, MOST_RESAMPLED, Coefficient
 from apps.metrics.agreement.label_model import Diagnosis
@@ -23,11 +24,11 @@ PAIR_FIGURES = ("percent_agreement", "cohen_kappa", "weighted_kappa_quadratic")
 def as_table(figures: Figures) -> str:
     parts = [
         _summary(figures.labelling),
-        _aligned(_coefficient_rows(figures)),
-        *(_aligned(rows) for rows in _stratum_tables(figures)),
-        _aligned(_pair_rows(figures)),
-        _aligned(_category_rows(figures)),
-        _aligned(_self_rows(figures)),
+        aligned(_coefficient_rows(figures)),
+        *(aligned(rows) for rows in _stratum_tables(figures)),
+        aligned(_pair_rows(figures)),
+        aligned(_category_rows(figures)),
+        aligned(_self_rows(figures)),
         *_model_parts(figures),
         "\n".join(textwrap.fill(note, NOTE_WIDTH) for note in _notes(figures)),
     ]
@@ -107,8 +108,8 @@ def _model_parts(figures: Figures) -> Iterator[str]:
     rows = [["category", "prevalence"]]
     for category, (share, ends) in zip(categories, figures.model.prevalence, strict=True):
         rows.append([category, _numbers(share, ends)])
-    yield _aligned(rows)
-    yield _aligned(_confusion_rows(figures.model, figures.labelling))
+    yield aligned(rows)
+    yield aligned(_confusion_rows(figures.model, figures.labelling))
 
 
 def _confusion_rows(model: Diagnosis, labelling: Labelling) -> list[list[str]]:
@@ -169,16 +170,3 @@ def _numbers(value: float, interval: tuple[float, float] | None) -> str:
 
 def _headings(keys: Sequence[str]) -> list[str]:
     return [key.replace("_", " ") for key in keys]
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns of even width, the first set left and the others right; nothing for no rows."""
-    if len(rows) < 2:
-        return ""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        first, *rest = (cell for cell in row)
-        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
