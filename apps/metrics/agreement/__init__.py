@@ -43,7 +43,7 @@ from apps.metrics.agreement.results import (
     tells_nothing,
     undefined,
 )
-from apps.metrics.agreement.uncertainty import CONFIDENCE, MAX_UNDEFINED_SHARE, RESAMPLES, Settings
+from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.agreement.weights import agreement_weights, weights_from_disagreement
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "COEFFICIENTS",
     "CONFIDENCE",
     "FURTHER",
-    "MAX_UNDEFINED_SHARE",
     "MISSING",
     "MOST_RESAMPLED",
     "RESAMPLES",

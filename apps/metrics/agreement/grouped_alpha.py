@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.agreement import MAX_UNDEFINED_SHARE, RESAMPLES, Coefficient, category_counts, krippendorff_alpha
+from apps.metrics.agreement import CONFIDENCE, RESAMPLES, Coefficient, category_counts, krippendorff_alpha
 from apps.metrics.agreement.alpha_values import Floats, Parts, alpha_parts, chance_corrected
 from apps.metrics.agreement.counting import distinct_rows
 from apps.metrics.agreement.ratings import Ratings
 from apps.metrics.estimate import Estimate
+from apps.metrics.statistics.bootstrap import interval_of_defined
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
@@ -135,7 +136,7 @@ def change_without(
     dice = np.random.Generator(np.random.PCG64(seed))
     own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=resamples) for n in (inside, outside))
     values = _values(parts, others) - _values(parts, own + others)
-    return Estimate.of(value, _percentiles(values), int(inside.sum()), "bootstrap", "")
+    return Estimate.of(value, interval_of_defined(values, CONFIDENCE), int(inside.sum()), "bootstrap", "")
 
 
 def places_for(values: Sequence[float]) -> int:
@@ -153,15 +154,6 @@ def _values(parts: Parts, weights: Counts) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         found = chance_corrected(*parts(weights.astype(float)))
     return np.where(weights.sum(axis=1) > 1, found, np.nan)
-
-
-def _percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
-    defined = values[np.isfinite(values)]
-    if len(defined) < (1 - MAX_UNDEFINED_SHARE) * len(values):
-        return None
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high)
 
 
 # Boundaries between grades
@@ -201,7 +193,7 @@ def _shares_of_crossings(
     sums = drawn.sum(axis=1, keepdims=True)
     shares = np.where(sums > 0, drawn / np.maximum(sums, 1), np.nan)
     values = (crossings / crossings.sum()).tolist()
-    return [(value, _percentiles(shares[:, place])) for place, value in enumerate(values)]
+    return [(value, interval_of_defined(shares[:, place], CONFIDENCE)) for place, value in enumerate(values)]
 
 
 def _cut_in_two(below: Counts, raters: Counts, total: Counts) -> Coefficient:

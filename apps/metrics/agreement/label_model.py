@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.metrics.statistics.bootstrap import interval_of_defined
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Counts = NDArray[np.int64]
@@ -90,7 +91,7 @@ def diagnose(
     found = fit(labels)
     right, shares = _right(labels, found.posterior), found.prevalence
     drawn = _resampled(labels, found, seed, resamples)
-    right_ends, share_ends = (_ends(values, confidence) for values in drawn)
+    right_ends, share_ends = ([interval_of_defined(column, confidence) for column in values.T] for values in drawn)
     n = np.bincount(labels.annotator, minlength=labels.annotators)
     met = _said(labels, found.posterior).sum(axis=2)
     people = tuple(
@@ -187,20 +188,6 @@ def _resampled(labels: Labels, found: Fit, seed: int, resamples: int) -> tuple[F
         again = fit(labels, weights=counts, start=found.posterior, most_steps=RESAMPLED_STEPS)
         right[draw], prevalence[draw] = _right(labels, again.posterior, counts), again.prevalence
     return right, prevalence
-
-
-def _ends(drawn: Floats, confidence: float) -> list[Interval | None]:
-    """The percentile interval of each column; None where less than half of the draws have a value."""
-    tail = (1 - confidence) / 2
-    found: list[Interval | None] = []
-    for values in drawn.T:
-        defined = values[np.isfinite(values)]
-        if len(defined) < max(1.0, len(values) / 2):
-            found.append(None)
-            continue
-        low, high = np.quantile(defined, [tail, 1 - tail])
-        found.append((float(low), float(high)))
-    return found
 
 
 def _undefined_reason(labels: Labels) -> str:

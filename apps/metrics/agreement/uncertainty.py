@@ -19,12 +19,12 @@ import numpy as np
 from apps.metrics.agreement.alpha_values import Parts, chance_corrected
 from apps.metrics.agreement.results import CERTAIN, Coefficient, interval_of_error, undefined
 from apps.metrics.agreement.samples import Floats, Sample, resampled
+from apps.metrics.statistics.bootstrap import interval_of_defined
 from apps.metrics.statistics.proportions import widened, wilson
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 RESAMPLES = 2_000
 CONFIDENCE = 0.95
-MAX_UNDEFINED_SHARE = 0.5
 
 BOOTSTRAP = "bootstrap over items"
 FULL = "Wilson bound of percent agreement"
@@ -115,7 +115,7 @@ def _estimate(sample: Sample, estimator: Estimator, drawn: Floats | None, confid
     )
     if drawn is None or plain.value is None or plain.method == FULL:
         return plain
-    interval = percentile_interval(plain.value, drawn, _reading_share(sample, confidence))
+    interval = interval_with(plain.value, drawn, _reading_share(sample, confidence))
     return replace(plain, interval=interval, method=BOOTSTRAP if interval else NONE)
 
 
@@ -157,14 +157,11 @@ def _standard_error(sample: Sample, estimator: Estimator) -> float:
     return float(np.sqrt(spread / (n * (n if estimator.is_of_table else n - 1))))
 
 
-def percentile_interval(value: float, drawn: Floats, confidence: float) -> tuple[float, float] | None:
+def interval_with(value: float, drawn: Floats, confidence: float) -> tuple[float, float] | None:
     """The middle share of the resampled values, reaching as far as the value; None when more than half are undefined.
 
     The value of a sample in which nearly every item agrees may lie beyond the draws, for those know of the item that
     nobody has seen.
     """
-    defined = drawn[np.isfinite(drawn)]
-    if len(defined) < max(1.0, (1 - MAX_UNDEFINED_SHARE) * len(drawn)):
-        return None
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return min(float(low), value), max(float(high), value)
+    ends = interval_of_defined(drawn, confidence)
+    return (min(ends[0], value), max(ends[1], value)) if ends else None

@@ -116,6 +116,12 @@ def percentile_interval(means: Floats, share: float) -> Interval:
     return float(low), float(high)
 
 
+def interval_of_defined(drawn: Floats, share: float) -> Interval | None:
+    """The middle share of one column of resampled figures; None where more than half of them are undefined."""
+    defined = drawn[np.isfinite(drawn)]
+    return percentile_interval(defined, share) if len(defined) >= max(1.0, len(drawn) / 2) else None
+
+
 def interval_of(drawn: Drawn, share: float) -> Interval:
     """The middle share of all draws there could be of one mean."""
     tail = (1.0 - share) / 2.0

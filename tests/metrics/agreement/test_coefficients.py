@@ -34,7 +34,7 @@ from apps.metrics.agreement import (
 from apps.metrics.agreement.alpha_values import chance_corrected
 from apps.metrics.agreement.pairs import kappa
 from apps.metrics.agreement.samples import resampled, sample_of_table
-from apps.metrics.agreement.uncertainty import percentile_interval
+from apps.metrics.agreement.uncertainty import interval_with
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.metrics.agreement.reference import published_cases
@@ -259,19 +259,19 @@ def test_the_interval_of_few_items_is_read_further_out():
     )
     value = cohen_kappa(table).value
 
-    plain, further = (percentile_interval(value, drawn, share) for share in (0.95, widened(0.95, 30)))
+    plain, further = (interval_with(value, drawn, share) for share in (0.95, widened(0.95, 30)))
 
     assert cohen_kappa(table).interval == further
     assert further[0] < plain[0] < plain[1] < further[1]
 
 
 def test_an_interval_reaches_as_far_as_its_value():
-    assert percentile_interval(0.9, np.linspace(0.2, 0.8, 101), 0.95) == (pytest.approx(0.215), 0.9)
-    assert percentile_interval(0.1, np.linspace(0.2, 0.8, 101), 0.95) == (0.1, pytest.approx(0.785))
+    assert interval_with(0.9, np.linspace(0.2, 0.8, 101), 0.95) == (pytest.approx(0.215), 0.9)
+    assert interval_with(0.1, np.linspace(0.2, 0.8, 101), 0.95) == (0.1, pytest.approx(0.785))
 
 
 def test_draws_of_which_most_are_undefined_have_no_interval():
-    assert percentile_interval(0.5, np.array([0.4, np.nan, np.nan]), 0.95) is None
+    assert interval_with(0.5, np.array([0.4, np.nan, np.nan]), 0.95) is None
 
 
 def test_the_interval_of_two_items_leaves_everything_open():
