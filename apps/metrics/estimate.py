@@ -9,6 +9,11 @@ PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 """How the interval of a mean is made from all draws of queries, or that none is."""
 
 
+def excludes_zero(interval: tuple[float, float] | None) -> bool:
+    """Whether a difference with this interval is settled; without one it is not."""
+    return interval is not None and (interval[0] > 0 or interval[1] < 0)
+
+
 class EstimateJson(TypedDict):
     """An `Estimate` in JSON: every key is always there."""
 

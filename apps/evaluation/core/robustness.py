@@ -14,6 +14,7 @@ import numpy as np
 
 from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
+from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import change_of, mean_of, summaries
 
@@ -52,8 +53,7 @@ class RobustnessGap(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+        return excludes_zero(self.interval)
 
 
 def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> PairedRuns:

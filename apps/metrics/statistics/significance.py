@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.estimate import Estimate
+from apps.metrics.estimate import Estimate, excludes_zero
 from apps.metrics.statistics.bootstrap import (
     CELLS_AT_ONCE,
     DEFAULT_CONFIDENCE,
@@ -138,8 +138,7 @@ class Difference(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+        return excludes_zero(self.interval)
 
     @property
     def tally(self) -> WinTally:

@@ -17,6 +17,7 @@ import numpy as np
 
 from apps.evaluation.core.annotator_grades import GivenGrades
 from apps.metrics.columns import Floats, Ints, Judged
+from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
@@ -94,8 +95,7 @@ class Gap(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+        return excludes_zero(self.interval)
 
 
 class Swap(NamedTuple):
