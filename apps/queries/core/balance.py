@@ -17,12 +17,6 @@ class StratumShare(NamedTuple):
     short: int = 0
 
 
-class Cell(NamedTuple):
-    row: str
-    column: str
-    number: int
-
-
 def shares(
     counts: Mapping[str, int],
     targets: Mapping[str, float] | None = None,
