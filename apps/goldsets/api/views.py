@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -25,10 +24,7 @@ class VersionAPIView(ProjectAPIView):
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     def version(self, gold_set: str, number: int) -> Version:
-        found = versions.version_in(self.project, gold_set, number)
-        if found.released_at is None and not self.member.is_lead:
-            raise Http404("No such version.")
-        return found
+        return versions.seen_by(self.member, versions.version_in(self.project, gold_set, number))
 
 
 class VersionList(VersionAPIView):

@@ -250,11 +250,7 @@ def page_of(version: Version) -> str:
 
 
 def _visible(request: HttpRequest, project: Project, gold_set: str, number: int) -> Version:
-    """The version, or Http404 where the person is no lead and it is not released: a draft tells who disagrees."""
-    version = versions.version_in(project, gold_set, number)
-    if version.released_at is None and not member_of(request).is_lead:
-        raise Http404("No such version.")
-    return version
+    return versions.seen_by(member_of(request), versions.version_in(project, gold_set, number))
 
 
 def _log_look(request: HttpRequest, version: Version, what: str) -> None:

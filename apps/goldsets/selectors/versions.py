@@ -8,6 +8,7 @@ from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
@@ -61,6 +62,13 @@ def frozen_in(project: Project, pk: int) -> Version:
     if found is None:
         raise Http404("No such version.")
     return found
+
+
+def seen_by(member: Member, version: Version) -> Version:
+    """The version, or Http404 where it is not released and the person is no lead: a draft tells who disagrees."""
+    if version.released_at is None and not member.is_lead:
+        raise Http404("No such version.")
+    return version
 
 
 class Looks(NamedTuple):

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.http import Http404, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django.utils import timezone
 
 from apps.accounts.selectors import Member
@@ -10,7 +10,7 @@ from apps.goldsets.actions import log_export
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal
-from apps.goldsets.selectors.versions import frozen_in
+from apps.goldsets.selectors.versions import frozen_in, seen_by
 from apps.reports.forms import NegativesForm
 from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives
@@ -36,10 +36,7 @@ def negatives_form(member: Member, version: Version, asked: Any) -> NegativesFor
 
 def visible_version(member: Member, pk: int) -> Version:
     """A version that no longer changes; one that is not released yet is shown to leads only."""
-    version = frozen_in(member.project, pk)
-    if version.released_at is None and not member.is_lead:
-        raise Http404("No such version.")
-    return version
+    return seen_by(member, frozen_in(member.project, pk))
 
 
 def proposal_of(member: Member, version: Version, form: NegativesForm) -> NegativesProposal:
