@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 NOT_DEFINED = "not defined"
 MINUS = "\N{MINUS SIGN}"
@@ -59,6 +59,11 @@ def count(value: int | None) -> str:
     return "not counted" if value is None else f"{value:,}".replace("-", MINUS)
 
 
+def count_up_to(value: int, most: int) -> str:
+    """Of what is counted up to `most`: "12", or "1,000 or more"."""
+    return f"{most:,} or more" if value >= most else count(value)
+
+
 def pages(first: int | None, last: int | None = None) -> str:
     """`31, 32` → "pp. 31–32", `24` → "p. 24", nothing for no page."""
     if first is None:
@@ -85,6 +90,11 @@ def day(when: date, today: date) -> str:
     """ "7 November", with the year when it is not this one."""
     text = f"{when.day} {when:%B}"
     return text if when.year == today.year else f"{text} {when.year}"
+
+
+def utc_second(when: datetime) -> str:
+    """ "2026-11-07T09:30:00Z", the time of a manifest or an export."""
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def short_digest(digest: str | None) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Collection, Sequence
-from datetime import UTC
 from pathlib import Path
 from typing import IO, Any
 
 from apps.common.errors import Refusal
+from apps.common.text.wording import utc_second
 from apps.goldsets.execution.integrity import fault_of
 from apps.goldsets.formats.content import Unwritable
 from apps.goldsets.formats.folder import chosen, write_folder, zip_folder
@@ -71,7 +71,7 @@ def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
         "triples": content.triple_rows().count(),
         "left_out_as_revoked": bool(content.revoked),
     }
-    released = released_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if released_at else None
+    released = utc_second(released_at) if released_at else None
     return {**content.version.manifest, "released_at": released, "export": export}
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
 from apps.agreement.selectors import agreement
 from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
+from apps.common.text.wording import utc_second
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.formats.content import ExpectedBlock, FrozenQuery, TripleRow
@@ -102,7 +103,7 @@ def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> 
         domain=triple.domain,
         difficulty=triple.difficulty,
         added_by=author.name,
-        added_at=_iso(triple.created_at),
+        added_at=utc_second(triple.created_at),
         reviewed_by=reviewers,
         resolution=triple.resolution,
         is_machine_written=triple.is_machine_written,
@@ -165,7 +166,7 @@ def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]
         "version": version.label,
         "note": version.note,
         "digest": digest,
-        "frozen_at": _iso(at),
+        "frozen_at": utc_second(at),
         "snapshot": _snapshot_facts(version),
         "scale": project.scale,
         "guideline": _guideline_facts(version),
@@ -266,7 +267,3 @@ def _source_facts(found: Gathered) -> list[dict[str, Any]]:
 def _terms(sources: Iterable[Source]) -> dict[int, dict[str, str]]:
     rows = Permission.objects.filter(source__in=sources, revoked_at=None).order_by("granted_at", "pk")
     return {row.source_id: {"scope": row.scope, "licence": row.licence} for row in rows}
-
-
-def _iso(when: datetime) -> str:
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

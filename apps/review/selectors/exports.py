@@ -5,7 +5,7 @@ A released version has its own files. These are the triples as they stand now, t
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
+from apps.common.text.wording import count_up_to, utc_second
 from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
 from apps.review.selectors.blinding import blinded_among
@@ -51,7 +52,7 @@ class TripleCount(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"{MOST_COUNTED:,} or more" if self.count >= MOST_COUNTED else f"{self.count:,}"
+        return count_up_to(self.count, MOST_COUNTED)
 
 
 class LeftOut(NamedTuple):
@@ -193,7 +194,7 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
         difficulty=triple.difficulty,
         source=triple.source.slug if triple.source else "",
         added_by=claims.get("added_by") or (author.name if author else ""),
-        added_at=claims.get("added_at") or _iso(triple.created_at),
+        added_at=claims.get("added_at") or utc_second(triple.created_at),
         reviewed_by=tuple(claims.get("reviewed_by") or reviewers),
         resolution=claims.get("resolution") or resolution,
         is_machine_written=triple.is_machine_written,
@@ -240,10 +241,6 @@ def _block(expected: ExpectedBlock) -> EntryBlock:
             if 0 <= start < end <= len(version.text) and version.text[start:end].strip()
         ),
     )
-
-
-def _iso(when: datetime) -> str:
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # The file ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
+from apps.common.text.wording import count_up_to
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
 from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers_in
@@ -110,7 +111,7 @@ class QueueCount(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"{MOST_COUNTED:,} or more" if self.count >= MOST_COUNTED else f"{self.count:,}"
+        return count_up_to(self.count, MOST_COUNTED)
 
 
 def tally(rows: QuerySet, column: str) -> QueueCount:
