@@ -14,7 +14,7 @@ from apps.judging.actions import adjudicate, close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat
 from apps.judging.selectors import own_work
-from apps.judging.selectors.own_work import HitRate
+from apps.metrics.agreement.ratings import Rate
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 
@@ -87,8 +87,8 @@ def test_after_the_round_a_person_sees_where_a_decision_went_another_way(round_,
     mara, sef = people_of(round_)
     close(round_)
 
-    assert own(round_, mara).decisions == HitRate(1, 2)
-    assert own(round_, sef).decisions == HitRate(1, 2)
+    assert own(round_, mara).decisions == Rate(1, 2)
+    assert own(round_, sef).decisions == Rate(1, 2)
     assert [(each.own_grade, each.grade) for each in own_work.own_decisions(mara, round_.project)] == [(1, 2)]
     assert SECRET in page(client, mara, round_.project).content.decode()
 
@@ -109,7 +109,7 @@ def test_a_pair_that_a_person_may_be_given_again_is_not_told(round_, client):
     make_round(round_.project, pool=round_.pool, annotators=[mara], overlap=0.0, judges=1, judge_again=True)
 
     assert own_work.own_decisions(mara, round_.project) == []
-    assert own_work.own_rounds(mara, round_.project)[1].decisions == HitRate(0, 0)
+    assert own_work.own_rounds(mara, round_.project)[1].decisions == Rate(0, 0)
     assert SECRET not in page(client, mara, round_.project).content.decode()
     assert len(own_work.own_decisions(sef, round_.project)) == 1
 
@@ -119,8 +119,8 @@ def test_the_same_pair_twice_tells_how_steady_somebody_is(round_):
     add_pass(round_, mara, entries_of(round_)[2], 2, 2)
     close(round_)
 
-    assert own(round_, mara).repeats == HitRate(1, 1)
-    assert own(round_, sef).repeats == HitRate(0, 0)
+    assert own(round_, mara).repeats == Rate(1, 1)
+    assert own(round_, sef).repeats == Rate(0, 0)
     assert own(round_, mara).pairs == 3
 
 
@@ -131,8 +131,8 @@ def test_checks_tell_how_many_were_right(round_):
         add_pass(round_, mara, entry, 0, given)
     close(round_)
 
-    assert own(round_, mara).checks == HitRate(1, 3)
-    assert own(round_, sef).checks == HitRate(0, 0)
+    assert own(round_, mara).checks == Rate(1, 3)
+    assert own(round_, sef).checks == Rate(0, 0)
 
 
 def test_a_pair_that_nobody_can_judge_is_like_a_cant_judge():
@@ -146,7 +146,7 @@ def test_a_pair_that_nobody_can_judge_is_like_a_cant_judge():
     )  # fmt: skip
     close(round_)
 
-    assert [own(round_, person).decisions for person in (mara, sef)] == [HitRate(1, 1), HitRate(0, 1)]
+    assert [own(round_, person).decisions for person in (mara, sef)] == [Rate(1, 1), Rate(0, 1)]
     assert own_work.own_decisions(mara, round_.project) == []
 
 

@@ -1,6 +1,6 @@
 """How a project is doing: states, progress, agreement, flag rates, source mix. Numbers and their charts."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.actions import have_grades_read
+from apps.agreement.edges import short_names
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.agreement.selectors.grade_cache import GradesNotRead
@@ -104,7 +105,8 @@ def agreement_chart(member: Member) -> ProgressChart | None:
     rows = _coefficients(member)
     if not any(coefficient.n for _, _, coefficient in rows):
         return None
-    short = _short(agreement.names_for(member, {pk for people, _, _ in rows for pk in people}))
+    names = agreement.names_for(member, {pk for people, _, _ in rows for pk in people})
+    short = short_names({pk: name.removeprefix("Person ") for pk, name in names.items()})
     estimates = []
     for people, measure, coefficient in rows:
         label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
@@ -120,13 +122,6 @@ def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: boo
         return charts.DrawnEstimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
     low, high = coefficient.interval
     return charts.DrawnEstimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
-
-
-def _short(names: dict[int, str]) -> dict[int, str]:
-    """First names where they tell people apart, else whole names; of "Person A" the letter."""
-    bare = {pk: name.removeprefix("Person ") for pk, name in names.items()}
-    first = Counter(name.split()[0] for name in bare.values())
-    return {pk: name.split()[0] if first[name.split()[0]] == 1 else name for pk, name in bare.items()}
 
 
 ALPHA, FLEISS = "α ordinal", "κ Fleiss"

@@ -18,29 +18,12 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Adjudication, Judgement, KnownAnswer, Round, RoundAnnotator
 from apps.judging.selectors.progress import minutes
 from apps.judging.selectors.rounds import rounds_of
-from apps.metrics.statistics.proportions import wilson
+from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry
 
 WEEKS = 8
 ROUNDS = 30
 SHOWN = 50
-
-
-class HitRate(NamedTuple):
-    """`hits` of `n`, with Wilson's interval; nothing is said where n is 0."""
-
-    hits: int = 0
-    n: int = 0
-
-    @property
-    def value(self) -> float | None:
-        """The share, None for none of none."""
-        return self.hits / self.n if self.n else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval."""
-        return wilson(self.hits, self.n)
 
 
 class WorkWeek(NamedTuple):
@@ -68,9 +51,9 @@ class OwnRound(NamedTuple):
     round: Round
     pairs: int
     mean_ms: float | None
-    repeats: HitRate | None
-    decisions: HitRate | None
-    checks: HitRate | None
+    repeats: Rate | None
+    decisions: Rate | None
+    checks: Rate | None
 
     @property
     def pace(self) -> str:
@@ -103,7 +86,7 @@ def own_rounds(user: User, project: Project) -> list[OwnRound]:
         OwnRound(
             round_,
             *given.get(round_.pk, (0, None)),
-            *(shares.get(round_.pk, HitRate()) if round_.pk in closed else None for shares in told),
+            *(shares.get(round_.pk, Rate(0, 0)) if round_.pk in closed else None for shares in told),
         )
         for round_ in rounds
     ]
@@ -131,19 +114,19 @@ def _decided(user: User, project: Project) -> QuerySet[Any]:
     return decisions.annotate(own_grade=Subquery(own.values("grade")[:1]))
 
 
-def _shares(decisions: QuerySet[Any]) -> dict[int, HitRate]:
+def _shares(decisions: QuerySet[Any]) -> dict[int, Rate]:
     rows = decisions.values_list("round", "own_grade", "grade")
     return _counted((pk, _is_alike(own, grade)) for pk, own, grade in rows)
 
 
-def _repeats(user: User, project: Project) -> dict[int, HitRate]:
+def _repeats(user: User, project: Project) -> dict[int, Rate]:
     first = own_grades(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
     again = _closed(user, project).filter(Exists(first), pass_number__gt=1)
     rows = again.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
     return _counted((pk, _is_alike(before, grade)) for pk, before, grade in rows)
 
 
-def _checks(user: User, project: Project) -> dict[int, HitRate]:
+def _checks(user: User, project: Project) -> dict[int, Rate]:
     known = KnownAnswer.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"))
     checks = _closed(user, project).filter(Exists(known), pass_number=0)
     rows = checks.annotate(known=Subquery(known.values("grade")[:1])).values_list("round", "known", "grade")
@@ -155,10 +138,10 @@ def _is_alike(one: int | None, other: int | None) -> bool:
     return one == other
 
 
-def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, HitRate]:
+def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, Rate]:
     hits: Counter[int] = Counter()
     n: Counter[int] = Counter()
     for pk, is_hit in rows:
         n[pk] += 1
         hits[pk] += is_hit
-    return {pk: HitRate(hits[pk], n[pk]) for pk in n}
+    return {pk: Rate(hits[pk], n[pk]) for pk in n}

@@ -13,7 +13,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.blocktext import is_cut
-from apps.corpus.models import BlockVersion, Snapshot
+from apps.corpus.models import BlockVersion
 from apps.review import actions, rules
 from apps.review.actions import DisputeRefused, SubmitRefused
 from apps.review.core.policies import POLICIES, Policy
@@ -28,7 +28,7 @@ from apps.triples.edges.saving import save_bench
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.staleness import compared
-from apps.triples.selectors.triples import expected_blocks, newest_snapshot, open_revision, triple_for
+from apps.triples.selectors.triples import expected_blocks, open_revision, triple_for, writing_snapshot
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
@@ -105,7 +105,7 @@ def _page(
         "message_refusal": rules.message_refusal(triple, standing),
         "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
         "is_writing": writing is not None and writing.author_id == standing.person.pk,
-        "compared": compared(triple.revision, _newest(triple)) if triple.is_stale else [],
+        "compared": compared(triple.revision, writing_snapshot(triple)) if triple.is_stale else [],
         "children": list(triple.children.select_related("author").order_by("number")),
     }
     return render(request, "review/triple.html", context, status=status)
@@ -128,10 +128,6 @@ def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
     context = {"triple": found, "flags": shown, "number": rounds[-1].number if rounds else 0}
     return render(request, "review/flags.html", context)
-
-
-def _newest(triple: Triple) -> Snapshot:
-    return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
 
 
 def _back(project: Project, found: Triple) -> HttpResponse:
@@ -173,7 +169,7 @@ def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         project=project,
         triple_id=found.pk,
         person=member_of(request).user,
-        snapshot=_newest(found),
+        snapshot=writing_snapshot(found),
         at=timezone.now(),
     )
     return redirect("triples:edit", slug=project.slug, pk=found.pk)
@@ -188,7 +184,7 @@ def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             project=project,
             triple_id=found.pk,
             person=member_of(request).user,
-            snapshot=_newest(found),
+            snapshot=writing_snapshot(found),
             at=timezone.now(),
         )
     except SubmitRefused as refusal:
