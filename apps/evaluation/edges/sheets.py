@@ -1,9 +1,11 @@
 """What the pages of scores and comparisons show, gathered from stored values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -11,6 +13,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT
+from apps.goldsets.actions import log_test_look
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
 from apps.metrics.measures import parse_measure
@@ -68,6 +71,27 @@ class EvaluationSheet:
     def shows_test(self) -> bool:
         """Whether this page lays open what is sealed to others: such a look is logged."""
         return any(shown and query.split != "dev" for shown, query in zip(self.visible, self.queries, strict=True))
+
+
+def log_look(sheet: EvaluationSheet, what: str) -> None:
+    """Put it on record when its reader is laid open what is sealed to others."""
+    if sheet.shows_test:
+        version = sheet.evaluation.version
+        log_test_look(version=version, actor=sheet.member.user, what=what, at=timezone.now())
+
+
+def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
+    """The measures that look deeper than any ranking of the run; "" where there is none.
+
+    A ranking that holds the whole snapshot is as deep as any can be.
+    """
+    deepest = rankings.deepest_of(evaluation.run)
+    most = evaluation.version.snapshot.block_count
+    names = [name for name in measures if deepest < min(parse_measure(name).cutoff or 0, most)]
+    if not names or not deepest:
+        return ""
+    read, results = "reads" if len(names) == 1 else "read", "result" if deepest == 1 else "results"
+    return f"{', '.join(names)} {read} {deepest:,} {results}: no ranking of {evaluation.run.tag} is longer."
 
 
 class Named(NamedTuple):

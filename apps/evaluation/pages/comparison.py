@@ -17,8 +17,8 @@ from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
 from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
+from apps.evaluation.edges.sheets import log_look
 from apps.evaluation.edges.strata import strata_context
-from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation

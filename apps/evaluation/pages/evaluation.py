@@ -11,11 +11,9 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.edges import sheets as pages
-from apps.evaluation.edges.depths import shallow_words
 from apps.evaluation.edges.panels import panels_of
-from apps.evaluation.edges.sheets import EvaluationSheet
+from apps.evaluation.edges.sheets import EvaluationSheet, log_look, shallow_words
 from apps.evaluation.edges.strata import strata_context
-from apps.evaluation.edges.test_looks import log_look
 from apps.evaluation.models import Evaluation
 from apps.evaluation.pages.evaluation_context import Scores
 from apps.evaluation.selectors import evaluations, rankings

@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
-from apps.evaluation.edges.depths import shallow_words
 from apps.evaluation.edges.score_charts import head_cell
+from apps.evaluation.edges.sheets import shallow_words
 from apps.gates.core.decisions import bound_of, told, unit
 from apps.gates.core.rule import COST, GateRule, range_fault
 from apps.gates.enums import GateState

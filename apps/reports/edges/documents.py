@@ -4,8 +4,7 @@ from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
 from apps.evaluation.edges.comparison import comparison_of
-from apps.evaluation.edges.sheets import EvaluationSheet
-from apps.evaluation.edges.test_looks import log_look
+from apps.evaluation.edges.sheets import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.selectors.versions import revoked_sources

@@ -14,11 +14,6 @@ from apps.reports.edges.documents import (
     version_document,
 )
 
-# As far as a member may see them ------------------------------------------------------------------------------------
-
-
-# Pages --------------------------------------------------------------------------------------------------------------
-
 
 def _form(request: HttpRequest) -> str:
     """What `?format=` asks for, HTML unless it says `md`."""
