@@ -10,18 +10,15 @@ from apps.cli.evaluate.answers import AnswerFile, SystemAnswer
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.release import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
 from apps.retrieval.core.engines.base import Hits
 from apps.retrieval.core.engines.remote import (
     Pace,
     RemoteEngine,
-    RemoteError,
     RemoteLine,
     RemoteQuery,
-    Reply,
-    Request,
     ask_all,
 )
+from apps.retrieval.core.engines.remote.line import http_line
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
@@ -99,18 +96,5 @@ def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> It
     if isinstance(engine, CommandEngine):
         yield RemoteLine(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
         return
-    limits = Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
-    client = Client(parse_url(engine.address), openings=EVERYWHERE, limits=limits)
-
-    def send(request: Request) -> Reply:
-        sent = {**request.headers, **headers}
-        try:
-            return Reply(*client.ask(request.method, request.path, headers=sent, body=request.body))
-        except OutboundError as error:
-            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
-            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
-
-    try:
-        yield RemoteLine(send, ids.locate, pace), ids
-    finally:
-        client.close()
+    with http_line(parse_url(engine.address), ids.locate, pace, headers=headers, openings=EVERYWHERE) as line:
+        yield line, ids

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -9,7 +10,7 @@ from django.conf import settings
 from apps.accounts.actions.secrets import NoSecret, reveal
 from apps.accounts.models import Project
 from apps.common.web.addresses import BadAddress, parse_url
-from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.common.web.outbound import Limits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.retrieval import selectors
@@ -21,12 +22,11 @@ from apps.retrieval.core.engines.remote import (
     RemoteError,
     RemoteLine,
     RemoteQuery,
-    Reply,
-    Request,
     ask_all,
     make_remote,
     merged,
 )
+from apps.retrieval.core.engines.remote.line import http_line
 from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run
 
@@ -42,23 +42,13 @@ def line_to(
     engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: Limits | None = None
 ) -> Iterator[RemoteLine]:
     """An open line that signs in with the engine's secret. Raises NoSecret and BadAddress."""
-    limits = limits or Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
     target = parse_url(engine.address)
     signed = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
-    client = Client(target, openings=settings.OUTBOUND_ALLOW, limits=limits)
 
-    def send(request: Request) -> Reply:
-        headers = {**request.headers, **signed}
-        try:
-            return Reply(*client.ask(request.method, request.path, headers=headers, body=request.body))
-        except OutboundError as error:
-            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
-            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
-
-    try:
-        yield RemoteLine(send, lambda ids: selectors.positions_of(snapshot, ids), pace)
-    finally:
-        client.close()
+    openings = settings.OUTBOUND_ALLOW
+    locate = partial(selectors.positions_of, snapshot)
+    with http_line(target, locate, pace, headers=signed, openings=openings, limits=limits) as line:
+        yield line
 
 
 def ask_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:

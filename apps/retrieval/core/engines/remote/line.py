@@ -1,0 +1,38 @@
+"""The line to a system elsewhere over HTTP."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from apps.common.web.addresses import Opening, Target
+from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.retrieval.core.engines.remote.base import RemoteError, Reply, Request
+from apps.retrieval.core.engines.remote.pace import Pace
+from apps.retrieval.core.engines.remote.search import Locate, RemoteLine
+
+
+@contextmanager
+def http_line(
+    target: Target,
+    locate: Locate,
+    pace: Pace,
+    *,
+    headers: Mapping[str, str],
+    openings: Sequence[Opening],
+    limits: Limits | None = None,
+) -> Iterator[RemoteLine]:
+    """An open line that sends `headers` with every request; as patient as the pace, unless `limits` say otherwise."""
+    limits = limits or Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
+    client = Client(target, openings=openings, limits=limits)
+
+    def send(request: Request) -> Reply:
+        sent = {**request.headers, **headers}
+        try:
+            return Reply(*client.ask(request.method, request.path, headers=sent, body=request.body))
+        except OutboundError as error:
+            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
+            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
+
+    try:
+        yield RemoteLine(send, locate, pace)
+    finally:
+        client.close()
