@@ -1,6 +1,5 @@
 """What the pages of the tracker take."""
 
-import uuid
 from typing import Any
 
 from django import forms
@@ -9,11 +8,11 @@ from apps.accounts.models import Project, User
 from apps.calibration.selectors.openings import able_people
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
-from apps.review.enums import Category, RateSide, Reason, VerdictChoice
+from apps.review.enums import Category, RateSide, Reason
+from apps.review.forms import NOTE_LENGTH
 from apps.review.selectors.tracking import LogFilter
 
 MAX_KEY = 2**63 - 1
-NOTE_LENGTH = 4000
 ANY = ("", "any")
 
 
@@ -76,31 +75,5 @@ class OpenForm(KaratForm):
         offer_rows(self, "partner", people)
 
 
-class AnswerForm(forms.Form):
-    """One answer. What belongs together is said by the rules; here only what the fields can hold."""
-
-    key = forms.CharField(max_length=64)
-    choice = forms.ChoiceField(choices=VerdictChoice.choices)
-    reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
-    category = forms.ChoiceField(choices=[("", ""), *Category.choices], required=False)
-    note = forms.CharField(required=False, max_length=NOTE_LENGTH)
-
-    def answer(self) -> dict[str, Any]:
-        """The answer, a confirmation without what was ticked before."""
-        data = self.cleaned_data
-        is_flag = data["choice"] == VerdictChoice.FLAG
-        return {
-            "choice": data["choice"],
-            "reasons": data["reasons"] if is_flag else [],
-            "category": data["category"] if is_flag else "",
-            "note": data["note"],
-            "idempotency_key": data["key"],
-        }
-
-
 class TextForm(forms.Form):
     text = forms.CharField(max_length=NOTE_LENGTH, required=False)
-
-
-def fresh_key() -> str:
-    return uuid.uuid4().hex

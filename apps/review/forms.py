@@ -15,28 +15,35 @@ from apps.review.selectors.seats import able_in
 NOTE_LENGTH = 4000
 
 
-class VerdictForm(forms.Form):
+class AnswerForm(forms.Form):
     """One answer. What belongs together is said by the rules; here only what the fields can hold."""
 
-    revision = forms.IntegerField(max_value=2**63 - 1, widget=forms.HiddenInput())
     key = forms.CharField(max_length=64, widget=forms.HiddenInput())
     choice = forms.ChoiceField(choices=VerdictChoice.choices)
     reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
     category = forms.ChoiceField(choices=[("", ""), *Category.choices], required=False)
     note = forms.CharField(required=False, max_length=NOTE_LENGTH)
 
-    def verdict(self) -> dict[str, Any]:
+    def answer(self) -> dict[str, Any]:
         """The answer, a confirmation without what was ticked before the reviewer confirmed after all."""
         data = self.cleaned_data
         is_flag = data["choice"] == VerdictChoice.FLAG
         return {
-            "revision_id": data["revision"],
             "choice": data["choice"],
             "reasons": data["reasons"] if is_flag else [],
             "category": data["category"] if is_flag else "",
             "note": data["note"],
             "idempotency_key": data["key"],
         }
+
+
+class VerdictForm(AnswerForm):
+    """An answer to one revision of a triple."""
+
+    revision = forms.IntegerField(max_value=2**63 - 1, widget=forms.HiddenInput())
+
+    def verdict(self) -> dict[str, Any]:
+        return {"revision_id": self.cleaned_data["revision"], **self.answer()}
 
 
 def fresh_key() -> str:
