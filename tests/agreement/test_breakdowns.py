@@ -359,7 +359,7 @@ def test_a_round_is_looked_at_alone(project, client):
     client.force_login(lead_of(project))
 
     for round_ in (first, second):
-        shared = agreement.ratings_in(project, [round_]).shared
+        shared = agreement.fresh_ratings(project, [round_]).shared
         assert f"{shared} pairs graded by two people or more" in page(client, project, "where", round=round_.pk)
     page(client, project, "where", 404, round=0)
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.agreement.selectors import grade_cache
-from apps.agreement.selectors.agreement import ratings_in
+from apps.agreement.selectors.agreement import fresh_ratings
 from apps.goldsets import actions
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather
@@ -282,7 +282,7 @@ def test_a_text_that_two_people_judged_in_two_editions_is_one_item_of_their_agre
     second = make_round(editions.project, pool=pool, annotators=[other], overlap=0.0, judge_again=True)
     judge_all(second, other, grade_of)
 
-    assert ratings_in(editions.project).shared == 39
+    assert fresh_ratings(editions.project).shared == 39
     assert grade_cache.ratings_in(editions.project, [editions.first, second]).shared == 39
     version = frozen(editions, rounds=[editions.first, second])
     assert version.manifest["agreement"]["pairs_judged_twice"] == 39

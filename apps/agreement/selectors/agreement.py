@@ -85,10 +85,10 @@ def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> Quer
     return found.order_by("given_at", "pk")
 
 
-def ratings_in(
+def fresh_ratings(
     project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
 ) -> Ratings:
-    """The grades of these rounds; where pairs are `held`, those of no other pair."""
+    """The grades of these rounds, read now; where pairs are `held`, those of no other pair."""
     rows: Any = live_grades(project, rounds).values_list(
         "entry__query_id", "entry__version_id", "annotator_id", "grade"
     )
@@ -109,7 +109,7 @@ def _has_people(prefix: str = "") -> Q:
 def grade_agreement(
     project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
 ) -> GradeAgreement:
-    ratings = ratings_in(project, rounds, held)
+    ratings = fresh_ratings(project, rounds, held)
     return GradeAgreement(ratings=ratings, overall=alpha_of(ratings), pairs=pairs_of(ratings))
 
 

@@ -125,7 +125,7 @@ def dated_in(project: Project, rounds: Sequence[Round]) -> Dated:
 
 
 def ratings_in(project: Project, rounds: Sequence[Round]) -> Ratings:
-    """The same without days."""
+    """The same grades without days."""
     return dated_in(project, rounds).ratings
 
 
