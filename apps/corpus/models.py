@@ -125,6 +125,11 @@ class Snapshot(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def reference(self) -> str:
+        """What commands call it: "handbook@3"."""
+        return f"{self.corpus.slug}@{self.number}"
+
 
 class SnapshotBlock(models.Model):
     """One block version in a snapshot.

@@ -35,15 +35,11 @@ def request_refusal(run: Run, version: Version, split: str) -> str | None:
         return f"{run.tag} is {run.state}. Only a complete run can be scored."
     if run.snapshot_id != version.snapshot_id:
         return (
-            f"{run.tag} ranked the snapshot {_named(run.snapshot)}, {version.label} grades the snapshot "
-            f"{_named(version.snapshot)}: the grades apply to those texts only. Run the system again on "
-            f"{_named(version.snapshot)}."
+            f"{run.tag} ranked the snapshot {run.snapshot.reference}, {version.label} grades the snapshot "
+            f"{version.snapshot.reference}: the grades apply to those texts only. Run the system again on "
+            f"{version.snapshot.reference}."
         )
     return None
-
-
-def _named(snapshot: Snapshot) -> str:
-    return f"{snapshot.corpus.slug}@{snapshot.number}"
 
 
 def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:

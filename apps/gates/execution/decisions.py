@@ -9,7 +9,6 @@ import numpy as np
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.corpus.models import Snapshot
 from apps.evaluation import rules
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.listeners import Save, Scored
@@ -126,7 +125,7 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
     """Why this version cannot answer the gate: the baseline ranked other texts, the grades are off the scale."""
     version, baseline = evaluation.version, gate.baseline
     if baseline is not None and baseline.snapshot_id != version.snapshot_id:
-        ranked, graded = _named(baseline.snapshot), _named(version.snapshot)
+        ranked, graded = baseline.snapshot.reference, version.snapshot.reference
         return (
             decisions.OTHER_TEXTS,
             f"the baseline {baseline.tag} ranked {ranked}, and {version.label} grades {graded}.",
@@ -136,10 +135,6 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
     if rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
         return decisions.OFF_SCALE, reason
     return None
-
-
-def _named(snapshot: Snapshot) -> str:
-    return f"{snapshot.corpus.slug}@{snapshot.number}"
 
 
 def _latencies(run: Run, ground: ScoringGround) -> Floats:

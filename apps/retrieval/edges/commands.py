@@ -12,6 +12,16 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.selectors import snapshot_named
 
 
+def chosen_snapshot(project: Project, name: str) -> Snapshot:
+    """The snapshot of this name. Raises CommandError with the names there are."""
+    snapshot = snapshot_named(project, name)
+    if snapshot is None:
+        known = ", ".join(each.reference for each in snapshots_in(project)[:20])
+        said = f"No one snapshot is called {name}. There are: {known or 'none yet'}."
+        raise CommandError(said, returncode=BAD_INPUT)
+    return snapshot
+
+
 class SnapshotCommand(ProjectCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -20,9 +30,4 @@ class SnapshotCommand(ProjectCommand):
         )
 
     def snapshot(self, project: Project, options: dict[str, Any]) -> Snapshot:
-        snapshot = snapshot_named(project, options["snapshot"])
-        if snapshot is None:
-            known = ", ".join(f"{each.corpus.slug}@{each.number}" for each in snapshots_in(project)[:20])
-            said = f"No one snapshot is called {options['snapshot']}. There are: {known or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
-        return snapshot
+        return chosen_snapshot(project, options["snapshot"])

@@ -34,9 +34,7 @@ class Command(ProjectCommand):
         snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=timezone.now(), name=options["name"])
         blocks, documents = snapshot.block_count, snapshot.document_count
         counts = f"{_many(blocks, 'block')} in {_many(documents, 'document')}"
-        self.stdout.write(
-            f"Frozen, {corpus.slug}@{snapshot.number} ({snapshot.name}): {counts}, sha256 {snapshot.digest}"
-        )
+        self.stdout.write(f"Frozen, {snapshot.reference} ({snapshot.name}): {counts}, sha256 {snapshot.digest}")
 
 
 def _many(number: int, word: str) -> str:

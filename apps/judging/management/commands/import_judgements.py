@@ -6,9 +6,8 @@ from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
-from apps.corpus.selectors.corpora import snapshots_in
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
-from apps.retrieval.selectors import snapshot_named
+from apps.retrieval.edges.commands import chosen_snapshot
 
 
 class Command(ImportCommand):
@@ -41,10 +40,6 @@ class Command(ImportCommand):
                     parse(options[name])
             except ValueError as fault:
                 raise CommandError(f"--{name}: {fault}.", returncode=BAD_INPUT) from fault
-        snapshot = snapshot_named(project, options["snapshot"])
-        if snapshot is None:
-            known = ", ".join(f"{each.corpus.slug}@{each.number}" for each in snapshots_in(project)[:20])
-            said = f"No one snapshot is called {options['snapshot']}. There are: {known or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
+        snapshot = chosen_snapshot(project, options["snapshot"])
         chosen = ("format", "columns", "grades", "name", "skip_unknown")
         return {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
