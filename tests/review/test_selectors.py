@@ -1,7 +1,6 @@
 import pytest
 
 from apps.review.enums import VerdictChoice
-from apps.review.selectors.reviews import resolutions_of
 from apps.triples.enums import State
 from apps.triples.selectors.triples import accepted_triples, states_of
 from tests.review.factories import (
@@ -18,7 +17,7 @@ def project(db):
     return make_team()
 
 
-def test_states_and_resolutions_are_counted(project):
+def test_states_are_counted(project):
     make_triple(project, State.ACCEPTED, stale=True)
     make_accepted(project)
     answer_both(make_in_review(project), VerdictChoice.FLAG, VerdictChoice.FLAG)
@@ -27,7 +26,6 @@ def test_states_and_resolutions_are_counted(project):
 
     assert (counted["accepted"], counted["dropped"], counted["stale"], counted["draft"]) == (2, 1, 1, 0)
     assert set(counted) == {*State.values, "stale"}
-    assert resolutions_of(project) == {"consensus": 2}
 
 
 def test_accepted_triples_come_by_number_with_their_wording(project, django_assert_num_queries):

@@ -25,8 +25,3 @@ def outcome_of(choices: Sequence[str]) -> Outcome:
         return Outcome.PENDING
     flags = sum(VerdictChoice(choice) is VerdictChoice.FLAG for choice in choices)
     return (Outcome.CONSENSUS, Outcome.DISPUTE, Outcome.DROP)[flags]
-
-
-def step_after(choices: Sequence[str]) -> Step | None:
-    """The step of the triple's table that these verdicts cause, or None while the round is open."""
-    return STEP_AFTER.get(outcome_of(choices))

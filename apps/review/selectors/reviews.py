@@ -12,7 +12,6 @@ from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.review.selectors.participation import Participation, phase_of
 from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
-from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
 
@@ -151,9 +150,3 @@ def flag_counts_by_author(project: Project) -> list[FlagCount]:
 def flag_counts_by_reviewer(project: Project) -> list[FlagCount]:
     """Flags that each reviewer gave in first rounds, by name."""
     return _flag_counts(project, RateSide.REVIEWER)
-
-
-def resolutions_of(project: Project) -> dict[str, int]:
-    """How many accepted triples stand on each kind of resolution."""
-    found = Triple.objects.filter(project=project, state=State.ACCEPTED)
-    return dict(found.values_list("resolution").annotate(Count("pk")).order_by("resolution"))
