@@ -30,7 +30,8 @@ def _known_measures(text: str) -> str:
     return text
 
 
-def _named(runs: Iterable[Run]) -> list[tuple[int, str]]:
+def runs_offered(runs: Iterable[Run]) -> list[tuple[int, str]]:
+    """Runs to choose from, by tag and system."""
     return [(run.pk, f"{run.tag}, {run.system.name}") for run in runs]
 
 
@@ -49,7 +50,7 @@ class RunsForm(KaratForm):
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.known = scorable_runs(version)
-        offer(self, "runs", _named(self.known))
+        offer(self, "runs", runs_offered(self.known))
         self.fields["measures"].widget.attrs["class"] = "input id"
 
     def clean_measures(self) -> str:

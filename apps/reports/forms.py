@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 
 from apps.common.web.forms import KaratForm, offer
-from apps.evaluation.forms import RunsForm, _named
+from apps.evaluation.forms import RunsForm, runs_offered
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLIT_WORDS
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import Split
@@ -67,7 +67,7 @@ class NegativesForm(KaratForm):
     def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
-        offer(self, "run", _named(runs))
+        offer(self, "run", runs_offered(runs))
         self.fields["run"].initial = runs[0].pk if runs else None
         sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
         offer(self, "split", sides.items())

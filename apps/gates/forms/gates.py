@@ -7,6 +7,7 @@ from django import forms
 
 from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.enums import STRATA
+from apps.evaluation.forms import runs_offered
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule
 from apps.gates.core.rule import MEAN
@@ -25,6 +26,13 @@ KINDS = {
 }
 ENDS = {MEAN: "the value itself", "interval": "the worse end of its interval"}
 FIELDS = {"at_least": "kind", "at_most": "bound", "margin": "bound", "no_worse_than": "kind"}
+
+
+def offer_systems(form: forms.Form, gold_set: GoldSet) -> None:
+    """The systems that a gate can check, and the complete runs that can be its baseline."""
+    complete = [run for run in runs_in(gold_set.project) if run.completed_at]
+    offer(form, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
+    offer(form, "baseline", [("", "none"), *runs_offered(complete)])
 
 
 class GateForm(KaratForm):
@@ -56,9 +64,7 @@ class GateForm(KaratForm):
     def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.gold_set = gold_set
-        runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
-        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
-        offer(self, "baseline", [("", "none"), *runs])
+        offer_systems(self, gold_set)
         offer(self, "slice", [("", "every query"), *_slices(gold_set)])
         self.fields["figure"].widget.attrs["class"] = "input id"
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from django import forms
 
-from apps.common.web.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.formats import LONGEST_FILE
+from apps.gates.forms.gates import offer_systems
 from apps.goldsets.models import GoldSet
-from apps.retrieval.selectors import runs_in, systems_in
 
 
 class GateFileForm(KaratForm):
@@ -26,9 +26,7 @@ class GateFileForm(KaratForm):
 
     def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = [(run.pk, f"{run.tag}, {run.system.name}") for run in runs_in(gold_set.project) if run.completed_at]
-        offer(self, "system", [(system.pk, system.name) for system in systems_in(gold_set.project)])
-        offer(self, "baseline", [("", "none"), *runs])
+        offer_systems(self, gold_set)
         self.fields["text"].widget.attrs["class"] = "input id"
 
     def clean(self) -> dict[str, Any]:
