@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from apps.metrics.columns import BLOCK_BITS, Floats, Ints, Judged, pair_keys
 from apps.metrics.measures import Measure
+from apps.metrics.measures.passes import ratio
 
 DEEPEST = 100
 PERSISTENCE = 0.8
@@ -175,7 +175,7 @@ class UnjudgedPriority:
     @cached_property
     def means(self) -> Floats:
         """The mean of each run so far."""
-        return _divided(self._sums, self._divisor()).mean(axis=1) if self._size else np.zeros(len(self.tops))
+        return ratio(self._sums, self._divisor()).mean(axis=1) if self._size else np.zeros(len(self.tops))
 
     @cached_property
     def neighbours(self) -> list[RankNeighbours]:
@@ -202,7 +202,7 @@ class UnjudgedPriority:
         now = self._divisor()
         highest = np.where(touched, most * self.weighing.discounts.sum(), now)
         smallest = np.where(now > 0, now, np.where(above < 0, -above, 1.0))
-        least = np.where(above < 0, _divided(above, smallest), _divided(above, highest))
+        least = np.where(above < 0, ratio(above, smallest), ratio(above, highest))
         return float(np.maximum(least, -1.0).mean())
 
     @cached_property
@@ -216,10 +216,10 @@ class UnjudgedPriority:
                 continue
             apart = self._sums[pair.better] - self._sums[pair.worse]
             weight = self._weights[pair.better] - self._weights[pair.worse]
-            now = _divided(apart, before)[query]
+            now = ratio(apart, before)[query]
             most = np.zeros(len(query))
             for gain, divisor in zip(self.weighing.gains.tolist(), after, strict=True):
-                then = _divided(apart[query] + weight * gain, divisor[query])
+                then = ratio(apart[query] + weight * gain, divisor[query])
                 most = np.maximum(most, np.abs(then - now))
             total += most / self._size
         return total
@@ -230,8 +230,3 @@ class UnjudgedPriority:
         order = np.lexsort((block, query, -np.round(self.swings, 12)))[:most]
         order = order[self.swings[order] > ROUNDING]
         return Open(query[order], block[order], self.swings[order])
-
-
-def _divided(above: Floats, below: Floats) -> NDArray[np.float64]:
-    above, below = np.broadcast_arrays(above, below)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)
