@@ -83,3 +83,8 @@ def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 def member_of(request: HttpRequest) -> Member:
     """Whom `member_view` let in, with the roles held right now."""
     return request.member  # type: ignore[attr-defined]
+
+
+def user_of(request: HttpRequest) -> User:
+    """The person behind a request that `member_view` let through."""
+    return member_of(request).user

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
@@ -21,7 +21,6 @@ from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Judgement, Round
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors import JudgedPair, board
 from apps.retrieval.models import PoolEntry
 

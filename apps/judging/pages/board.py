@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.drawing import charts
@@ -19,7 +19,6 @@ from apps.judging.actions.returning import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors import PersonProgress, QueryProgress, board
 from apps.judging.selectors.board import Overlap
 from apps.judging.selectors.consistency import Steadiness, steadiness

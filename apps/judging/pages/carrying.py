@@ -8,14 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
 from apps.judging import selectors
 from apps.judging.actions.carrying import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
 from apps.judging.forms.carrying import CarryForm
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors.carrying import Carried, CarryRule, carry_of
 
 SHOWN = 100

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.markdown import to_html
@@ -23,7 +23,6 @@ from apps.judging.actions.rejudging import RejudgingRefused, choose_again, keep_
 from apps.judging.core.guidelines import GradeChange, changes, few_examples, highest_first
 from apps.judging.forms.guidelines import AgainForm, GuidelineForm
 from apps.judging.models import Guideline
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors import rejudging
 from apps.retrieval.actions import ChoiceRefused
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
@@ -23,7 +23,6 @@ from apps.judging.core.progress_strip import ticks
 from apps.judging.enums import CantJudgeReason, SeatState
 from apps.judging.forms.judging import GradeForm
 from apps.judging.models import Round, Seat
-from apps.judging.pages.audience import user_of
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import PairReading
 from apps.judging.selectors.round_plan import gate

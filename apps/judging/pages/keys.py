@@ -5,13 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
 from apps.judging.actions import KeysRefused, choose_keys, reset_keys
 from apps.judging.forms.judging import KeysForm
-from apps.judging.pages.audience import user_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,13 +5,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
 from apps.judging.actions import close_round
 from apps.judging.enums import RoundState
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors import own_work
 
 

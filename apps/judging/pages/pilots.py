@@ -6,12 +6,11 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
 from apps.judging.actions import PilotRefused, open_after_pilot
-from apps.judging.pages.audience import user_of
 
 
 @require_POST

@@ -7,14 +7,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
 from apps.judging.forms.rounds import RoundForm
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors.plans import Pace, pace_of, preview_of
 
 LARGEST_SEED = 2**31

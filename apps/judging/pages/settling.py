@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.judging import selectors
@@ -18,7 +18,6 @@ from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.settling import SettleForm
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import Voice, voices
-from apps.judging.pages.audience import user_of
 from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, trivial_among
 from apps.retrieval.models import PoolEntry
 

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
-from apps.accounts.models import Project, User
+from apps.accounts.models import Project
 from apps.queries import actions, rules, selectors
 from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
@@ -46,7 +46,7 @@ def set_source(request: HttpRequest, project: Project) -> HttpResponse:
     else:
         source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
         changed = actions.set_source(
-            project=project, query_ids=query_ids, source=source, actor=_who(request), at=timezone.now()
+            project=project, query_ids=query_ids, source=source, actor=user_of(request), at=timezone.now()
         )
         messages.success(request, _now_from(changed, source))
     return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
@@ -87,7 +87,9 @@ def query_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = NewQueryForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
         try:
-            query = actions.create_query(project=project, actor=_who(request), at=timezone.now(), **form.cleaned_data)
+            query = actions.create_query(
+                project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+            )
         except actions.QueryRefused as refusal:
             form.add_error("outside_id", refusal.sentence)
         else:
@@ -101,7 +103,7 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     form = QueryForm(request.POST or None, project=project, query=query)
     if request.method == "POST" and form.is_valid():
-        actions.edit_query(query_id=query.pk, actor=_who(request), at=timezone.now(), **form.cleaned_data)
+        actions.edit_query(query_id=query.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form, query=query)
 
@@ -111,7 +113,7 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     reason = request.POST.get("reason", "")
-    actions.retire_query(query_id=query.pk, reason=reason, actor=_who(request), at=timezone.now())
+    actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
     return redirect("queries:query", slug=project.slug, pk=query.pk)
 
 
@@ -132,7 +134,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 kind=form.cleaned_data["kind"],
                 target_share=form.target_share(),
-                actor=_who(request),
+                actor=user_of(request),
                 at=timezone.now(),
             )
         except actions.SourceRefused as refusal:
@@ -161,7 +163,7 @@ def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         name=form.cleaned_data["name"],
         kind=form.cleaned_data["kind"],
         target_share=form.target_share(),
-        actor=_who(request),
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -181,7 +183,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
         evidence=form.cleaned_data["evidence"],
         licence=form.cleaned_data["licence"],
         expires_at=form.expires_at(),
-        actor=_who(request),
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -194,7 +196,7 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
     retired = actions.revoke_permission(
         permission_id=permission.pk,
         reason=request.POST.get("reason", ""),
-        actor=_who(request),
+        actor=user_of(request),
         at=timezone.now(),
     )
     one = len(retired) == 1
@@ -208,10 +210,6 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
 def balance(request: HttpRequest, project: Project) -> HttpResponse:
     context = {"board": balance_board.balance_board(project), "section": SECTION}
     return render(request, "queries/balance.html", context)
-
-
-def _who(request: HttpRequest) -> User:
-    return member_of(request).user
 
 
 def _filled(source: Source) -> SourceForm:
