@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
 from apps.common.text.wording import interval, number, signed
@@ -14,48 +15,54 @@ ROW, GAP, TOP = 24.0, 10.0, 8.0
 MOST_NAME, MOST_NARROW = 28, 44
 
 
+class Layout(NamedTuple):
+    """How wide a chart is, where its axis begins and ends, and how it places a measure's name and a row."""
+
+    width: float
+    left: float
+    right: float
+    most_ticks: int
+    most_name: int
+    name_at: float
+    heading: float
+    row: float
+    draw_row: Callable[[DrawnEstimate, Scale, float, bool], list[str]]
+
+
 def dots(name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
     """Dot and whisker for each row. Rows of one measure stand together under its name.
 
     With `signs` the values are differences: the axis spans them and zero, zero is a line in ink, and a row whose
     interval holds zero has to be `open`. A row without a value says so in words.
     """
-    if signs:
-        low, high = _span(rows)
-    place = scale(low, high, LEFT, RIGHT)
-    parts, y, before = [], TOP, None
-    for row in rows:
-        if row.measure != before:
-            y += GAP if before is not None else 0.0
-            parts.append(text(0, y + 16, clip(row.measure, MOST_NAME), class_="strong"))
-            before = row.measure
-        parts += _row(row, place, y + 12, signs)
-        y += ROW
-    if signs:
-        parts.insert(0, tag("path", class_="zero", d=f"M{place(0.0):.1f} {TOP:.0f}V{y + 4:.1f}"))
-    parts += axis(place, ticks(low, high), LEFT, RIGHT, y + 4)
-    return drawing(WIDTH, y + 28, name, parts)
+    layout = Layout(WIDTH, LEFT, RIGHT, 6, MOST_NAME, 16, 0.0, ROW, _row)
+    return _drawn(layout, name, rows, low, high, signs)
 
 
 def stacked(
     name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False
 ) -> str:
     """As `dots`, for a screen too narrow for it: each row's words stand above its dot."""
+    layout = Layout(NARROW, INSET, NARROW - INSET, 5, MOST_NARROW, 12, HEADING, NARROW_ROW, _stacked_row)
+    return _drawn(layout, name, rows, low, high, signs)
+
+
+def _drawn(layout: Layout, name: str, rows: Sequence[DrawnEstimate], low: float, high: float, signs: bool) -> str:
     if signs:
         low, high = _span(rows)
-    place = scale(low, high, INSET, NARROW - INSET)
+    place = scale(low, high, layout.left, layout.right)
     parts, y, before = [], TOP, None
     for row in rows:
         if row.measure != before:
             y += GAP if before is not None else 0.0
-            parts.append(text(0, y + 12, clip(row.measure, MOST_NARROW), class_="strong"))
-            before, y = row.measure, y + HEADING
-        parts += _stacked_row(row, place, y + 12, signs)
-        y += NARROW_ROW
+            parts.append(text(0, y + layout.name_at, clip(row.measure, layout.most_name), class_="strong"))
+            before, y = row.measure, y + layout.heading
+        parts += layout.draw_row(row, place, y + 12, signs)
+        y += layout.row
     if signs:
         parts.insert(0, tag("path", class_="zero", d=f"M{place(0.0):.1f} {TOP:.0f}V{y + 4:.1f}"))
-    parts += axis(place, ticks(low, high, 5), INSET, NARROW - INSET, y + 4)
-    return drawing(NARROW, y + 28, name, parts)
+    parts += axis(place, ticks(low, high, layout.most_ticks), layout.left, layout.right, y + 4)
+    return drawing(layout.width, y + 28, name, parts)
 
 
 def _stacked_row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
