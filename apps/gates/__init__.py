@@ -1,1 +1,1 @@
-"""Rules that a system must meet, their history, rule files, badge and messages."""
+"""Rules that a system must meet, their results, rule files, badges and notifications."""

@@ -1,4 +1,4 @@
-"""Hold a system to a rule, let the rule go, and show how it stands to anybody who knows an address."""
+"""Create, replace and retire gates, and the public badges that show their state."""
 
 import secrets
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ RELATED = ("gold_set__project", "system", "baseline")
 
 
 class GateRefused(Refusal):
-    """A system cannot be held to that."""
+    """The system cannot be checked against this rule."""
 
 
 @transaction.atomic
@@ -38,9 +38,9 @@ def create_gate(
     actor: User,
     at: datetime,
 ) -> Gate:
-    """Hold every score of a system on one side of a gold set to a rule; `facts` are those of a `[[gate]]` in a file.
+    """Check every score of a system on one side of a gold set against a rule; `facts` are the keys of a `[[gate]]`.
 
-    A job holds to it what was scored before, telling nobody: who makes a gate looks at it.
+    A job checks earlier scores too, without notifications: whoever creates a gate looks at its page.
     """
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
     system = system_in(gold_set.project, system_id)
@@ -50,7 +50,7 @@ def create_gate(
 
 
 def _make(gate: Gate, rule: GateRule) -> Gate:
-    """Keep a new gate of this rule, and have a job hold to it what was scored before."""
+    """Save a new gate with this rule, and queue a job that checks earlier scores."""
     if reason := gate_refusal(gate.gold_set, gate.system, rule, gate.split, gate.baseline):
         raise GateRefused(reason, code="gate_refused")
     gate.name, gate.tier, gate.rule = rule.name, rule.tier, as_facts(rule)
@@ -61,7 +61,7 @@ def _make(gate: Gate, rule: GateRule) -> Gate:
     if gate.replaces is not None:
         after["replaces"] = gate.replaces.pk
     record(project=project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
-    decisions.ask_to_hold(gate, tells=False, actor=actor, at=at)
+    decisions.enqueue_check(gate, notify=False, actor=actor, at=at)
     return gate
 
 
@@ -76,9 +76,9 @@ def create_gates(
     actor: User,
     at: datetime,
 ) -> list[Gate]:
-    """Hold a system to every rule of a file, all of them or none.
+    """Create a gate for every rule of a file, or none.
 
-    Raises InputErrors with everything that speaks against it, by line.
+    Raises InputErrors with all reasons against it, by line.
     """
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
     system = system_in(gold_set.project, system_id)
@@ -100,7 +100,7 @@ def create_gates(
 
 @transaction.atomic
 def retire_gate(*, gate: Gate, actor: User, at: datetime) -> Gate:
-    """Hold nothing to the gate any more. What it said stays."""
+    """Stop checking scores against the gate. Its results are kept."""
     gate = Gate.objects.select_for_update(of=("self",)).select_related("gold_set__project").get(pk=gate.pk)
     if gate.retired_at is None:
         gate.retired_at = at
@@ -111,9 +111,9 @@ def retire_gate(*, gate: Gate, actor: User, at: datetime) -> Gate:
 
 @transaction.atomic
 def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: datetime) -> Gate:
-    """Retire a gate for one whose rule differs by `changes`, keys of a `[[gate]]`; None takes a key away.
+    """Retire a gate and create one whose rule differs by `changes`, keys of a `[[gate]]`; None removes a key.
 
-    What the old one said stays with it, so that each history means one thing, and the two name each other.
+    Results of the old gate stay with it, so that each history is about one rule. Both gates link to each other.
     """
     GoldSet.objects.select_for_update().get(pk=gate.gold_set_id)
     gate = Gate.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=gate.pk)
@@ -136,19 +136,19 @@ def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: dat
 
 
 @transaction.atomic
-def hold_to_cost(*, run: Run, actor: User, at: datetime) -> None:
-    """Now that somebody has said what a run costs, hold it to the gates on cost of its system."""
-    waiting = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=COST)
-    for gate in waiting.select_related("gold_set__project", "system").order_by("pk"):
-        decisions.ask_to_hold(gate, tells=True, actor=actor, at=at)
+def check_cost_gates(*, run: Run, actor: User, at: datetime) -> None:
+    """Check a run whose cost was just entered against its system's gates on cost."""
+    on_cost = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=COST)
+    for gate in on_cost.select_related("gold_set__project", "system").order_by("pk"):
+        decisions.enqueue_check(gate, notify=True, actor=actor, at=at)
 
 
 @transaction.atomic
 def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> Badge:
-    """A picture of how the gates of a system stand, at an address that nobody can guess. One at a time."""
+    """Create the badge of a system's gates, at an address that nobody can guess. At most one is in use."""
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
-    if there := gates.badge_of(gold_set, system.pk):
-        return there
+    if existing := gates.badge_of(gold_set, system.pk):
+        return existing
     badge = Badge.objects.create(
         gold_set=gold_set,
         system=system,
@@ -162,7 +162,7 @@ def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) 
 
 @transaction.atomic
 def revoke_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> None:
-    """Make the address lead nowhere."""
+    """Revoke the badge: its address gives 404 from then on."""
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
     badge = gates.badge_of(gold_set, system.pk)
     if badge is None:

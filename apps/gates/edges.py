@@ -1,4 +1,4 @@
-"""What pages and the API of gates answer alike, and the part that gates add to the page of an evaluation."""
+"""Answers that the pages and the API of gates share, and the gates' panel on the page of an evaluation."""
 
 from django.http import Http404, HttpResponse
 from django.utils.text import slugify
@@ -11,12 +11,12 @@ from apps.retrieval.models import System
 
 
 def results_panel(evaluation: Evaluation) -> Panel:
-    """What gates said of one run."""
+    """The gate results of one run."""
     return Panel("gates/_results.html", gates.results_on(evaluation))
 
 
 def file_response(gold_set: GoldSet, system: System) -> HttpResponse:
-    """The gates of a system as a download; pages and the API give the same. Raises Http404 where there is none."""
+    """The gates of a system as a download, for pages and the API. Raises Http404 without gates."""
     text = rule_files.file_of(gold_set, system)
     if not text:
         raise Http404(f"{system.name} has no gate on {gold_set.name}.")

@@ -1,4 +1,4 @@
-"""Gates as a TOML file: a `[[gate]]` a rule."""
+"""Gates as a TOML file: one `[[gate]]` for each rule."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _DELETE = "\x7f"
 
 
 class PlacedRule(NamedTuple):
-    """A rule and the line of its `[[gate]]`; None where the text is laid out in another way."""
+    """A rule and the line of its `[[gate]]`; None where the TOML has another layout."""
 
     line: int | None
     rule: GateRule
 
 
 def read_rules(path: str | Path) -> list[GateRule]:
-    """The rules of a file in their order. Raises InputErrors, naming line, gate, key and value of the first mistakes.
+    """The rules of a file in file order. Raises InputErrors with line, gate, key and value of the first mistakes.
 
-    A file that is no TOML is an InputError, and so is one without any gate: such a pipeline would always pass.
+    Raises InputError for a file that is not TOML, and for one without a gate: such a pipeline would always pass.
     """
     errors = ErrorList(MOST_TOLD)
     found = parse_rules(_text_of(Path(path), str(path)), str(path), errors)
@@ -40,15 +40,15 @@ def read_rules(path: str | Path) -> list[GateRule]:
 
 
 def parse_rules(text: str, name: str, errors: ErrorList) -> list[PlacedRule]:
-    """The rules that a text holds, in their order. What is wrong with them goes to `errors`, all of it.
+    """The rules of a text in their order. All errors in them are added to `errors`.
 
-    Raises InputError for a text that is no TOML, and for one without any gate.
+    Raises InputError for a text that is not TOML, and for one without a gate.
     """
     table = _table(text, name)
     for key, value in table.items():
         if key != "gate":
-            said = f"A file of gates holds [[gate]] and nothing else, not {key}."
-            errors.add(InputError(name, None, key, _text(value), said))
+            message = f"A file of gates contains only [[gate]], not {key}."
+            errors.add(InputError(name, None, key, _text(value), message))
     gates = table.get("gate")
     if not isinstance(gates, list) or not gates or not all(isinstance(gate, dict) for gate in gates):
         for error in errors:
@@ -62,15 +62,15 @@ def parse_rules(text: str, name: str, errors: ErrorList) -> list[PlacedRule]:
             errors.add(_fault(name, number, facts, lines, fault))
             continue
         if rule.name in found:
-            said = f"Two gates are called {rule.name}."
-            errors.add(InputError(name, lines.get("name"), f"gate {number}, name", rule.name, said))
+            message = f"Two gates are called {rule.name}."
+            errors.add(InputError(name, lines.get("name"), f"gate {number}, name", rule.name, message))
             continue
         found[rule.name] = PlacedRule(lines.get(""), rule)
     return list(found.values())
 
 
 def as_toml(rules: Iterable[GateRule], *, head: str = "", remarks: Mapping[str, str] | None = None) -> str:
-    """The rules as a file that reads back to them. `head`, and the remark on a gate by its name, stand as comments."""
+    """The rules as a file that reads back to them. `head`, and the remark on a gate by its name, become comments."""
     parts = [_comment(head)] if head else []
     for rule in rules:
         lines = [_comment(remarks[rule.name])] if remarks and rule.name in remarks else []
@@ -104,7 +104,7 @@ def _table(text: str, name: str) -> dict[str, Any]:
 def _lines_of(text: str, gates: int) -> list[dict[str, int]]:
     """For each gate the line of its `[[gate]]`, under "", and of each key below it.
 
-    TOML may be laid out so that no line stands for a gate, such as `gate = [{…}]`; then nothing is known of lines.
+    TOML allows layouts without a line for each gate, such as `gate = [{…}]`; then the lines are unknown.
     """
     found: list[dict[str, int]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -134,10 +134,10 @@ def _comment(text: str) -> str:
 
 
 def _value(value: object) -> str:
-    """A text, a number or a slice as TOML."""
+    """A string, a number or a slice as TOML."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace(_DELETE, "\\u007f")
-    assert isinstance(value, float)  # `as_facts` knows no other
+    assert isinstance(value, float)  # `as_facts` gives no other type
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)

@@ -10,7 +10,7 @@ from apps.retrieval.models import Run, System
 
 
 class Gate(models.Model):
-    """A rule that every score of one system on one gold set is held to. A changed rule is a new gate."""
+    """A rule that every score of one system on one gold set must meet. A changed rule is a new gate."""
 
     gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="gates")
     system = models.ForeignKey(System, models.PROTECT, related_name="gates")
@@ -40,10 +40,10 @@ class Gate(models.Model):
 
 
 class GateResult(models.Model):
-    """What a gate said of one evaluation. Never changes. `words` is the sentence for people.
+    """The result of a gate on one evaluation. Never changes. `words` is the sentence for people.
 
-    Value, interval and n are what it decided on; the interval is empty where the figure has none. Where nothing could
-    be decided `gap` is the word for why, one of `gating.GAPS`. Results from before 0005 have neither interval nor n.
+    Value, interval and n are what it was decided on; the interval is empty where the figure has none. Where nothing
+    could be decided `gap` is the reason, one of `GAPS`. Results from before 0005 have neither interval nor n.
     """
 
     gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
@@ -70,14 +70,14 @@ class GateResult(models.Model):
 
     @property
     def estimate(self) -> Estimate:
-        """What was decided on; without a value, the reason why nothing could be."""
+        """The figure decided on; without a value, the reason."""
         low, high = self.ci_low, self.ci_high
         interval = None if low is None or high is None else (low, high)
         return Estimate.of(self.value, interval, self.n or 0, PERCENTILE, self.words if self.value is None else "")
 
 
 class Badge(models.Model):
-    """The address of a picture that tells anybody who knows it how the gates of one system stand."""
+    """The address of a public picture with the state of one system's gates."""
 
     gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="badges")
     system = models.ForeignKey(System, models.PROTECT, related_name="badges")

@@ -1,4 +1,4 @@
-"""Why a system cannot be held to a rule, or None."""
+"""Reasons why a system cannot have a gate, or None."""
 
 from apps.evaluation.enums import STRATA
 from apps.evaluation.rules import SPLITS, version_measures
@@ -13,7 +13,7 @@ MOST_GATES = 200
 
 
 def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, baseline: Run | None) -> str | None:
-    """Why no gate of this rule can be made, or None."""
+    """Why no gate with this rule can be created, or None."""
     there = Gate.objects.filter(gold_set=gold_set, retired_at=None)
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."

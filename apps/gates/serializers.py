@@ -13,7 +13,7 @@ from apps.goldsets.enums import Split
 
 
 class GateRequestSerializer(serializers.Serializer[Any]):
-    """A gate to be made. `rule` holds the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
+    """A gate to create. `rule` has the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
 
     gold_set = serializers.SlugField(max_length=60)
     system = serializers.IntegerField(min_value=1)
@@ -23,16 +23,16 @@ class GateRequestSerializer(serializers.Serializer[Any]):
 
 
 class GateChangeSerializer(serializers.Serializer[Any]):
-    """What is to be another in a gate's rule: keys of a `[[gate]]` with their new values; null takes a key away."""
+    """Changes to a gate's rule: keys of a `[[gate]]` with their new values; null removes a key."""
 
     rule = serializers.DictField(allow_empty=False)
 
 
 class GateResultSerializer(serializers.Serializer[GateResult]):
-    """What a gate said of one run on one version, with the estimate that it decided on.
+    """The result of a gate on one run and version, with the estimate it was decided on.
 
-    `value` and its interval are null where it could not be decided; then `gap` says why in a word, `reason` and `words`
-    in a sentence. Cost has no interval, and results from before intervals were kept have none.
+    `value` and its interval are null where it could not be decided; then `gap` is the reason as a code, `reason` and
+    `words` as a sentence. Cost has no interval; results from before intervals were stored have none either.
     """
 
     evaluation = serializers.IntegerField(source="evaluation_id")
@@ -53,7 +53,7 @@ class GateResultSerializer(serializers.Serializer[GateResult]):
 
 
 class GateSerializer(serializers.Serializer[Any]):
-    """A gate, its rule, and how it stands: what it said of the newest run on the newest version."""
+    """A gate, its rule, and its current result: that of the newest run on the newest version."""
 
     id = serializers.IntegerField(source="gate.pk")
     name = serializers.CharField(source="gate.name")
@@ -74,7 +74,7 @@ class GateSerializer(serializers.Serializer[Any]):
 
 
 class GateDetailSerializer(GateSerializer):
-    """The same, with what the gate said of up to a hundred runs, newest version and run first."""
+    """The same, with the gate's results for up to a hundred runs, newest version and run first."""
 
     next = serializers.SerializerMethodField(help_text="What to do about it; empty where nothing is to be done.")
     results = serializers.SerializerMethodField()

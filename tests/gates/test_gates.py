@@ -1,4 +1,4 @@
-"""Gates of the app: made, decided when something is scored, kept once, told when a state changes."""
+"""Gates of the app: created, decided when a run is scored, stored once, notified when a state changes."""
 
 from copy import deepcopy
 
@@ -10,8 +10,8 @@ from apps.audit.models import Event
 from apps.evaluation.models import RunNote
 from apps.gates.actions import (
     GateRefused,
+    check_cost_gates,
     create_gate,
-    hold_to_cost,
     make_badge,
     replace_gate,
     retire_gate,
@@ -64,7 +64,7 @@ def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
 
 
 def state_of(gate: Gate) -> str:
-    return gates.held([gate])[0].state
+    return gates.statuses([gate])[0].state
 
 
 def test_a_score_is_held_to_the_gates_of_its_system(scene):
@@ -74,7 +74,7 @@ def test_a_score_is_held_to_the_gates_of_its_system(scene):
 
     result = GateResult.objects.get()
     assert (result.gate, result.state, result.bound, result.gap) == (gate, "failed", 0.9, None)
-    assert gates.held([gate])[0].result == result
+    assert gates.statuses([gate])[0].result == result
     assert result.words.startswith("nDCG@10 is 0.")
     assert result.words.endswith("n = 8; the gate requires at least 0.9.")
 
@@ -113,7 +113,7 @@ def test_the_measure_of_a_gate_need_not_be_asked_for(scene):
     assert state_of(gate) == "passed"
 
 
-def test_a_new_gate_is_held_against_what_was_scored_before_and_tells_nobody(scene):
+def test_a_new_gate_checks_earlier_scores_and_notifies_nobody(scene):
     score(scene, "base")
     score(scene, "better")
 
@@ -146,7 +146,7 @@ def test_a_late_score_of_an_older_run_does_not_change_the_state(scene):
     assert state_of(gate) == "passed"
 
 
-def test_only_a_change_of_state_is_told(scene):
+def test_only_a_change_of_state_is_notified(scene):
     make_member(scene.project, "viewer")
     save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
     add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
@@ -189,7 +189,7 @@ def test_worse_than_a_baseline_beyond_noise_fails(scene):
     run_again(scene, "worse", {"d": 9.0, "c": 8.0})
     score(scene, "worse")
 
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
     assert (result.state, result.bound) == ("failed", 0.0)
     assert "differs from the baseline by −1.0000, 95 % interval" in result.words
 
@@ -200,8 +200,8 @@ def test_a_slice_is_held_on_its_queries_alone():
 
     score(scene, "base")
 
-    assert "nDCG@10 where domain = access is 1.0000" in gates.held([gate])[0].result.words
-    assert "n = 5" in gates.held([gate])[0].result.words
+    assert "nDCG@10 where domain = access is 1.0000" in gates.statuses([gate])[0].result.words
+    assert "n = 5" in gates.statuses([gate])[0].result.words
 
 
 def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scene):
@@ -209,7 +209,7 @@ def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scen
 
     score(scene, "better")
 
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
     assert (result.state, result.value, result.n, result.gap) == ("unknown", None, None, "few_queries")
     assert result.words == (
         "Not known: fewer than 5 queries where domain = access have a figure here; a slice needs at least that many."
@@ -223,7 +223,7 @@ def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
 
     score(scene, "base")
 
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
     assert (result.state, result.value) == ("passed", float(np.percentile(list(taken), 50)))
 
 
@@ -232,7 +232,7 @@ def test_a_run_without_times_is_not_known_and_says_so(scene):
 
     score(scene, "base")
 
-    assert gates.held([gate])[0].result.words == "Not known: the run has no times."
+    assert gates.statuses([gate])[0].result.words == "Not known: the run has no times."
     assert state_of(gate) == "unknown"
 
 
@@ -242,25 +242,25 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
     assert GateResult.objects.count() == 0
 
     RunNote.objects.create(run=scene.runs["base"], cost="2.5", written_by=scene.lead, written_at=AT)
-    hold_to_cost(run=scene.runs["base"], actor=scene.lead, at=AT)
+    check_cost_gates(run=scene.runs["base"], actor=scene.lead, at=AT)
     run_jobs()
 
-    assert gates.held([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate requires at most 2."
+    assert gates.statuses([gate])[0].result.words == "The cost of 1,000 queries is 2.50; the gate requires at most 2."
     assert "is 2.50; the gate requires at most 2." in Notification.objects.get().sentence
 
 
 def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
     gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
     hold(scene, {"name": "Another kind"})
-    assert gates.held([gate])[0].waits_for == ""
+    assert gates.statuses([gate])[0].waits_for == ""
     RunNote.objects.create(run=scene.runs["base"], cost="1.5", written_by=scene.lead, written_at=AT)
     score(scene, "base")
-    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "")
+    assert (state_of(gate), gates.statuses([gate])[0].waits_for) == ("passed", "")
 
     score(scene, "better")
 
-    assert (state_of(gate), gates.held([gate])[0].waits_for) == ("passed", "better")
-    assert [row.waits_for for row in gates.held(gates.gates_in(scene.project))] == ["better", ""]
+    assert (state_of(gate), gates.statuses([gate])[0].waits_for) == ("passed", "better")
+    assert [row.waits_for for row in gates.statuses(gates.gates_in(scene.project))] == ["better", ""]
 
 
 def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):

@@ -45,7 +45,7 @@ def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
 
 
 def told_of(gate: Gate) -> str:
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
     return sentence_of(gate, "passed", result, next_step(gate, result))
 
 
@@ -54,7 +54,7 @@ def test_a_failure_is_told_with_run_version_figures_and_what_to_do(scene):
     score(scene, "live")
     score(scene, "try")
 
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
 
     assert told_of(gate) == (
         "Gate Good enough: failed, it was passed. Run try of live on Handbook v1, dev and test together: "
@@ -69,7 +69,7 @@ def test_the_run_that_passed_is_named_to_be_compared_with(scene):
     before = score(scene, "live")
     score(scene, "try")
 
-    assert next_step(gate, gates.held([gate])[0].result).beside == before
+    assert next_step(gate, gates.statuses([gate])[0].result).compared_with == before
 
 
 def test_a_gate_that_passed_or_has_said_nothing_leaves_nothing_to_do(scene):
@@ -78,7 +78,7 @@ def test_a_gate_that_passed_or_has_said_nothing_leaves_nothing_to_do(scene):
 
     score(scene, "live")
 
-    assert next_step(gate, gates.held([gate])[0].result) is None
+    assert next_step(gate, gates.statuses([gate])[0].result) is None
 
 
 def test_a_first_failure_has_no_run_to_be_compared_with(scene):
@@ -93,7 +93,7 @@ def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
     rule = {"at_least": None, "no_worse_than": "baseline"}
     gate = hold(scene, rule, baseline_id=scene.runs["live"].pk)
     score(scene, "try")
-    assert next_step(gate, gates.held([gate])[0].result).beside is None, "the baseline has no scores yet"
+    assert next_step(gate, gates.statuses([gate])[0].result).compared_with is None, "the baseline has no scores yet"
 
     score(scene, "live", measures="RR")
 
@@ -107,7 +107,7 @@ def test_a_baseline_of_other_texts_is_said_with_both_snapshots_and_the_way_on(sc
 
     score(scene, "try")
 
-    result = gates.held([gate])[0].result
+    result = gates.statuses([gate])[0].result
     ranked, graded = (f"{one.corpus.slug}@{one.number}" for one in (old, scene.snapshot))
     assert (result.state, result.gap) == ("unknown", "other_texts")
     assert result.words == f"Not known: the baseline earlier ranked {ranked}, and v1 grades {graded}."

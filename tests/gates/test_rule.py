@@ -81,7 +81,7 @@ def test_facts_read_back_to_the_same_rule(tmp_path):
         ({"at_most": 0.9}, "figure", "here: at_least and at_most"),
         ({"on": "median"}, "on", "mean, interval"),
         ({"tier": "quick"}, "tier", "smoke, full, deep"),
-        ({"margin": 0.1}, "margin", "beside no_worse_than"),
+        ({"margin": 0.1}, "margin", "together with no_worse_than"),
         ({"slice": "domain=tax"}, "slice", "is written as"),
         ({"slice": {"field": "domain", "value": 3}}, "slice.value", "is a text, not 3"),
         ({"at_least": None, "no_worse_than": "main"}, "no_worse_than", "is \"baseline\", not 'main'"),

@@ -1,4 +1,4 @@
-"""Gates as machines read and make them."""
+"""Gates in the API."""
 
 from typing import Any, ClassVar
 
@@ -18,14 +18,14 @@ MOST_RESULTS = 100
 
 
 class GateList(ProjectAPIView):
-    """Gates in use with their states; and making one."""
+    """Lists gates in use with their states; creates one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_list", responses=GateSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
-        return Response(GateSerializer(gates.held(gates.gates_in(self.project)), many=True).data)
+        return Response(GateSerializer(gates.statuses(gates.gates_in(self.project)), many=True).data)
 
     @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
@@ -41,11 +41,11 @@ class GateList(ProjectAPIView):
             actor=self.member.user,
             at=timezone.now(),
         )
-        return Response(GateSerializer(gates.held([gate])[0]).data, status=201)
+        return Response(GateSerializer(gates.statuses([gate])[0]).data, status=201)
 
 
 class GateDetail(ProjectAPIView):
-    """One gate with what it said of the newest runs."""
+    """One gate with its results on the newest runs."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
@@ -54,11 +54,11 @@ class GateDetail(ProjectAPIView):
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
         results = gates.results_of(gate)[:MOST_RESULTS]
-        return Response(GateDetailSerializer(gates.held([gate])[0], context={"results": results}).data)
+        return Response(GateDetailSerializer(gates.statuses([gate])[0], context={"results": results}).data)
 
 
 class GateChange(ProjectAPIView):
-    """Replacing a gate by one with another rule; the old one is retired and keeps what it said."""
+    """Replaces a gate by one with another rule; the old one is retired and keeps its results."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -74,11 +74,11 @@ class GateChange(ProjectAPIView):
             actor=self.member.user,
             at=timezone.now(),
         )
-        return Response(GateSerializer(gates.held([made])[0]).data, status=201)
+        return Response(GateSerializer(gates.statuses([made])[0]).data, status=201)
 
 
 class GateEnd(ProjectAPIView):
-    """Retiring a gate. What it said stays."""
+    """Retires a gate. Its results are kept."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -87,4 +87,4 @@ class GateEnd(ProjectAPIView):
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
         retired = actions.retire_gate(gate=gate, actor=self.member.user, at=timezone.now())
-        return Response(GateSerializer(gates.held([retired])[0]).data)
+        return Response(GateSerializer(gates.statuses([retired])[0]).data)

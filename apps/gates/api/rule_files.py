@@ -1,4 +1,4 @@
-"""Files of gates over the API."""
+"""Files of gates in the API."""
 
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from apps.retrieval.selectors import run_in, system_in
 
 
 class GateFileRequestSerializer(serializers.Serializer[Any]):
-    """A file of gates to be taken in: its TOML as `text`. With `only_look` nothing is made."""
+    """A file of gates to import: its TOML as `text`. With `only_look` nothing is created."""
 
     system = serializers.IntegerField(min_value=1)
     text = serializers.CharField(max_length=formats.LONGEST_FILE, trim_whitespace=False)
@@ -34,14 +34,14 @@ class GateFileRequestSerializer(serializers.Serializer[Any]):
 
 
 class GateFileSerializer(serializers.Serializer[Any]):
-    """The rules of a file as they are held, in its order, and the gates that were made of them."""
+    """The rules of a file as Karat reads them, in file order, and the gates created from them."""
 
     rules = serializers.ListField(child=serializers.DictField())
     gates = serializers.ListField(child=serializers.IntegerField())
 
 
 class GateFile(ProjectAPIView):
-    """The gates in use of a system on a gold set, as the file that `karat eval` takes."""
+    """The gates in use of a system on a gold set, as a file for `karat eval`."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
@@ -53,7 +53,7 @@ class GateFile(ProjectAPIView):
 
 
 class GateFileIn(ProjectAPIView):
-    """Making gates of a file, all of them or none. What is wrong comes back with line and field."""
+    """Creates the gates of a file, all of them or none. Errors name line and field."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}

@@ -1,4 +1,4 @@
-"""The picture that tells how gates stand. It names nobody and nothing, since anybody who has its address sees it."""
+"""The badge: an SVG with the state of gates. It contains no names, since anybody with its address sees it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PADDING = 8
 LETTER = 6.6
 RADIUS = 3
 LABEL = "gates"
-# Fixed colours: the picture stands on pages of others, which may be light or dark. White on each is above 4.5 to 1.
+# Fixed colours: the badge is shown on other sites, light or dark. The contrast of white on each is above 4.5 to 1.
 GROUND = "#484b51"
 GROUNDS = {PASSED: "#00634d", FAILED: "#a8261b", UNKNOWN: "#62656b"}
 
 
 def words_of(states: Sequence[str]) -> str:
-    """ "3 of 3 passed", "1 of 3 failed", "not known" when there is no gate or none has said anything definite."""
+    """ "3 of 3 passed" or "1 of 3 failed"; "not known" without gates, or when no gate passed or failed."""
     state = worst_state(states)
     if state == UNKNOWN:
         return "not known"
@@ -27,7 +27,7 @@ def words_of(states: Sequence[str]) -> str:
 
 
 def badge(states: Sequence[str]) -> str:
-    """The picture of these gates as SVG, `HEIGHT` pixels high; the width follows the words."""
+    """The badge of these gates as SVG, `HEIGHT` pixels high; the width follows the words."""
     words = words_of(states)
     left, right = _width(LABEL), _width(words)
     name = f"{LABEL.capitalize()}: {words}"
@@ -60,7 +60,7 @@ def _right_half(start: float, end: float) -> str:
 
 
 def _text(words: str, middle: float, width: float) -> str:
-    """Drawn to a set length, so that it fits whatever font the reader has."""
+    """Text of a fixed length (`textLength`), so that it fits in any font of the reader."""
     return tag(
         "text",
         words,

@@ -1,4 +1,4 @@
-"""What a rule says of a run: passed, failed or not known, with the figure, its interval and its n in one sentence."""
+"""Checks a run against a rule: passed, failed or not known, with the figure, its interval and its n in one sentence."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TAILS = (0.025, 0.975)
 
 
 class RunEvidence(NamedTuple):
-    """What a run did on one side of a gold set; row i of everything is query `query_ids[i]`.
+    """The results of a run on one side of a gold set; row i of everything is query `query_ids[i]`.
 
-    `values` and `baseline` hold a column a measure under its one spelling, NaN for "no value". `latencies` are
-    milliseconds, NaN where nobody took the time; `cost` is that of 1,000 queries. `strata` has a label a query under
-    each field that slices may name, "" for none. `seed` draws the sample of the smoke tier and the resamples.
+    `values` and `baseline` have one column for each measure, under its canonical name; NaN is "no value". `latencies`
+    are milliseconds, NaN where not measured; `cost` is that of 1,000 queries. `strata` has a label for each query under
+    each field that slices may name, "" for none. `seed` is for the sample of the smoke tier and the resamples.
     """
 
     query_ids: Sequence[str]
@@ -40,9 +40,9 @@ class RunEvidence(NamedTuple):
 
 
 class GateVerdict(NamedTuple):
-    """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it was held against.
+    """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it is compared with.
 
-    Both are None where there is nothing to say; then `gap` is one of `GAPS`. `words` is a sentence for people. `n`
+    Where nothing can be decided, `value` is None and `gap` is one of `GAPS`. `words` is a sentence for people. `n`
     counts the queries, `interval` is that of `value`.
     """
 
@@ -60,7 +60,7 @@ class GateVerdict(NamedTuple):
 
 
 def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
-    """Hold one run to one rule. What cannot be decided is "unknown" with the reason, never passed."""
+    """Check one run against one rule. What cannot be decided is "unknown" with the reason, never passed."""
     try:
         rows = _rows(rule, evidence)
         if rule.is_against_baseline:
@@ -81,13 +81,13 @@ def worst(verdicts: Iterable[GateVerdict]) -> str:
 
 
 def worst_state(states: Iterable[str]) -> str:
-    """The same of bare states."""
-    there = set(states) or {UNKNOWN}
-    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in there)
+    """As `worst`, for plain states."""
+    present = set(states) or {UNKNOWN}
+    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in present)
 
 
 class _NotKnown(Exception):
-    """Why a rule cannot be decided, as a sentence, and as the word for machines."""
+    """Why a rule cannot be decided: a sentence, and a code for machines."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -95,7 +95,7 @@ class _NotKnown(Exception):
 
 
 class _Figure(NamedTuple):
-    """What was measured. Cost has no interval, and nothing has one over a single query."""
+    """The measured value. Cost has no interval, and neither has a figure of a single query."""
 
     value: float
     interval: tuple[float, float] | None
@@ -103,7 +103,7 @@ class _Figure(NamedTuple):
 
 
 def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
-    """Places of the queries that the rule is about."""
+    """Row numbers of the queries that the rule applies to."""
     everyone = np.arange(len(evidence.query_ids))
     rows = (
         np.array(sample(evidence.query_ids, seed=evidence.seed), dtype=np.int64) if rule.tier == "smoke" else everyone
@@ -111,8 +111,8 @@ def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
     if rule.slice is not None:
         labels = evidence.strata.get(rule.slice.field)
         if labels is None:
-            there = ", ".join(sorted(evidence.strata)) or "no field"
-            raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {there}.")
+            fields = ", ".join(sorted(evidence.strata)) or "no field"
+            raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {fields}.")
         rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
     if not len(rows):
         raise _NotKnown(NO_QUERIES, f"there is no query{_where(rule)}.")
@@ -120,7 +120,7 @@ def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
 
 
 def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
-    """The figure of these queries with its interval; cost has none."""
+    """The figure over these queries with its interval; cost has none. Raises _NotKnown."""
     if rule.figure == COST:
         if evidence.cost is None:
             raise _NotKnown(NO_COST, "the cost of 1,000 queries is missing.")
@@ -140,7 +140,7 @@ def _column(values: Mapping[str, Floats], rule: GateRule, rows: Ints) -> Floats:
 
 
 def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
-    """A percentile of the times with its percentile bootstrap interval over queries (None for one query)."""
+    """A percentile of the latencies with its percentile bootstrap interval over queries (None for one query)."""
     if evidence.latencies is None:
         raise _NotKnown(NO_TIMES, "the run has no times.")
     taken = evidence.latencies[rows]
@@ -166,14 +166,14 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
 def _against_bound(rule: GateRule, found: _Figure) -> GateVerdict:
     bound = bound_of(rule)
     at_least = rule.at_least is not None
-    held = found.value
+    compared = found.value
     if rule.on == INTERVAL:
         if found.interval is None:
             raise _NotKnown(FEW_QUERIES, f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
-        held = found.interval[0] if at_least else found.interval[1]
-    state = PASSED if (held - bound if at_least else bound - held) >= -ROUNDING else FAILED
-    said = f"{_called(rule)}{_where(rule)} is {_told(rule, found.value, bound)}{unit(rule)}"
-    words = f"{said}{_beside(rule, found, bound)}; the gate requires {asks(rule)}."
+        compared = found.interval[0] if at_least else found.interval[1]
+    state = PASSED if (compared - bound if at_least else bound - compared) >= -ROUNDING else FAILED
+    figure = f"{_called(rule)}{_where(rule)} is {_rounded(rule, found.value, bound)}{unit(rule)}"
+    words = f"{figure}{_interval_words(rule, found, bound)}; the gate requires {asks(rule)}."
     return GateVerdict(state, found.value, bound, words, found.interval, found.n)
 
 
@@ -190,19 +190,19 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
     low, high = found.interval
     best, least = (-low, -high) if _falls(rule) else (high, low)
     is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
-    said = (
+    words = (
         f"{rule.figure}{_where(rule)} differs from the baseline by {signed(found.mean, 4)}, "
         f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {found.n:,}"
     )
-    said += handful_words(tally_of(change[~np.isnan(change)]))
+    words += handful_words(tally_of(change[~np.isnan(change)]))
     state = FAILED if is_worse else PASSED
     return GateVerdict(
-        state, found.mean, bound_of(rule), f"{said}; the gate requires {asks(rule)}.", found.interval, found.n
+        state, found.mean, bound_of(rule), f"{words}; the gate requires {asks(rule)}.", found.interval, found.n
     )
 
 
 def bound_of(rule: GateRule) -> float:
-    """The number that the rule names; of a baseline rule the worst difference that it bears."""
+    """The number in the rule; of a baseline rule the largest accepted drop, as a signed difference."""
     if rule.is_against_baseline:
         margin = rule.margin or 0.0
         return margin if _falls(rule) else 0.0 - margin
@@ -219,7 +219,7 @@ def _where(rule: GateRule) -> str:
 
 
 def figure_words(rule: GateRule) -> str:
-    """What the rule looks at, as people call it."""
+    """The name of the rule's figure for people."""
     if rule.figure in LATENCIES:
         return f"{LATENCIES[rule.figure]}th percentile of latency"
     return "cost of 1,000 queries" if rule.figure == COST else rule.figure
@@ -234,30 +234,30 @@ def unit(rule: GateRule) -> str:
     return " ms" if rule.figure in LATENCIES else ""
 
 
-def _beside(rule: GateRule, found: _Figure, bound: float) -> str:
+def _interval_words(rule: GateRule, found: _Figure, bound: float) -> str:
     if rule.figure == COST:
         return ""
     if found.interval is None:
         return f", too few queries for an interval, n = {found.n:,}"
-    low, high = (_told(rule, end, bound) for end in found.interval)
+    low, high = (_rounded(rule, end, bound) for end in found.interval)
     return f", 95 % interval {low} to {high}{unit(rule)}, n = {found.n:,}"
 
 
 def told(rule: GateRule, value: float) -> str:
-    """The figure as its gate writes it: a difference with its sign, times and prices in their own places."""
-    return signed(value, PLACES["measure"]) if rule.is_against_baseline else _told(rule, value, bound_of(rule))
+    """The figure as text: a difference with its sign, latency and cost with their own number of decimals."""
+    return signed(value, PLACES["measure"]) if rule.is_against_baseline else _rounded(rule, value, bound_of(rule))
 
 
-def _told(rule: GateRule, value: float, bound: float) -> str:
-    """The value with as many places as it takes to look neither like zero nor like a bound when it is not."""
+def _rounded(rule: GateRule, value: float, bound: float) -> str:
+    """As many decimals as needed: a value that differs from zero or from the bound must not look equal to it."""
     kind = "latency" if rule.figure in LATENCIES else "cost" if rule.figure == COST else "measure"
     places = PLACES[kind]
-    while places < MOST_PLACES and any(_looks_like(other, value, places) for other in (bound, 0.0)):
+    while places < MOST_PLACES and any(_looks_equal(other, value, places) for other in (bound, 0.0)):
         places += 1
     return number(value, places)
 
 
-def _looks_like(other: float, value: float, places: int) -> bool:
+def _looks_equal(other: float, value: float, places: int) -> bool:
     return abs(value - other) > ROUNDING and number(value, places) == number(other, places)
 
 

@@ -1,4 +1,4 @@
-"""A rule: which figure of which queries is held to which bound."""
+"""Gate rules: which figure of which queries must meet which bound."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEYS = ("name", "figure", "at_least", "at_most", "on", "no_worse_than", "margin"
 
 
 class RuleError(ValueError):
-    """A rule that says nothing, or nothing that could be decided. `key` and `value` are what is wrong with it."""
+    """An empty rule, or one that cannot be decided. `key` and `value` are the wrong entry."""
 
     def __init__(self, key: str, value: object, sentence: str) -> None:
         super().__init__(sentence)
@@ -30,7 +30,7 @@ class RuleError(ValueError):
 
 
 class OutOfRange(RuleError):
-    """A bound that the figure can never reach, or never leave."""
+    """A bound outside the range of its figure: it could never be met, or never be missed."""
 
 
 class Slice(NamedTuple):
@@ -46,10 +46,10 @@ class Slice(NamedTuple):
 class GateRule(NamedTuple):
     """One gate. Exactly one of `at_least`, `at_most` and `is_against_baseline` is given.
 
-    `figure` is a measure in its one spelling, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
-    in whatever currency its writer means). `on` says what meets a bound: the figure itself, or the end of its interval
-    that is harder to meet. `margin` is the largest drop from the baseline that is not held against a run; without one
-    a run is worse when the whole interval of the paired difference says so.
+    `figure` is a measure by its canonical name, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
+    in any currency). `on` is what must meet the bound: the figure itself, or the end of its interval that is harder to
+    meet. `margin` is the largest accepted drop from the baseline; without one a run is worse when the whole interval of
+    the paired difference is.
     """
 
     name: str
@@ -64,12 +64,12 @@ class GateRule(NamedTuple):
 
     @property
     def measure(self) -> Measure | None:
-        """The measure, None for a guard-rail on speed or cost."""
+        """The measure, None for a rule on speed or cost."""
         return None if self.figure in LATENCIES or self.figure == COST else parse_measure(self.figure)
 
 
 def rule_of(facts: Mapping[str, Any]) -> GateRule:
-    """The rule that these facts write down: a `[[gate]]` of a file, or what `as_facts` gave.
+    """The rule with these facts: a `[[gate]]` of a file, or the output of `as_facts`.
 
     Raises RuleError, and OutOfRange where the figure has no such value.
     """
@@ -80,7 +80,7 @@ def rule_of(facts: Mapping[str, Any]) -> GateRule:
 
 
 def stored_rule(facts: Mapping[str, Any]) -> GateRule:
-    """As `rule_of`, with whatever bound: there are gates from before bounds were checked. Raises RuleError."""
+    """As `rule_of`, without a check of the bound: some gates are older than that check. Raises RuleError."""
     for key in facts:
         if key not in KEYS:
             close = difflib.get_close_matches(str(key), KEYS, n=1)
@@ -102,13 +102,13 @@ def stored_rule(facts: Mapping[str, Any]) -> GateRule:
 
 
 def range_of(rule: GateRule) -> tuple[float, float]:
-    """The least and the greatest value that the figure of a rule can have; times and prices have no greatest."""
+    """The least and the greatest possible value of the rule's figure; infinity for latency and cost."""
     measure = rule.measure
     return (0.0, math.inf) if measure is None else (measure.entry.low, measure.entry.high)
 
 
 def range_fault(rule: GateRule) -> OutOfRange | None:
-    """What is wrong with a bound outside the range of its figure, or with a drop that is larger than that range."""
+    """The error where a bound is outside the range of its figure, or a drop is larger than that range; else None."""
     low, high = range_of(rule)
     for key, bound in (("at_least", rule.at_least), ("at_most", rule.at_most)):
         if bound is not None and not low <= bound <= high:
@@ -121,18 +121,18 @@ def range_fault(rule: GateRule) -> OutOfRange | None:
 def _outside(what: str, bound: float, low: float, high: float) -> str:
     if high == math.inf:
         return f"{what} is never below {low:g}; {bound:,g} is too low."
-    said = f"{what} is between {low:g} and {high:g}; {bound:,g} is not."
-    return f"{said} For {bound:g} % write {_share(bound)}." if high < bound <= 100 * high else said
+    words = f"{what} is between {low:g} and {high:g}; {bound:,g} is not."
+    return f"{words} For {bound:g} % write {_share(bound)}." if high < bound <= 100 * high else words
 
 
 def _share(percent: float) -> str:
-    """A number of percent as the share it stands for, with two places at least."""
+    """A percentage as a share, with two decimals at least."""
     two, exact = f"{percent / 100:.2f}", f"{percent / 100:.10g}"
     return two if float(two) == float(exact) else exact
 
 
 def as_facts(rule: GateRule) -> dict[str, Any]:
-    """The rule as plain JSON values, what is not said left out; `rule_of` reads it back."""
+    """The rule as plain JSON values, without defaults; `rule_of` reads it back."""
     facts: dict[str, Any] = {"name": rule.name, "figure": rule.figure}
     for key in ("at_least", "at_most", "margin"):
         if getattr(rule, key) is not None:
@@ -160,7 +160,7 @@ def asks(rule: GateRule) -> str:
 
 
 def measures_of(rules: Iterable[GateRule]) -> list[Measure]:
-    """The measures that the rules need, each once, in the order of first mention."""
+    """The measures that the rules need, each once, in order of first use."""
     found = (rule.measure for rule in rules)
     return list(dict.fromkeys(measure for measure in found if measure is not None))
 
@@ -184,7 +184,7 @@ def _figure(value: object) -> str:
     try:
         return str(parse_measure(text))
     except MeasureError as fault:
-        raise RuleError("figure", value, f"{fault} Beside measures there are {others}.") from fault
+        raise RuleError("figure", value, f"{fault} Other figures are {others}.") from fault
 
 
 def _number(key: str, value: object) -> float | None:
@@ -206,7 +206,7 @@ def _baseline(value: object) -> bool:
         raise RuleError(
             "no_worse_than",
             value,
-            f'no_worse_than is "baseline", not {_shown(value)}; which run that is, is said beside the rules.',
+            f'no_worse_than is "baseline", not {_shown(value)}; the run itself is chosen outside the rules.',
         )
     return value == BASELINE
 
@@ -225,14 +225,14 @@ def _slice(value: object) -> Slice | None:
 def _check_bounds(rule: GateRule, facts: Mapping[str, Any]) -> None:
     given = [key for key in ("at_least", "at_most", "no_worse_than") if facts.get(key) is not None]
     if len(given) != 1:
-        said = " and ".join(given) or "none"
-        raise RuleError("figure", rule.figure, f"A gate has one of at_least, at_most and no_worse_than; here: {said}.")
+        words = " and ".join(given) or "none"
+        raise RuleError("figure", rule.figure, f"A gate has one of at_least, at_most and no_worse_than; here: {words}.")
     if rule.is_against_baseline and rule.measure is None:
         raise RuleError("no_worse_than", BASELINE, f"{rule.figure} has no paired difference; give it at_most.")
     if rule.margin is not None and not (rule.is_against_baseline and rule.margin >= 0):
-        raise RuleError("margin", rule.margin, "margin is a number from 0, beside no_worse_than.")
+        raise RuleError("margin", rule.margin, "margin is a number from 0, together with no_worse_than.")
     if rule.is_against_baseline and rule.on != MEAN:
-        raise RuleError("on", rule.on, "no_worse_than always looks at the interval of the difference; leave out on.")
+        raise RuleError("on", rule.on, "no_worse_than always uses the interval of the difference; leave out on.")
     if rule.measure is None and rule.at_most is None:
         raise RuleError("at_least", rule.at_least, f"{rule.figure} is a guard-rail; give it at_most.")
     if rule.figure == COST and (rule.on != MEAN or rule.slice is not None):

@@ -1,4 +1,4 @@
-"""How much of a gold set a gate looks at: a sample in a minute, every query, or every query of every side."""
+"""Tiers of gates: a sample of a minute, every query, or every query of every side."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ SMOKE_QUERIES = 50
 
 
 def sample(query_ids: Sequence[str], *, seed: int = DEFAULT_SEED, most: int = SMOKE_QUERIES) -> list[int]:
-    """Places of the queries of the smoke tier, ascending: those whose hash under the seed is lowest.
+    """Row numbers of the queries in the smoke tier, ascending: those with the lowest hashes under the seed.
 
-    A query keeps its place in the order of hashes whatever else is in the set, so a new version changes the sample as
-    little as it can, and a sample of a sample is itself. All of them when there are no more than `most`. Fifty, so
-    that a system that takes a second a query is through within a minute.
+    The hash of a query does not depend on the other queries, so a new version changes the sample as little as possible,
+    and a sample of a sample is itself. All of them when there are no more than `most`. The default is fifty, so that a
+    system that needs a second for each query is done within a minute.
     """
     drawn = sorted(range(len(query_ids)), key=lambda place: _hash(query_ids[place], seed))
     return sorted(drawn[:most])
 
 
 def rules_in(rules: Iterable[GateRule], tier: str) -> list[GateRule]:
-    """The rules that are held in a tier: its own and those of the lighter ones. Raises ValueError for no tier."""
+    """The rules checked in a tier: its own and those of lighter tiers. Raises ValueError for an unknown tier."""
     held = TIERS[: TIERS.index(tier) + 1]
     return [rule for rule in rules if rule.tier in held]
 

@@ -1,4 +1,6 @@
-"""Runs held to the gates of their system: decided from stored rankings, kept once, and told when a state changes."""
+"""Checks runs against the gates of their system from stored rankings, saves each result once, and reports changed
+states.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,26 +43,28 @@ Decided = list[tuple[Gate, decisions.GateVerdict]]
 
 
 def decide_when_scored(scored: Scored) -> Save:
-    """Decide the gates of a run that was just scored, on the values it was scored with; gives back what saves it."""
+    """Decide the gates of a run that was just scored, from the same values; returns the function that saves the
+    results.
+    """
     evaluation = scored.evaluation
     decided = decide_on(evaluation, gates.undecided_on(evaluation), scored)
 
     def save(*, actor: User | None, at: datetime) -> None:
         keep(evaluation, decided, at=at)
-        hold_late(evaluation, actor=actor, at=at)
+        enqueue_late_gates(evaluation, actor=actor, at=at)
 
     return save
 
 
-def decide_on(evaluation: Evaluation, held: Sequence[Gate], scored: Scored | None = None) -> Decided:
-    """What these gates say of a run on one side of a version. Writes nothing.
+def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored | None = None) -> Decided:
+    """The verdicts of these gates on a run on one side of a version. Writes nothing.
 
-    Reads the rankings of the run, unless `scored` has its values already.
+    Reads the rankings of the run, unless `scored` already has its values.
     """
-    if not held:
+    if not undecided:
         return []
     ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split)
-    measures = measures_of(gates.rule_of(gate) for gate in held)
+    measures = measures_of(gates.rule_of(gate) for gate in undecided)
     on_scale = [measure for measure in measures if grades_refusal([measure], evaluation.version) is None]
     table = _Table(evaluation.version, ground, on_scale)
     if scored:
@@ -73,7 +77,7 @@ def decide_on(evaluation: Evaluation, held: Sequence[Gate], scored: Scored | Non
         strata=_strata(evaluation, ground),
         seed=evaluation.seed,
     )
-    return [(gate, _verdict(gate, evaluation, evidence, table)) for gate in held]
+    return [(gate, _verdict(gate, evaluation, evidence, table)) for gate in undecided]
 
 
 @dataclass
@@ -86,7 +90,7 @@ class _Table:
     known: dict[int, dict[str, Floats]] = field(default_factory=dict)
 
     def take(self, scored: Scored) -> None:
-        """Take over what the run was scored with, and compute only what else the gates look at."""
+        """Reuse the values that the run was scored with; compute only the gates' other measures."""
         known = {
             str(measure): scored.values[str(measure)] for measure in self.measures if str(measure) in scored.values
         }
@@ -115,14 +119,17 @@ def _verdict(
         evidence = evidence._replace(baseline=table.values_of(gate.baseline))
     verdict = decisions.decide(rule, evidence)
     if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
-        # As on the pages of scores: the mean of so few would tell what single queries score, the sealed ones too.
+        # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
         few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
         return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
     return verdict
 
 
 def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] | None:
-    """Why this version cannot answer the gate: the baseline ranked other texts, the grades are off the scale."""
+    """Why this version cannot decide the gate: the baseline ranked another snapshot, or the grades are off the scale.
+
+    The code of `GAPS` and a sentence.
+    """
     version, baseline = evaluation.version, gate.baseline
     if baseline is not None and baseline.snapshot_id != version.snapshot_id:
         ranked, graded = baseline.snapshot.reference, version.snapshot.reference
@@ -154,16 +161,16 @@ def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str
 # Keeping -----------------------------------------------------------------------------------------------------------
 
 
-def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, tells: bool = True) -> list[GateResult]:
-    """Write what gates said of an evaluation, in the transaction of the caller. What was written before stays.
+def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, notify: bool = True) -> list[GateResult]:
+    """Save what was decided on an evaluation, in the caller's transaction. Earlier results are kept.
 
-    A gate whose state this changes is told to leads and webhooks, unless `tells` is off: then somebody has just made
-    the gate, and what was scored before is held to it.
+    Leads and webhooks are notified of each gate whose state this changes, unless `notify` is off: the gate was just
+    created, and the scores are older than it.
     """
     kept = []
     for gate, verdict in decided:
         Gate.objects.select_for_update().get(pk=gate.pk)
-        former = gates.held([gate])[0].result
+        former = gates.statuses([gate])[0].result
         result, is_new = GateResult.objects.get_or_create(
             gate=gate,
             evaluation=evaluation,
@@ -181,21 +188,21 @@ def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, tells: bool 
         )
         if is_new:
             kept.append(result)
-            _note_change(gate, former, at, tells=tells)
+            _note_change(gate, former, at, notify=notify)
     return kept
 
 
-def hold_late(evaluation: Evaluation, *, actor: User | None, at: datetime) -> None:
-    """Ask for the gates that were made while the run was being scored: their own jobs have not seen its scores."""
+def enqueue_late_gates(evaluation: Evaluation, *, actor: User | None, at: datetime) -> None:
+    """Queue the gates that were created while the run was being scored: their own jobs did not see its scores."""
     for gate in gates.undecided_on(evaluation):
-        ask_to_hold(gate, tells=True, actor=actor, at=at)
+        enqueue_check(gate, notify=True, actor=actor, at=at)
 
 
-def ask_to_hold(gate: Gate, *, tells: bool, actor: User | None, at: datetime) -> None:
-    """Have a job hold to the gate what is scored and was not held to it; `tells` as in `keep`."""
+def enqueue_check(gate: Gate, *, notify: bool, actor: User | None, at: datetime) -> None:
+    """Queue a job that checks the gate's unchecked scores; `notify` as in `keep`."""
     enqueue(
         kind=KIND,
-        params={"gate_id": gate.pk, "tells": tells},
+        params={"gate_id": gate.pk, "tells": notify},
         project=gate.gold_set.project,
         actor=actor,
         at=at,
@@ -207,10 +214,10 @@ def _shortened(words: str) -> str:
     return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
 
 
-def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: bool) -> None:
-    """Record that the gate says something else now. A late result of an older run or version changes nothing."""
-    result = gates.held([gate])[0].result
-    assert result is not None  # one has just been written
+def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, notify: bool) -> None:
+    """Record a changed state of the gate. A late result of an older run or version changes nothing."""
+    result = gates.statuses([gate])[0].result
+    assert result is not None  # just written
     before = former.state if former else None
     if result.state == before:
         return
@@ -224,13 +231,13 @@ def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, tells: 
         at=at,
     )
     is_news = before is not None or result.state == GateState.FAILED
-    if tells and is_news:
-        notifications.tell(gate, before, result, at)
+    if notify and is_news:
+        notifications.notify_of_change(gate, before, result, at)
 
 
 @job_kind(KIND, title="Check scores against a gate")
-def hold(ctx: JobContext) -> dict[str, Any]:
-    """Decide the gate `gate_id` on every run of its system that was scored before, oldest version and run first."""
+def check_earlier_scores(ctx: JobContext) -> dict[str, Any]:
+    """Decide the gate `gate_id` on every scored run of its system, oldest version and run first."""
     gate = Gate.objects.get(pk=ctx.params["gate_id"])
     keys = list(gates.scored_for(gate).values_list("pk", flat=True)) if gate.retired_at is None else []
     for done, key in enumerate(keys):
@@ -240,7 +247,7 @@ def hold(ctx: JobContext) -> dict[str, Any]:
         decided = decide_on(evaluation, mine)
         with ctx.chunk(f"evaluation:{key}") as fresh:
             if fresh:
-                keep(evaluation, decided, at=ctx.at, tells=ctx.params["tells"])
+                keep(evaluation, decided, at=ctx.at, notify=ctx.params["tells"])
     with ctx.finish() as result:
         result.update(gate_id=gate.pk, evaluations=len(keys))
     return ctx.result

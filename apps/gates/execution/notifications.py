@@ -21,8 +21,8 @@ CHANGED = "gate.changed"
 NAMES_OF = (SENTENCE_LENGTH, 40, 20)
 
 
-def tell(gate: Gate, before: str | None, result: GateResult, at: datetime) -> None:
-    """Tell leads and webhooks that a gate stands in another state than `before`."""
+def notify_of_change(gate: Gate, before: str | None, result: GateResult, at: datetime) -> None:
+    """Notify leads and webhooks that the state of a gate is no longer `before`."""
     project = gate.gold_set.project
     path = reverse("gates:gate", args=[project.slug, gate.pk])
     step = next_step(gate, result)
@@ -35,13 +35,14 @@ def tell(gate: Gate, before: str | None, result: GateResult, at: datetime) -> No
 
 
 def sentence_of(gate: Gate, before: str | None, result: GateResult, step: Next | None) -> str:
-    """What happened, of which run, what was found, and what to do next.
+    """What happened, on which run, with which figure, and what to do next.
 
-    A notification is short. Where names are long what to do next goes first, the page says it too; then names are cut.
+    At most SENTENCE_LENGTH characters: with long names the next step is left out first (the page shows it too); then
+    names are shortened.
     """
-    told = [_sentence(gate, before, result, longest) for longest in NAMES_OF]
-    full = f"{told[0]} {step.words}" if step else told[0]
-    return next((one for one in (full, *told) if len(one) <= SENTENCE_LENGTH), told[-1])
+    sentences = [_sentence(gate, before, result, longest) for longest in NAMES_OF]
+    full = f"{sentences[0]} {step.words}" if step else sentences[0]
+    return next((one for one in (full, *sentences) if len(one) <= SENTENCE_LENGTH), sentences[-1])
 
 
 def _sentence(gate: Gate, before: str | None, result: GateResult, longest: int) -> str:
@@ -55,11 +56,11 @@ def _sentence(gate: Gate, before: str | None, result: GateResult, longest: int) 
 
 
 def facts_of(gate: Gate, before: str | None, result: GateResult, step: Next | None) -> dict[str, Any]:
-    """The same for machines, as plain JSON values."""
+    """The same as plain JSON values."""
     evaluation = result.evaluation
     return {
         "gate": {"id": gate.pk, "name": gate.name, "tier": gate.tier, "rule": gate.rule},
-        "asks": gates.asks_of(gate),
+        "asks": gates.requirement_of(gate),
         "gold_set": gate.gold_set.slug,
         "version": evaluation.version.number,
         "split": evaluation.split,

@@ -1,4 +1,4 @@
-"""What a lead writes to make a gate."""
+"""Forms to create a gate and to change its bound."""
 
 import math
 from typing import Any
@@ -36,7 +36,7 @@ def offer_systems(form: forms.Form, gold_set: GoldSet) -> None:
 
 
 class GateForm(KaratForm):
-    """One rule, the system it holds, and the side of the gold set it looks at."""
+    """One rule, the system that must meet it, and the side of the gold set."""
 
     name = forms.CharField(max_length=gate_rule.LONGEST_NAME, help_text="As shown in lists, such as “Good enough”.")
     system = forms.TypedChoiceField(coerce=int)
@@ -70,7 +70,7 @@ class GateForm(KaratForm):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The rule as `gating.rule_of` reads it."""
+        """The rule as `rule_of` reads it."""
         values = self.cleaned_data
         facts: dict[str, Any] = {"name": values["name"], "figure": values["figure"], "tier": values["tier"]}
         if values["kind"] == NO_WORSE:
@@ -97,7 +97,7 @@ class GateForm(KaratForm):
             self.add_error("bound", str(fault))
             return values
         except gate_rule.RuleError as fault:
-            self.add_error(FIELDS.get(fault.key, fault.key), self._told(fault))
+            self.add_error(FIELDS.get(fault.key, fault.key), self._message(fault))
             return values
         project = self.gold_set.project
         baseline = next((run for run in runs_in(project) if run.pk == values["baseline"]), None)
@@ -114,8 +114,8 @@ class GateForm(KaratForm):
             self.add_error(None, reason)
         return values
 
-    def _told(self, fault: gate_rule.RuleError) -> str:
-        """The fault as the form's labels have it, where the sentence for a file would speak of keys."""
+    def _message(self, fault: gate_rule.RuleError) -> str:
+        """The error in the words of the form's labels, where the sentence for a file names keys."""
         figure, at_most = self.cleaned_data["figure"], f"“{KINDS[AT_MOST]}”"
         return {
             "margin": "Against a baseline the threshold is 0 or more, or empty.",
@@ -127,7 +127,7 @@ class GateForm(KaratForm):
 
 
 class BoundForm(KaratForm):
-    """Another bound for a gate. A gate on a baseline may lose its margin, every other needs a number."""
+    """A new bound for a gate. A gate on a baseline may lose its margin, every other needs a number."""
 
     bound = forms.FloatField(label="Threshold", required=False)
 
@@ -145,7 +145,7 @@ class BoundForm(KaratForm):
 
     @property
     def key(self) -> str:
-        """The key of the rule that holds the bound."""
+        """The key of the rule that has the bound."""
         if self.rule.is_against_baseline:
             return "margin"
         return AT_LEAST if self.rule.at_least is not None else AT_MOST

@@ -1,4 +1,4 @@
-"""What a lead hands in to make gates of a file."""
+"""The form to import a file of gates."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from apps.goldsets.models import GoldSet
 
 
 class GateFileForm(KaratForm):
-    """A file, or its text, and what no rule says: whom it holds, on which side, against which run."""
+    """A file, or its text, with the system, side and baseline, which no rule contains."""
 
     system = forms.TypedChoiceField(coerce=int, help_text="The gates check its runs.")
     split = forms.ChoiceField(label="Split", choices=list(SPLIT_WORDS.items()), required=False)
@@ -30,7 +30,7 @@ class GateFileForm(KaratForm):
         self.fields["text"].widget.attrs["class"] = "input id"
 
     def clean(self) -> dict[str, Any]:
-        """`text` is the file's where one was handed in."""
+        """Sets `text` to the content of the file, where one was uploaded."""
         values = super().clean() or {}
         if file := values.get("file"):
             if file.size > LONGEST_FILE:

@@ -1,4 +1,4 @@
-"""Addresses that need no signing in: whoever knows one sees a picture."""
+"""URLs that need no login: whoever knows one sees a badge."""
 
 from django.urls import path
 

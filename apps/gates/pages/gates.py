@@ -1,4 +1,4 @@
-"""Pages of gates: how they stand, what each said of every run, and the picture for elsewhere."""
+"""Pages of gates: states, results and badges."""
 
 from typing import Any
 
@@ -36,8 +36,8 @@ BADGE_LASTS = 60
 @require_safe
 @member_view()
 def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """How every system stands on every gold set."""
-    rows = gates.held(gates.gates_in(project))
+    """The state of every system on every gold set."""
+    rows = gates.statuses(gates.gates_in(project))
     context = {
         **SECTION,
         "sets": gate_pages.by_set(gold_sets_of(project), rows),
@@ -73,15 +73,15 @@ def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpRespo
 @require_safe
 @member_view()
 def gate_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """One gate: its rule, how it stands, everything it said, and the badge of its system."""
+    """One gate: its rule, its state, its results, and the badge of its system."""
     return _shown(request, gates.gate_in(project, pk))
 
 
 def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) -> HttpResponse:
-    """The page of a gate, with the form of another bound as it was sent, where it was refused."""
+    """The page of a gate; `change` is the form of a new bound as sent, where it was refused."""
     project = gate.gold_set.project
     page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
-    row = gates.held([gate])[0]
+    row = gates.statuses([gate])[0]
     context = {
         **SECTION,
         "row": row,
@@ -96,7 +96,7 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
         "change": change or BoundForm(gate=gate),
         "fault": rule.range_fault(gates.rule_of(gate)),
         "successor": gate.replaced_by.first(),
-        "replaced_asks": gates.asks_of(gate.replaces) if gate.replaces else "",
+        "replaced_asks": gates.requirement_of(gate.replaces) if gate.replaces else "",
     }
     return render(request, "gates/gate.html", context, status=400 if change else 200)
 
@@ -119,7 +119,7 @@ def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Replace a gate by one with another bound."""
+    """Replace a gate by one with a new bound."""
     gate = gates.gate_in(project, pk)
     form = BoundForm(request.POST, gate=gate)
     if not form.is_valid():
@@ -151,7 +151,7 @@ def _back(gate: Gate) -> HttpResponse:
 
 
 def _drawing(token: str) -> str:
-    return drawn([row.state for row in gates.behind(gates.badge_at(token))])
+    return drawn([row.state for row in gates.gates_of_badge(gates.badge_at(token))])
 
 
 def _etag(request: HttpRequest, token: str) -> str:
@@ -165,8 +165,8 @@ def _picture(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def badge(request: HttpRequest, token: str) -> HttpResponse:
-    """The picture at a public address. It may be shown by any page and kept for a minute; so may the answer that it
-    has not changed, or a cache would let go of what it holds.
+    """The badge at a public address. Any page may embed it, caches may keep it for a minute, and so for its 304 answer:
+    else a cache would drop its copy.
     """
     answer = _picture(request, token)
     answer["Cache-Control"] = f"public, max-age={BADGE_LASTS}"

@@ -1,4 +1,4 @@
-"""What the pages of gates show."""
+"""Contexts of the gates' pages."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -25,7 +25,7 @@ CELL_HEIGHT = 24
 
 
 class SystemGates(NamedTuple):
-    """The gates of one system on one gold set, and how they stand together."""
+    """The gates of one system on one gold set, and their worst state."""
 
     system: System
     rows: list[GateStatus]
@@ -36,14 +36,14 @@ class SystemGates(NamedTuple):
 
 
 class SetGates(NamedTuple):
-    """A gold set and the systems that are held to gates on it, by name."""
+    """A gold set and the systems with gates on it, by name."""
 
     gold_set: GoldSet
     systems: list[SystemGates]
 
 
 def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[GateStatus]) -> list[SetGates]:
-    """Every gold set with its gates, also one without any."""
+    """Every gold set with its gates, also one without gates."""
     found = []
     for gold_set in gold_sets:
         mine = [row for row in rows if row.gate.gold_set_id == gold_set.pk]
@@ -56,7 +56,7 @@ def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[GateStatus]) -> list[Set
 
 
 def shallow(row: GateStatus) -> str:
-    """That the gate's measure looks deeper than the rankings of the run it speaks of; "" where it does not."""
+    """The warning that the gate's measure reads deeper than the rankings of the run; "" where it does not."""
     measure = gates.rule_of(row.gate).measure
     if row.result is None or measure is None:
         return ""
@@ -64,14 +64,14 @@ def shallow(row: GateStatus) -> str:
 
 
 class Holding(NamedTuple):
-    """The job that holds a gate to what was scored before, and to how many scores."""
+    """The job that checks earlier scores against a gate, and how many scores there are."""
 
     job: Job
     scores: int
 
 
 def holding(gate: Gate) -> Holding | None:
-    """None where no job is at it, or nothing was scored."""
+    """None where no such job is active, or nothing was scored."""
     open_jobs = Job.objects.open().filter(project=gate.gold_set.project_id, kind=decisions.KIND)
     job = open_jobs.filter(params__gate_id=gate.pk).order_by("-pk").first()
     scores = gates.scored_for(gate).count() if job else 0
@@ -79,7 +79,7 @@ def holding(gate: Gate) -> Holding | None:
 
 
 class HistoryRow(NamedTuple):
-    """A row of a gate's history: the figure and its interval as the gate writes them, and both drawn."""
+    """A row of a gate's history: the figure and its interval, as text and drawn."""
 
     result: GateResult
     value: str
@@ -88,7 +88,7 @@ class HistoryRow(NamedTuple):
 
 
 class History(NamedTuple):
-    """What a gate said, on one scale. `head` is the axis, "" where nothing can be drawn."""
+    """The results of a gate on one scale. `head` is the axis, "" where nothing can be drawn."""
 
     rows: list[HistoryRow]
     head: SafeString | str
@@ -96,7 +96,7 @@ class History(NamedTuple):
 
 
 def history(gate: Gate, results: Sequence[GateResult]) -> History:
-    """The results as they stand on the gate's page, in their order."""
+    """The results for the gate's page, in the given order."""
     rule = gates.rule_of(gate)
     bounds = history_bounds(rule, results)
     has_values = any(row.value is not None for row in results)
@@ -110,7 +110,7 @@ def _said(rule: GateRule, row: GateResult, bounds: Bounds) -> HistoryRow:
 
 
 def _interval(rule: GateRule, row: GateResult) -> str:
-    """The interval and n of a value; of a result that is older than those columns, where to find them."""
+    """The interval and n of a value; for a result older than those columns, where to find them."""
     if row.value is None:
         return ""
     if row.n is None:
@@ -123,7 +123,7 @@ def _interval(rule: GateRule, row: GateResult) -> str:
 def history_bounds(rule: GateRule, results: Sequence[GateResult]) -> Bounds:
     """One scale for the values, intervals and bounds of a gate's history.
 
-    A bound that the figure can never reach is no part of it: beside 70, every nDCG would lie at the left end.
+    A bound outside the figure's range is left out: next to 70, every nDCG would be at the left end.
     """
     ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high, row.bound)]
     if range_fault(rule):
@@ -132,7 +132,7 @@ def history_bounds(rule: GateRule, results: Sequence[GateResult]) -> Bounds:
 
 
 def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString | str:
-    """The value with its interval beside the bound it was held to: filled where it passed, hollow where not."""
+    """The value with its interval and bound: filled where it passed, hollow where not."""
     if row.value is None or row.bound is None:
         return ""
     said = ", ".join(filter(None, (told(rule, row.value), _interval(rule, row))))

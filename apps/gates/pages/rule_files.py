@@ -1,4 +1,4 @@
-"""Files of gates as pages: taken away for `karat eval`, and taken in by a lead who has seen what they would make."""
+"""Pages of files of gates: download for `karat eval`, and import by a lead after a preview."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def take_away(request: HttpRequest, project: Project, gold_set: str, system_pk: 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def take_in(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
-    """A file is looked at first: what it would make, or all that is wrong with it. Then it is made as a whole."""
+    """First a preview of the gates or all errors of the file, then the import as a whole."""
     chosen = gold_set_in(project, gold_set)
     start = {"system": request.GET.get("system", ""), "split": Split.DEV}
     form = GateFileForm(request.POST or None, request.FILES or None, gold_set=chosen, initial=start)
@@ -44,30 +44,30 @@ def take_in(request: HttpRequest, project: Project, gold_set: str) -> HttpRespon
         return render(request, "gates/import.html", context, status=400)
     try:
         if "make" in request.POST:
-            return _made(request, project, chosen, form.cleaned_data)
-        return render(request, "gates/import.html", {**context, **_looked_at(chosen, form.cleaned_data)})
+            return _create(request, project, chosen, form.cleaned_data)
+        return render(request, "gates/import.html", {**context, **_preview(chosen, form.cleaned_data)})
     except InputErrors as found:
         context |= {"faults": found.errors, "is_capped": found.capped}
         return render(request, "gates/import.html", context, status=400)
 
 
-def _looked_at(gold_set: GoldSet, asked: dict[str, Any]) -> dict[str, Any]:
-    """What the file would make. Raises InputErrors."""
+def _preview(gold_set: GoldSet, values: dict[str, Any]) -> dict[str, Any]:
+    """The preview: the gates that the file would create. Raises InputErrors."""
     project = gold_set.project
-    baseline = run_in(project, asked["baseline"]) if asked["baseline"] else None
-    system = system_in(project, asked["system"])
-    found = rule_files.planned(gold_set, system, asked["text"], split=asked["split"], baseline=baseline)
-    return {"planned": [(rule, gates.words_of(rule)) for rule in found], "system": system, "asked": asked}
+    baseline = run_in(project, values["baseline"]) if values["baseline"] else None
+    system = system_in(project, values["system"])
+    found = rule_files.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
+    return {"planned": [(rule, gates.words_of(rule)) for rule in found], "system": system, "values": values}
 
 
-def _made(request: HttpRequest, project: Project, gold_set: GoldSet, asked: dict[str, Any]) -> HttpResponse:
-    """Make them all. Raises InputErrors."""
+def _create(request: HttpRequest, project: Project, gold_set: GoldSet, values: dict[str, Any]) -> HttpResponse:
+    """Create all gates. Raises InputErrors."""
     made = actions.create_gates(
         gold_set=gold_set,
-        system_id=asked["system"],
-        text=asked["text"],
-        split=asked["split"],
-        baseline_id=asked["baseline"],
+        system_id=values["system"],
+        text=values["text"],
+        split=values["split"],
+        baseline_id=values["baseline"],
         actor=member_of(request).user,
         at=timezone.now(),
     )

@@ -1,4 +1,4 @@
-"""Reads of gates, of what they said, and of their badges, each scoped to a project."""
+"""Reads of gates, their results and their badges, each scoped to a project."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -20,9 +20,9 @@ NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 
 
 class GateStatus(NamedTuple):
-    """A gate and what it says now: of the newest run on the newest version. None while it has said nothing.
+    """A gate and its current result: that of the newest run on the newest version. None before the first result.
 
-    `waits_for` is the tag of a newer run that was scored and that a gate on cost cannot be held to yet.
+    `waits_for` is the tag of a newer scored run that a gate on cost cannot check yet.
     """
 
     gate: Gate
@@ -35,20 +35,20 @@ class GateStatus(NamedTuple):
 
     @property
     def asks(self) -> str:
-        return asks_of(self.gate)
+        return requirement_of(self.gate)
 
 
 def rule_of(gate: Gate) -> gate_rule.GateRule:
     return gate_rule.stored_rule(gate.rule)
 
 
-def asks_of(gate: Gate) -> str:
-    """The rule in words, with the figure and the slice it is about."""
+def requirement_of(gate: Gate) -> str:
+    """The rule in words, with its figure and slice."""
     return words_of(rule_of(gate))
 
 
 def words_of(rule: gate_rule.GateRule) -> str:
-    """As `asks_of`, of a rule that no gate may hold yet."""
+    """As `requirement_of`, for a rule without a gate."""
     where = f" where {rule.slice}" if rule.slice else ""
     return f"{decisions.figure_words(rule)}{where}: {gate_rule.asks(rule)}"
 
@@ -61,7 +61,7 @@ def gates_in(project: Project) -> QuerySet[Gate]:
 
 
 def retired_in(project: Project) -> QuerySet[Gate]:
-    """Gates that hold nothing any more, the last retired first."""
+    """Retired gates, the last retired first."""
     found = Gate.objects.filter(gold_set__project=project, retired_at__isnull=False)
     return found.select_related("gold_set", "system").order_by("-retired_at", "-pk")
 
@@ -75,20 +75,20 @@ def gate_in(project: Project, pk: int) -> Gate:
     return gate
 
 
-def held(gates: Iterable[Gate]) -> list[GateStatus]:
-    """What each gate says now, in two queries however many there are, and one more where some are on cost."""
+def statuses(gates: Iterable[Gate]) -> list[GateStatus]:
+    """The current status of each gate, in two queries for any number of gates, and one more where some are on cost."""
     rows = list(gates)
     newest = GateResult.objects.filter(gate=OuterRef("pk")).order_by(*NEWEST_FIRST).values("pk")[:1]
     keys = Gate.objects.filter(pk__in=[gate.pk for gate in rows]).annotate(newest=Subquery(newest))
     of_gate = dict(keys.values_list("pk", "newest"))
     results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
-    said = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
-    waiting = _waiting([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
-    return [GateStatus(gate, said.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
+    by_gate = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
+    waiting = _runs_without_cost([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
+    return [GateStatus(gate, by_gate.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
 
 
-def _waiting(costs: list[Gate]) -> dict[int, str]:
-    """By gate on cost the tag of the newest run on the newest version, where nothing was said of it."""
+def _runs_without_cost(costs: list[Gate]) -> dict[int, str]:
+    """By gate on cost the tag of the newest run on the newest version, where the gate has no result for it."""
     if not costs:
         return {}
     scored = Evaluation.objects.filter(
@@ -97,7 +97,7 @@ def _waiting(costs: list[Gate]) -> dict[int, str]:
         split=OuterRef("split"),
         scored_at__isnull=False,
     ).order_by("-version__number", "-run", "-pk")
-    said = GateResult.objects.filter(
+    decided = GateResult.objects.filter(
         gate=OuterRef("pk"), evaluation__version=OuterRef("newest_version"), evaluation__run=OuterRef("newest_run")
     )
     found = Gate.objects.filter(pk__in=[gate.pk for gate in costs]).annotate(
@@ -105,19 +105,17 @@ def _waiting(costs: list[Gate]) -> dict[int, str]:
         newest_run=Subquery(scored.values("run")[:1]),
         tag=Subquery(scored.values("run__tag")[:1]),
     )
-    return dict(found.filter(~Exists(said), newest_run__isnull=False).values_list("pk", "tag"))
+    return dict(found.filter(~Exists(decided), newest_run__isnull=False).values_list("pk", "tag"))
 
 
 def results_of(gate: Gate) -> QuerySet[GateResult]:
-    """Everything the gate said, newest version and run first."""
+    """Every result of the gate, newest version and run first."""
     found = GateResult.objects.filter(gate=gate).select_related("evaluation__run", "evaluation__version")
     return found.order_by(*NEWEST_FIRST)
 
 
 def results_on(evaluation: Evaluation) -> list[GateResult]:
-    """What gates said of the run on this side of its version, in whichever of its evaluations they did; oldest gate
-    first.
-    """
+    """The results of all gates for the run on this side of its version, from any of its evaluations, oldest gate first."""
     found = GateResult.objects.filter(
         gate__split=evaluation.split,
         evaluation__run=evaluation.run_id,
@@ -127,16 +125,16 @@ def results_on(evaluation: Evaluation) -> list[GateResult]:
 
 
 def undecided_on(evaluation: Evaluation) -> list[Gate]:
-    """The gates that hold the evaluation's run and have said nothing of it on its version yet.
+    """The gates of the evaluation's run without a result for it on its version.
 
-    A run is held to a gate once on a version: scored again with other measures or another seed, it is the same run.
-    A gate on cost waits until somebody has said what the run costs.
+    A run is checked once by a gate on a version: scored again with other measures or another seed, it is the same run.
+    A gate on cost is left out until the cost of the run is entered.
     """
-    said = GateResult.objects.filter(
+    decided = GateResult.objects.filter(
         gate=OuterRef("pk"), evaluation__run=evaluation.run_id, evaluation__version=evaluation.version_id
     )
     found = Gate.objects.filter(
-        ~Exists(said),
+        ~Exists(decided),
         gold_set=evaluation.version.gold_set_id,
         system=evaluation.run.system_id,
         split=evaluation.split,
@@ -147,13 +145,13 @@ def undecided_on(evaluation: Evaluation) -> list[Gate]:
 
 
 def cost_of(evaluation: Evaluation) -> float | None:
-    """What 1,000 queries of the run cost, by its ledger."""
+    """The cost of 1,000 queries of the run, from its ledger entry."""
     ledger = getattr(evaluation.run, "ledger", None)
     return None if ledger is None or ledger.cost is None else float(ledger.cost)
 
 
 def scored_for(gate: Gate) -> QuerySet[Evaluation]:
-    """What the gate is about and has been scored, oldest version and run first."""
+    """The scored evaluations that the gate applies to, oldest version and run first."""
     found = Evaluation.objects.filter(
         version__gold_set=gate.gold_set_id, run__system=gate.system_id, split=gate.split, scored_at__isnull=False
     )
@@ -170,21 +168,21 @@ def slices_of(gold_set: GoldSet) -> list[tuple[str, str]]:
 
 
 def badge_of(gold_set: GoldSet, system_id: int) -> Badge | None:
-    """The badge in use."""
+    """The badge in use, if any."""
     return Badge.objects.filter(gold_set=gold_set, system=system_id, revoked_at=None).first()
 
 
 def badge_at(token: str) -> Badge:
-    """The badge at a public address. Raises Http404 for one that never was or was revoked."""
+    """The badge at a public address. Raises Http404 for an unknown or revoked one."""
     found = Badge.objects.filter(token=token, revoked_at=None).first()
     if found is None:
         raise Http404("No such badge.")
     return found
 
 
-def behind(badge: Badge) -> list[GateStatus]:
-    """The gates that a badge speaks of."""
-    return held(Gate.objects.filter(gold_set=badge.gold_set_id, system=badge.system_id, retired_at=None))
+def gates_of_badge(badge: Badge) -> list[GateStatus]:
+    """The gates that a badge shows."""
+    return statuses(Gate.objects.filter(gold_set=badge.gold_set_id, system=badge.system_id, retired_at=None))
 
 
 def state_of_all(rows: Iterable[GateStatus]) -> str:

@@ -1,4 +1,4 @@
-"""A gate that says something else now: what leads read in their list and their mail, and what webhooks get."""
+"""Next steps after a gate that did not pass, for notifications, mail and webhooks."""
 
 from typing import NamedTuple
 
@@ -27,28 +27,28 @@ AFTER_A_GAP = dict(
 
 
 class Next(NamedTuple):
-    """What to do about a gate that did not pass, and the scores to set the run's beside, where there are some."""
+    """What to do about a gate that did not pass, and the evaluation to compare the run with, if any."""
 
     words: str
-    beside: Evaluation | None = None
+    compared_with: Evaluation | None = None
 
 
 def next_step(gate: Gate, result: GateResult | None) -> Next | None:
-    """None where nothing is to be done: the gate passed, or has said nothing yet."""
+    """None where nothing is to be done: the gate passed, or has no result yet."""
     if result is None or result.state == GateState.PASSED:
         return None
     if result.state == GateState.UNKNOWN:
         words = AFTER_A_GAP.get(result.gap or "")
         return Next(words) if words else None
-    beside = _beside(gate, result)
-    if beside is None:
+    compared_with = _evaluation_to_compare(gate, result)
+    if compared_with is None:
         return Next("There is no passed run to compare it with.")
-    what = "its baseline" if beside.run_id == gate.baseline_id else "the newest run that passed"
-    return Next(f"Compare it with {beside.run.tag}, {what}.", beside)
+    what = "its baseline" if compared_with.run_id == gate.baseline_id else "the newest run that passed"
+    return Next(f"Compare it with {compared_with.run.tag}, {what}.", compared_with)
 
 
-def _beside(gate: Gate, result: GateResult) -> Evaluation | None:
-    """Scores of the baseline, else of the newest other run that passed, on the version and side of the result."""
+def _evaluation_to_compare(gate: Gate, result: GateResult) -> Evaluation | None:
+    """An evaluation of the baseline, else of the newest other passed run, on the version and side of the result."""
     version = result.evaluation.version_id
     if gate.baseline_id is not None:
         found = Evaluation.objects.filter(

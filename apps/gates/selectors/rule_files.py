@@ -1,4 +1,4 @@
-"""Files of gates: those of a system as `karat eval` takes them, and what a file would make here."""
+"""Files of gates: those of a system for `karat eval`, and the rules of a file to import."""
 
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
@@ -16,9 +16,9 @@ CONTENT_TYPE = "application/toml; charset=utf-8"
 
 
 def file_of(gold_set: GoldSet, system: System) -> str:
-    """The gates in use of a system on a gold set, oldest first; "" where there is none.
+    """The gates in use of a system on a gold set, oldest first; "" without gates.
 
-    Which side a gate looks at and which run is its baseline are no part of a rule; they stand above it as comments.
+    Side and baseline of a gate are not part of its rule; the file has them as comments.
     """
     found = list(gates_in(gold_set.project).filter(gold_set=gold_set, system=system))
     if not found:
@@ -35,9 +35,9 @@ def _remark(gate: Gate) -> str:
 def planned(
     gold_set: GoldSet, system: System, text: str, *, split: str, baseline: Run | None, name: str = FILE_NAME
 ) -> list[GateRule]:
-    """The rules that a text would make gates of, all of one side; `baseline` is for those that compare.
+    """The rules of a text, as gates of one side; `baseline` is for those that compare.
 
-    Raises InputErrors with everything that is wrong with the text, and every rule that cannot be held here.
+    Raises InputErrors with all errors of the text, and with every rule that cannot become a gate here.
     """
     errors = ErrorList()
     try:
