@@ -1,1 +1,1 @@
-"""Runs scored on versions: leaderboard, comparisons, drops, cost, trend, ledger."""
+"""Runs scored on versions: leaderboard, comparisons, drops, costs, trends, ledger."""

@@ -14,7 +14,7 @@ from apps.evaluation.rules import (
     names_for_versions,
     version_measures,
 )
-from apps.evaluation.selectors.evaluations import runs_asked, scorable_runs
+from apps.evaluation.selectors.evaluations import requested_runs, scorable_runs
 from apps.goldsets.models import Version
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.models import Run
@@ -36,7 +36,7 @@ def runs_offered(runs: Iterable[Run]) -> list[tuple[int, str]]:
 
 
 class RunsForm(KaratForm):
-    """Complete runs, and by which measures to look at them on which side of a version."""
+    """Complete runs, with the measures and the side of the version to show them by."""
 
     runs = forms.TypedMultipleChoiceField(
         coerce=int,
@@ -58,7 +58,7 @@ class RunsForm(KaratForm):
 
 
 class ScoreForm(RunsForm):
-    """Which runs to score on a version, and with what; at first those that have no score on the side."""
+    """Runs to score on a version, with measures and side; initially those without a score on the side."""
 
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
 
@@ -67,8 +67,8 @@ class ScoreForm(RunsForm):
         self.version = version
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
-        asked = runs_asked(version, split)
-        self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in asked]
+        requested = requested_runs(version, split)
+        self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in requested]
 
     def clean_measures(self) -> str:
         text = super().clean_measures()
@@ -85,7 +85,7 @@ class PairForm(KaratForm):
 
 
 class DropForm(KaratForm):
-    """What becomes of a query that fell."""
+    """A decision on a query whose score fell."""
 
     measure = forms.CharField(max_length=80)
     query = forms.CharField(max_length=200)
@@ -95,14 +95,14 @@ class DropForm(KaratForm):
 
 
 class RestForm(KaratForm):
-    """The side on which all runs are scored that lack the measure; that lack any, where none is named."""
+    """The side on which to score all runs without the measure; without any measure, where none is named."""
 
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
     measure = forms.CharField(max_length=200, required=False)
 
 
 class LedgerForm(KaratForm):
-    """What the ledger says of a run. Before anybody wrote in it, what was noted when the run was made."""
+    """The ledger entry of a run, initially with what was noted when the run was created."""
 
     tried = forms.CharField(
         max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What changed"

@@ -10,7 +10,7 @@ from apps.retrieval.models import Pool, Run
 
 
 class Requested(models.Model):
-    """What somebody asks for on one side of a version and a job computes. Asking again adds no rows."""
+    """A request for one side of a version that a job computes. The same request again adds no row."""
 
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
     measures = models.JSONField(help_text="Measure names in the order asked for.")
@@ -31,8 +31,8 @@ class Requested(models.Model):
 class Evaluation(Requested):
     """The scores of one run against one version for one list of measures.
 
-    Once scored it never changes. `counts` holds judged, with_relevant, in_run and missing, and `judged_to`, the share
-    of judged blocks in the first 1, 2, … results.
+    Once scored it never changes. `counts` has judged, with_relevant, in_run and missing, and `judged_to`, the share of
+    judged blocks in the first 1, 2, … results.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
@@ -66,8 +66,8 @@ class Evaluation(Requested):
 class Score(models.Model):
     """The value of one measure: its mean with interval, and each query's value as `packing.pack` writes them.
 
-    `mean` is empty when no query has a value, the interval when fewer than two have one. Judged@10 stands last in
-    every evaluation, asked for or not.
+    `mean` is empty when no query has a value, the interval when fewer than two have one. Judged@10 is last in every
+    evaluation, requested or not.
     """
 
     evaluation = models.ForeignKey(Evaluation, models.PROTECT, related_name="scores")
@@ -91,7 +91,7 @@ class Score(models.Model):
 
     @property
     def summary(self) -> Summary:
-        """The mean with both intervals, as it was computed."""
+        """The stored mean with both intervals."""
         return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, _ends(self.bca_low, self.bca_high))
 
     @property
@@ -105,7 +105,7 @@ def _ends(low: float | None, high: float | None) -> tuple[float, float] | None:
 
 
 class RunNote(models.Model):
-    """The ledger's line of a run: what was tried, with what, at which price, and what came of it."""
+    """The ledger entry of a run: what was tried, its configuration, its cost, and the outcome."""
 
     run = models.OneToOneField(Run, models.PROTECT, related_name="ledger")
     tried = models.TextField(blank=True)
@@ -128,7 +128,7 @@ class RunNote(models.Model):
 
 
 class ClosedComparison(models.Model):
-    """That a lead closed a comparison by one measure, every drop explained, and with which sentence."""
+    """The record that a lead closed a comparison by one measure, with its verdict as a sentence."""
 
     baseline = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
     candidate = models.ForeignKey(Evaluation, models.PROTECT, related_name="+")
@@ -147,7 +147,7 @@ class ClosedComparison(models.Model):
 
 
 class RegressionNote(models.Model):
-    """What somebody decided about a query that fell from a baseline to a candidate."""
+    """A decision on a query whose score fell from a baseline to a candidate."""
 
     class Decision(models.TextChoices):
         ACCEPT = "accept", "Accept"

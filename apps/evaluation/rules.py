@@ -1,4 +1,4 @@
-"""Who may score, compare and look at what, as the reason against it or None."""
+"""Reasons against scoring, comparing or seeing something, or None."""
 
 from collections.abc import Iterable
 
@@ -43,14 +43,14 @@ def request_refusal(run: Run, version: Version, split: str) -> str | None:
 
 
 def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:
-    """Why two evaluations cannot be set side by side."""
+    """Why two evaluations cannot be compared."""
     if baseline.pk == candidate.pk:
         return "A run cannot be compared with itself. Choose two."
     if (baseline.version_id, baseline.split) != (candidate.version_id, candidate.split):
         return "Both runs must be scored on the same version and the same split."
-    waiting = next((one for one in (baseline, candidate) if not one.is_scored), None)
-    if waiting is not None:
-        return f"{waiting.run.tag} has not been scored yet."
+    unscored = next((one for one in (baseline, candidate) if not one.is_scored), None)
+    if unscored is not None:
+        return f"{unscored.run.tag} has not been scored yet."
     return None
 
 
@@ -66,16 +66,16 @@ def decision_refusal(member: Member, split: str) -> str | None:
 
 
 def explanation_refusal(decision: str, explanation: str) -> str | None:
-    """Why a decision cannot stand with these words; whoever judges again is not to be told any."""
-    asked = {
+    """Why a decision needs an explanation; “Grades wrong” needs none, so that new judges are not biased."""
+    missing = {
         RegressionNote.Decision.ACCEPT: "Write why this drop is accepted.",
         RegressionNote.Decision.FIX: "Write what must be fixed.",
     }
-    return None if explanation.strip() else asked.get(RegressionNote.Decision(decision))
+    return None if explanation.strip() else missing.get(RegressionNote.Decision(decision))
 
 
 def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> str | None:
-    """Why the person cannot close a comparison of which so much fell."""
+    """Why the person cannot close a comparison with these regressions."""
     if is_closed:
         return CLOSED
     if not member.holds(Role.LEAD):
@@ -91,7 +91,7 @@ def rejudging_refusal(member: Member) -> str | None:
 
 
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
-    """Why the rankings of a query stay hidden from the person: they still have pairs of it to grade."""
+    """Why the rankings of a query are hidden from the person: they still have pairs of it to grade."""
     pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
     if any(has_pairs_to_judge(user, pool) for pool in pools):
         return "Grade your pairs of this query's pool first. Then ranks and systems are shown."
@@ -111,12 +111,12 @@ ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from
 
 
 def names_for_versions() -> list[str]:
-    """The measures that any version can be scored with."""
+    """The measures that every version can be scored with."""
     return [entry.name for entry in REGISTRY.values() if entry.needs == GRADES_ALONE]
 
 
 def version_measures(text: str) -> tuple[Measure, ...]:
-    """The measures of a list, each once. Raises MeasureError for one that no version can be scored with."""
+    """The measures of a list, each once. Raises MeasureError for one that versions cannot be scored with."""
     measures = parse_measures(text)
     refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
     for measure in measures:

@@ -1,11 +1,11 @@
-"""What people and machines do with scores."""
+"""Requests for scores, decisions on drops, closed comparisons and ledger entries."""
 
 from apps.evaluation.actions.comparisons import (
     ClosingRefused,
     RejudgingRefused,
-    ask_for_grades,
     close_comparison,
     judge_again,
+    pool_unjudged,
 )
 from apps.evaluation.actions.drops import DecisionRefused, decide_drop
 from apps.evaluation.actions.ledger import LedgerRefused, write_ledger
@@ -13,8 +13,8 @@ from apps.evaluation.actions.scoring import (
     EvaluationRefused,
     request_evaluation,
     request_evaluations,
+    score_missing,
     score_on_release,
-    score_the_rest,
 )
 
 __all__ = [
@@ -23,13 +23,13 @@ __all__ = [
     "EvaluationRefused",
     "LedgerRefused",
     "RejudgingRefused",
-    "ask_for_grades",
     "close_comparison",
     "decide_drop",
     "judge_again",
+    "pool_unjudged",
     "request_evaluation",
     "request_evaluations",
+    "score_missing",
     "score_on_release",
-    "score_the_rest",
     "write_ledger",
 ]

@@ -1,4 +1,4 @@
-"""Close a comparison, and have pairs judged again whose grades it calls in question."""
+"""Close a comparison, and create pools of pairs whose grades are in doubt or missing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -25,17 +25,17 @@ class ClosingRefused(Refusal):
 
 
 class RejudgingRefused(Refusal):
-    """Nothing of this comparison can be judged again."""
+    """No pair of this comparison can be judged again."""
 
 
 @transaction.atomic
 def close_comparison(
     *, baseline: Evaluation, candidate: Evaluation, measure: str, member: Member, at: datetime
 ) -> ClosedComparison:
-    """Put on record that every regression by this measure was explained, and the verdict as it then read.
+    """Record that every regression by this measure is explained, with the verdict at that time.
 
-    Closing is final: what was decided about the drops stands from then on. Raises ClosingRefused for who is no
-    lead, for a comparison that is closed, and while a regression has no explanation.
+    Closing is final: decisions about the drops can no longer be changed. Raises ClosingRefused unless the person is a
+    lead, for a closed comparison, and while a regression has no explanation.
     """
     if reason := rules.comparison_refusal(baseline, candidate):
         raise ClosingRefused(reason, code="comparison_refused")
@@ -64,15 +64,17 @@ def close_comparison(
 def judge_again(
     *, baseline: Evaluation, candidate: Evaluation, measure: str, name: str = "", member: Member, at: datetime
 ) -> Pool:
-    """A pool of the pairs behind drops whose grades were called wrong: what a round is planned from.
+    """Create a pool of the pairs of drops marked “Grades wrong”, for a new round.
 
-    Of each such query it takes the first ten blocks of either run, judged or not: the grades that made the drop.
-    Queries that have a pool already are passed over. Raises RejudgingRefused when none is left.
+    For each such query, the first ten blocks of either run, judged or not: the grades that made the drop. Queries that
+    already have a pool are left out. Raises RejudgingRefused when none is left.
     """
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
     version = Version.objects.select_for_update().get(pk=candidate.version_id)
-    notes = [note for note in evaluation_evaluations.notes_on(baseline, candidate, measure).values() if _waits(note)]
+    notes = [
+        note for note in evaluation_evaluations.notes_on(baseline, candidate, measure).values() if _needs_pool(note)
+    ]
     if not notes:
         reason = "No query is marked to be judged again. Mark a drop as “Grades wrong” first."
         raise RejudgingRefused(reason, code="nothing_to_judge")
@@ -92,26 +94,26 @@ def judge_again(
     return pool
 
 
-def _waits(note: RegressionNote) -> bool:
+def _needs_pool(note: RegressionNote) -> bool:
     return note.decision == RegressionNote.Decision.GRADES_WRONG and note.pool_id is None
 
 
 def _top_pairs(
     version: Version, queries: Sequence[VersionQuery], evaluations: Iterable[Evaluation]
 ) -> list[tuple[int, int]]:
-    """The first ten of each run for each query, as query and block version."""
+    """The first ten of each run for each query, as keys of query and block version."""
     found = rankings.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
     versions = rankings.versions_at(version, [position for _, position in found])
     return [(query, versions[position]) for query, position in found]
 
 
 @transaction.atomic
-def ask_for_grades(
+def pool_unjudged(
     *, baseline: Evaluation, candidate: Evaluation, query: VersionQuery, name: str = "", member: Member, at: datetime
 ) -> Pool:
-    """A pool of what stands in either first ten of the query and was never judged.
+    """Create a pool of the query's unjudged blocks in the first ten of either run.
 
-    Raises RejudgingRefused when every such block has its grade.
+    Raises RejudgingRefused when every such block has a grade.
     """
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")

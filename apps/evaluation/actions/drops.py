@@ -1,4 +1,4 @@
-"""Decide what becomes of queries that fell."""
+"""Decisions on queries whose score fell."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from apps.goldsets.models import Version
 
 
 class DecisionRefused(Refusal):
-    """A drop cannot be decided on."""
+    """No such decision can be made on this drop."""
 
 
 @transaction.atomic
@@ -30,10 +30,10 @@ def decide_drop(
     member: Member,
     at: datetime,
 ) -> RegressionNote:
-    """Say what becomes of a query that fell: accepted, to be fixed, or the grades are wrong.
+    """Decide on a query whose score fell: accepted, to be fixed, or the grades are wrong.
 
-    Accepting needs its reason, fixing what is to be fixed. May be said anew until the comparison is closed; a query
-    whose grades are right after all leaves its pool's note.
+    Accepting needs a reason, fixing a description. The decision can be replaced until the comparison is closed; any
+    other than “Grades wrong” removes the pool from the note.
     """
     _check(baseline, candidate, measure, query_id, decision, explanation, member)
     Version.objects.select_for_update().get(pk=candidate.version_id)
@@ -73,7 +73,7 @@ def _check(
     explanation: str,
     member: Member,
 ) -> None:
-    """Raise DecisionRefused unless the person may decide so on a query that both evaluations hold."""
+    """Raise DecisionRefused unless the person may make this decision on a query of both evaluations."""
     if reason := rules.comparison_refusal(baseline, candidate):
         raise DecisionRefused(reason, code="comparison_refused")
     query = next((q for q in rankings.version_queries(candidate.version, "") if q.outside_id == query_id), None)

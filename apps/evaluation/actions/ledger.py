@@ -1,4 +1,4 @@
-"""Write the ledger's line of a run."""
+"""Write a run's entry in the ledger."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -18,7 +18,7 @@ DEAREST = Decimal("99999999.9999")
 
 
 class LedgerRefused(Refusal):
-    """This cannot stand in the ledger."""
+    """The ledger entry is not valid."""
 
 
 @transaction.atomic
@@ -33,11 +33,11 @@ def write_ledger(
     actor: User,
     at: datetime,
 ) -> RunNote:
-    """Say what was tried with a run, with what, at which cost of 1,000 queries, and what came of it.
+    """Record what was tried with a run, its configuration, the cost of 1,000 queries, and the outcome.
 
-    The run itself stays as it is. May be written anew; what stood there before is in the audit trail. A new cost is
-    passed on to whoever registered for it. Raises LedgerRefused for a run that is not complete, a commit of more than
-    80 characters, and a cost below zero.
+    The run itself does not change. The entry can be replaced; earlier ones are in the audit trail. Listeners registered
+    with `on_cost` are called after a new cost. Raises LedgerRefused for a run that is not complete, a commit of more
+    than 80 characters, and a cost below zero.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if reason := _refusal(run, commit.strip(), cost):

@@ -1,4 +1,4 @@
-"""Asking for what a job computes: one row for one question, in the queue until it is answered."""
+"""Requests that a job computes: one row for each distinct request, queued until it is computed."""
 
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ Asked = TypeVar("Asked", bound=Requested)
 
 
 class Errand(NamedTuple):
-    """How the trail calls the question, which job answers it, and what the row is called in the job's parameters."""
+    """Of a kind of request: the audit event, the kind of job, and the parameter of the job with the row's key."""
 
     event: str
     job: str
@@ -33,20 +33,20 @@ def ask_once(
     actor: User,
     at: datetime,
 ) -> Asked:
-    """The row known by these columns, made with `facts` and `told` to the trail unless it is there.
+    """The row with the columns `known_by`, created with `facts` if it is new; `told` goes to the audit trail.
 
-    A new one is put in the queue, and so is one whose job failed or was cancelled before it was computed.
+    A new row is queued, and so is one whose job failed or was cancelled before it was computed.
     """
     rows = model._default_manager.select_for_update(of=("self",))
-    asked, is_new = rows.get_or_create(**known_by, defaults={**facts, "requested_by": actor, "requested_at": at})
+    row, is_new = rows.get_or_create(**known_by, defaults={**facts, "requested_by": actor, "requested_at": at})
     if is_new:
-        record(project=asked.project, actor=actor, action=errand.event, obj=asked, after=told, at=at)
-    if is_new or _has_stopped(asked):
-        params = {errand.row: asked.pk}
-        asked.job = enqueue(kind=errand.job, params=params, project=asked.project, actor=actor, at=at, title=title)
-        asked.save(update_fields=["job"])
-    return asked
+        record(project=row.project, actor=actor, action=errand.event, obj=row, after=told, at=at)
+    if is_new or _has_stopped(row):
+        params = {errand.row: row.pk}
+        row.job = enqueue(kind=errand.job, params=params, project=row.project, actor=actor, at=at, title=title)
+        row.save(update_fields=["job"])
+    return row
 
 
-def _has_stopped(asked: Requested) -> bool:
-    return not asked.is_computed and asked.job is not None and asked.job.state in OVER
+def _has_stopped(row: Requested) -> bool:
+    return not row.is_computed and row.job is not None and row.job.state in OVER

@@ -1,4 +1,4 @@
-"""Ask for the scores of runs."""
+"""Request the scores of runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ SCORING = Errand("evaluation.requested", "evaluation.score", "evaluation_id")
 
 
 class EvaluationRefused(Refusal):
-    """A run cannot be scored like that."""
+    """The run cannot be scored as requested."""
 
 
 @transaction.atomic
@@ -41,27 +41,27 @@ def request_evaluation(
     actor: User,
     at: datetime,
 ) -> Evaluation:
-    """Ask for the scores of a run against one side of a version; a job computes them.
+    """Request the scores of a run against one side of a version; a job computes them.
 
-    Asking again for the same scores gives the evaluation that is there, whatever the order of the measures; one
-    whose job failed or was cancelled is put in the queue again. Asking for the test side is a look at it, every time.
+    The same request again, with the measures in any order, returns the existing evaluation; one whose job failed or was
+    cancelled is queued again. Every request for the test side is logged as a look at it.
     """
-    asked = _ask(project, run_id, version_id, split, measures, seed, actor, at)
-    _log_look(asked.version, split, f"scores of {asked.run.tag}", actor, at)
-    return asked
+    requested = _request(project, run_id, version_id, split, measures, seed, actor, at)
+    _log_look(requested.version, split, f"scores of {requested.run.tag}", actor, at)
+    return requested
 
 
-def _ask(
+def _request(
     project: Project, run_id: int, version_id: int, split: str, measures: str, seed: int, actor: User, at: datetime
 ) -> Evaluation:
     run = run_in(project, run_id)
     version = frozen_in(project, version_id)
     if reason := rules.request_refusal(run, version, split):
         raise EvaluationRefused(reason, code="score_refused")
-    asked = measures_of(measures)
-    if reason := grades_refusal(asked, version):
+    wanted = measures_of(measures)
+    if reason := grades_refusal(wanted, version):
         raise EvaluationRefused(reason, code="bad_measure")
-    names = [str(measure) for measure in asked]
+    names = [str(measure) for measure in wanted]
     how = {"split": split, "seed": seed}
     return ask_once(
         Evaluation,
@@ -79,57 +79,57 @@ def _ask(
 def request_evaluations(
     *, project: Project, run_ids: Sequence[int], version_id: int, split: str, measures: str, actor: User, at: datetime
 ) -> list[Evaluation]:
-    """Ask for the scores of several runs; all or none. Of the test side it is one look."""
-    asked = [_ask(project, run_id, version_id, split, measures, DEFAULT_SEED, actor, at) for run_id in run_ids]
-    if asked:
-        what = f"scores of {asked[0].run.tag}" if len(asked) == 1 else f"scores of {len(asked)} runs"
-        _log_look(asked[0].version, split, what, actor, at)
-    return asked
+    """Request the scores of several runs, all or none. For the test side one look is logged."""
+    requested = [_request(project, run_id, version_id, split, measures, DEFAULT_SEED, actor, at) for run_id in run_ids]
+    if requested:
+        what = f"scores of {requested[0].run.tag}" if len(requested) == 1 else f"scores of {len(requested)} runs"
+        _log_look(requested[0].version, split, what, actor, at)
+    return requested
 
 
 def _log_look(version: Version, split: str, what: str, actor: User, at: datetime) -> None:
-    """Put on record who had the sealed side of a version scored."""
+    """Log who requested scores of a version's sealed side."""
     if split != Split.DEV and VersionQuery.objects.filter(version=version, split=Split.TEST).exists():
         log_test_look(version=version, actor=actor, what=what, at=at)
 
 
 @transaction.atomic
-def score_the_rest(
+def score_missing(
     *, version: Version, split: str, measures: Sequence[str] = (), lacking: str = "", actor: User, at: datetime
 ) -> list[Evaluation]:
-    """Ask for every complete run on the version's snapshot that has no such scores on this side yet.
+    """Request the missing scores on this side of every complete run on the version's snapshot.
 
-    `measures` are those asked for last on this side of any version of the gold set, unless others are named. Runs
-    on another snapshot are no part of it: the grades say nothing about other texts. With `lacking` only runs that
-    have no score of that measure are meant. Empty when nothing is missing.
+    `measures` are by default those requested last on this side of any version of the gold set. Runs on another snapshot
+    are left out: the grades do not apply to their texts. With `lacking` only runs without a score of that measure are
+    included. Empty when nothing is missing.
     """
-    asked = _ask_the_rest(version, split, measures, actor, at, lacking)
-    if asked:
-        _log_look(version, split, f"scores of {len(asked)} runs", actor, at)
-    return asked
+    requested = _request_missing(version, split, measures, actor, at, lacking)
+    if requested:
+        _log_look(version, split, f"scores of {len(requested)} runs", actor, at)
+    return requested
 
 
-def _ask_the_rest(
+def _request_missing(
     version: Version, split: str, measures: Sequence[str], actor: User, at: datetime, lacking: str = ""
 ) -> list[Evaluation]:
-    names = list(measures) or leaderboard.measures_asked(version, split) or names_of(DEFAULT_MEASURES)
+    names = list(measures) or leaderboard.latest_measures(version, split) or names_of(DEFAULT_MEASURES)
     wanted = " ".join(names)
     runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names)
     project = version.gold_set.project
-    return [_ask(project, run.pk, version.pk, split, wanted, DEFAULT_SEED, actor, at) for run in runs]
+    return [_request(project, run.pk, version.pk, split, wanted, DEFAULT_SEED, actor, at) for run in runs]
 
 
 @transaction.atomic
 def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Evaluation]:
-    """Ask for the scores of the stored runs on a version just released, on each side that earlier ones were scored.
+    """Request scores of stored runs on a version just released, on each side on which earlier ones were scored.
 
-    So the line of a trend goes on without anybody asking, and without anybody having looked at the test side. The
-    first version of a gold set has nothing to go on.
+    So trends continue without a request, and without a logged look at the test side. Empty for the first version of a
+    gold set.
     """
     earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
     sides = earlier.order_by("split").values_list("split", flat=True).distinct()
-    asked = [_ask_the_rest(version, split, (), actor, at) for split in sides]
-    return [evaluation for side in asked for evaluation in side]
+    requested = [_request_missing(version, split, (), actor, at) for split in sides]
+    return [evaluation for side in requested for evaluation in side]
 
 
 def names_of(measures: str) -> list[str]:
@@ -137,7 +137,7 @@ def names_of(measures: str) -> list[str]:
 
 
 def measures_of(measures: str) -> tuple[Measure, ...]:
-    """The measures of a list; refused when one is not known, or reads what no version holds."""
+    """The measures of a list. Raises EvaluationRefused for an unknown one, and for one that needs more than grades."""
     try:
         return version_measures(measures)
     except MeasureError as fault:

@@ -1,4 +1,4 @@
-"""Comparisons and the ledger over the API."""
+"""Comparisons and the ledger in the API."""
 
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from apps.retrieval.selectors import run_in
 
 
 class ComparisonDetail(ProjectAPIView):
-    """Two evaluations of one side of a version, measure by measure; no query is named."""
+    """Two evaluations of one side of a version, measure by measure, without queries."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
@@ -40,7 +40,7 @@ class ComparisonDetail(ProjectAPIView):
 
 
 class LedgerLine(ProjectAPIView):
-    """The ledger's line of a run: read by members, written by leads and pipelines."""
+    """The ledger entry of a run: read by members, written by leads and pipelines."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}

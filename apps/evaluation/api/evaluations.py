@@ -22,7 +22,7 @@ LARGEST_KEY = 2**63 - 1
 
 
 class EvaluationList(ProjectAPIView):
-    """Scores, newest first; and asking for more."""
+    """Lists evaluations, newest first; requests new ones."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
@@ -66,7 +66,7 @@ class EvaluationList(ProjectAPIView):
 
 
 class EvaluationDetail(ProjectAPIView):
-    """The scores of one evaluation; no query is named."""
+    """The scores of one evaluation, without queries."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}

@@ -1,7 +1,7 @@
-"""The grades that people gave, put in the place of those that were released. Knows no database.
+"""Scores of a run under each annotator's own grades.
 
-A released grade is what several people's answers added up to. Whose answers they were is asked here: a run is scored
-under one person's grades by putting them over the released ones and leaving the others as they are.
+A released grade combines the answers of several people. Here one person's grades replace the released grades of the
+same pairs; all others stay. No database.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from apps.metrics.measures import Measure, measure_run
 
 
 class GivenGrades(NamedTuple):
-    """People's grades of judged pairs, one row each; a person grades a pair once.
+    """People's grades of judged pairs, one row each; a person has at most one grade for a pair.
 
-    `people` are the keys of the persons, ascending; `person` is a place among them and `place` a row of the released
+    `people` are the keys of the persons, ascending; `person` is an index into them and `place` a row of the released
     judgements.
     """
 
@@ -28,14 +28,14 @@ class GivenGrades(NamedTuple):
     grade: Ints
 
     def by(self, person: int) -> tuple[Ints, Ints]:
-        """The rows this person (a place among `people`) graded, ascending, and the grades."""
+        """The rows that this person (an index into `people`) graded, ascending, and the grades."""
         chosen = self.person == person
         order = np.argsort(self.place[chosen], kind="stable")
         return self.place[chosen][order], self.grade[chosen][order]
 
 
 def given_on(judged: Judged, person: Ints, query: Ints, block: Ints, grade: Ints) -> GivenGrades:
-    """People's grades of pairs that were released, from columns of keys; of a person's grades of a pair the last."""
+    """People's grades of released pairs, from columns of keys; of several by one person for a pair, the last."""
     keys = pair_keys(judged.query, judged.block)
     order = np.argsort(keys, kind="stable")
     wanted = pair_keys(query, block)
@@ -57,12 +57,12 @@ def _last_of_each(person: Ints, place: Ints) -> Ints:
 
 
 def shared_rows(given: GivenGrades, size: int) -> int:
-    """How many of the `size` released judgements two people or more have graded."""
+    """How many of the `size` released judgements were graded by two people or more."""
     return int((np.bincount(given.place, minlength=size) > 1).sum())
 
 
 def with_grades(judged: Judged, place: Ints, grade: Ints) -> Judged:
-    """The judgements with other grades at the rows named; every other row stays as it was released."""
+    """The judgements with new grades in these rows; every other row keeps its released grade."""
     grades = judged.grade.copy()
     grades[place] = grade
     return Judged(judged.queries, judged.query, judged.block, grades)
@@ -78,8 +78,8 @@ def sheets_of(
 ) -> Floats:
     """The scores of one run under each person's grades: shape (people, queries, measures).
 
-    `released` holds the scores under the released grades, shape (queries, measures): they stand for a person in every
-    query of which that person graded nothing, so that each query weighs the same on each sheet.
+    `released` are the scores under the released grades, shape (queries, measures). They are used for every query in
+    which a person graded nothing, so that each query has the same weight for each person.
     """
     sheets = np.repeat(released[None], len(given.people), axis=0)
     for person in range(len(given.people)):

@@ -1,4 +1,4 @@
-"""Drawings of differences and strata as plain SVG, for the pages of scores and for reports. No Django."""
+"""SVG charts of differences and strata, for the score pages and for reports. No Django."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
-    """A little more than the values span, on round numbers."""
+    """Round bounds a little wider than the values."""
     spread = [*values, 0.0] if with_zero else list(values)
     low, high = min(spread, default=0.0), max(spread, default=1.0)
     room = max(0.02, (high - low) * 0.08)
@@ -34,7 +34,7 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
 
 
 def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELTAS_WIDTH) -> str:
-    """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
+    """One bar for each query, worst first, with the line below which a drop needs an explanation."""
     left = 44.0
     bar = bar_of(rows)
     spread = bounds_of([row.change for row in rows] + [-bar, bar])
@@ -51,7 +51,7 @@ def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELT
 
 
 def bar_of(rows: Sequence[QueryChange]) -> float:
-    """The change beyond which a query needs an explanation: a fall, or a rise where a lower value is better."""
+    """The change beyond which a query needs an explanation: negative, or positive where lower is better."""
     return rows[0].bar if rows[0].is_lower_better else -rows[0].bar
 
 
@@ -84,7 +84,7 @@ def _delta_bar(row: QueryChange, place: Scale, x: float, step: float) -> str:
 
 
 def _drop_names(rows: Sequence[QueryChange], place: Scale, left: float, step: float) -> list[str]:
-    """Ids at the ends of the worst bars: beside them where the next bars leave room, else below."""
+    """Query ids at the ends of the worst bars: to the right where the next bars leave room, else below."""
     parts: list[str] = []
     free_from = left
     for at, row in enumerate(rows[:12]):
@@ -93,8 +93,8 @@ def _drop_names(rows: Sequence[QueryChange], place: Scale, left: float, step: fl
         if not row.is_drop or start < free_from:
             continue
         following = rows[at + 1 : at + 2 + int(wide / step)]
-        is_beside = all(place(other.change) < end - 12 for other in following)
-        x, y = (start + step, end - 2) if is_beside else (start, end + 13)
+        fits_right = all(place(other.change) < end - 12 for other in following)
+        x, y = (start + step, end - 2) if fits_right else (start, end + 13)
         parts.append(text(x, y, clip(row.query_id, 16), class_="flagtext halo"))
         free_from = x + wide + 6
     return parts
@@ -116,7 +116,7 @@ def _tally_words(rows: Sequence[QueryChange], place: Scale, left: float, step: f
 
 
 def stratum_bounds(found: Sequence[ComparedStratum]) -> Bounds:
-    """One scale for all small multiples."""
+    """One scale for the charts of all strata."""
     ends = [
         end
         for stratum in found
@@ -128,7 +128,7 @@ def stratum_bounds(found: Sequence[ComparedStratum]) -> Bounds:
 
 
 def stratum_legend(names: Sequence[str]) -> str:
-    """Which dot is which run's: they stand in this order in every drawing of a stratum."""
+    """Which dot is which run's: every chart of a stratum has them in this order."""
     parts = []
     for at, name in enumerate(names):
         y = 14.0 + 20 * at
@@ -138,7 +138,7 @@ def stratum_legend(names: Sequence[str]) -> str:
 
 
 def stratum_dots(found: ComparedStratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
-    """One dot with whisker a run; the first run is the baseline. With a `heading` the drawing names itself."""
+    """One dot with whisker for each run; the first run is the baseline. With `heading` the chart has a title."""
     place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
     top = 20.0 if heading else 0.0
     bottom = top + 20.0 * len(names) + 8

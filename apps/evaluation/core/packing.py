@@ -12,5 +12,5 @@ def pack(values: ArrayLike) -> bytes:
 
 
 def unpack(packed: bytes) -> NDArray[np.float64]:
-    """The values as `pack` was given them. Raises ValueError when the bytes are cut off."""
+    """The values given to `pack`. Raises ValueError when the bytes are cut off."""
     return np.frombuffer(packed, dtype=_VALUE).astype(np.float64)

@@ -1,8 +1,7 @@
-"""Clean against degraded wording: what a run loses when a need is asked with typos, in lower case, in telegraphese.
+"""Robustness gap: what a run loses on degraded wording, such as typos, lower case or keywords only.
 
-A query is a variant when its metadata says which one it words anew (`variant_of`, an outside id) and how (`variant`, a
-kind such as "typos"). Every clean query is set beside its own variants, so that the gap is a paired difference.
-Knows no database.
+A query is a variant when its metadata names the original (`variant_of`, an outside id) and the kind (`variant`, such as
+"typos"). Every original query is paired with its own variants, so the gap is a paired difference. No database.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ EVERY_KIND = "all kinds"
 
 
 class Variant(NamedTuple):
-    """A query that words another one anew: the rows of both, and how it differs."""
+    """A query that rewords another one: the rows of both, and the kind."""
 
     row: int
     original: int
@@ -32,16 +31,16 @@ class Variant(NamedTuple):
 
 
 class PairedRuns(NamedTuple):
-    """The variants whose original was scored too, by row, and how many stand without."""
+    """The variants whose original was scored too, by row, and the number of variants without one."""
 
     variants: list[Variant]
     alone: int
 
 
 class RobustnessGap(NamedTuple):
-    """Means over the `n` clean queries that have a variant of this kind, and degraded minus clean.
+    """Means over the `n` original queries with a variant of this kind, and degraded minus clean.
 
-    Where a query has several variants of the kind their mean stands for them. No interval for fewer than two.
+    Several variants of this kind of one query count as their mean. No interval for fewer than two queries.
     """
 
     kind: str
@@ -57,7 +56,7 @@ class RobustnessGap(NamedTuple):
 
 
 def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> PairedRuns:
-    """Which of the queries are variants of which, from their metadata. A query is no variant of itself."""
+    """Which of the queries are variants of which, from their metadata. A query is not a variant of itself."""
     rows = {query_id: row for row, query_id in enumerate(query_ids)}
     named = [
         (row, str(facts[VARIANT_OF]), str(facts.get(KIND) or UNNAMED))
@@ -69,9 +68,9 @@ def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, An
 
 
 def robustness_gaps(variants: Sequence[Variant], values: Floats) -> list[RobustnessGap]:
-    """The gap of one measure: over all kinds first when there are several, then each kind, the widest loss first.
+    """The gaps of one measure: over all kinds first when there are several, then each kind, largest loss first.
 
-    `values` holds the measure's value of each query; pairs without both values are left out. Nothing for no pair.
+    `values` has one value for each query; pairs without both values are left out. Empty without pairs.
     """
     kinds = sorted({variant.kind for variant in variants})
     found = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values))]

@@ -1,4 +1,4 @@
-"""What the page of two runs shows."""
+"""Data of the comparison page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class DropRow(NamedTuple):
 
 @dataclass
 class ComparisonSheet:
-    """Two evaluations of one side of a version, by one measure, as far as a person may see them."""
+    """Two evaluations of one side of a version by one measure, as far as this person may see them."""
 
     baseline: EvaluationSheet
     candidate: EvaluationSheet
@@ -63,13 +63,13 @@ class ComparisonSheet:
 
     @property
     def verdict_lines(self) -> tuple[str, str]:
-        """The verdict in a sentence, and below it method, p and regressions."""
+        """The verdict as a sentence; then method, p and regressions."""
         assert self.headline is not None
         return self.pair.comparison.verdict_lines(self.headline, self.regressions)
 
     @cached_property
     def regressions(self) -> Regressions:
-        """Over every query, those that this person may not see too: a count names none."""
+        """Counts over every query, also those that this person may not see: a count names no query."""
         fell = [change for change in self._all_changes if change.is_drop]
         return Regressions(len(fell), sum(change.query_id not in self.notes for change in fell))
 
@@ -83,24 +83,24 @@ class ComparisonSheet:
 
     @property
     def closing_refusal(self) -> str | None:
-        """Why this person cannot close it now, said beside the button."""
+        """Why this person cannot close the comparison now; shown next to the button."""
         return rules.closing_refusal(self.candidate.member, self.regressions, is_closed=self.closed is not None)
 
     @property
     def to_judge_again(self) -> int:
-        """Drops whose grades were called wrong and that no pool has taken up."""
+        """Number of drops marked “Grades wrong” without a pool."""
         wrong = RegressionNote.Decision.GRADES_WRONG
         return sum(note.decision == wrong and note.pool is None for note in self.notes.values())
 
     @property
     def pools(self) -> list[Pool]:
-        """Where pairs of this comparison are judged again, oldest first."""
+        """The pools of pairs of this comparison to judge again, oldest first."""
         found = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
         return [found[pk] for pk in sorted(found)]
 
     @property
     def left_open(self) -> list[str]:
-        """What is still to come of grades that were called wrong, said before a comparison is closed for good."""
+        """Open work on drops marked “Grades wrong”, shown before a comparison is closed for good."""
         pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
         found = [f"{pool.name} has no round yet." for pool in pools]
         if not (n := self.to_judge_again):
@@ -110,18 +110,18 @@ class ComparisonSheet:
 
     @property
     def unsettled(self) -> list[str]:
-        """The other measures that are not settled, each with the queries that its difference would need."""
+        """The other measures that are not settled, each with the number of queries that its difference would need."""
         open_rows = [row for row in self.rows if row.verdict == "not settled" and row != self.headline]
         return [f"{row.measure} ({_needed(row.supplement)})" for row in open_rows]
 
     @property
     def handful_words(self) -> str:
-        """What to know where the difference of a measure rests on a handful of queries; empty where none does."""
+        """The warning where the difference of a measure depends on a handful of queries; else empty."""
         return comparison.HANDFUL_WORDS if comparison.handfuls(self.rows) else ""
 
     @property
     def power(self) -> str:
-        """What so many queries can show of the headline's measure; empty where it cannot be told."""
+        """The difference of the headline's measure that so many queries can detect; empty where it is not defined."""
         if self.headline is None or self.headline.supplement.detectable is None:
             return ""
         supplement = self.headline.supplement
@@ -147,7 +147,7 @@ class ComparisonSheet:
 
     @cached_property
     def changes(self) -> list[QueryChange]:
-        """The queries this person may see, worst first."""
+        """The queries that this person may see, worst first."""
         return [change for change in self._all_changes if self.candidate.visible[change.place]]
 
     @property
@@ -178,7 +178,7 @@ class ComparisonSheet:
         return next((drop for drop in self.drops if drop.change.query_id == query_id), None)
 
     def open_after(self, query_id: str) -> DropRow | None:
-        """The next drop that nobody has explained: below this query, else from the top; None when none is left."""
+        """The next drop without an explanation: after this query, else from the top; None when none is left."""
         ids = [drop.change.query_id for drop in self.drops]
         start = ids.index(query_id) + 1 if query_id in ids else 0
         return next((drop for drop in [*self.drops[start:], *self.drops[:start]] if drop.note is None), None)
@@ -210,7 +210,7 @@ def _needed(supplement: SupplementaryTests) -> str:
 
 
 def _more_needed(supplement: SupplementaryTests, n: int) -> str:
-    """How many queries beyond these would show the difference seen; empty where as many as these should."""
+    """How many more queries would detect the difference seen; empty where these are enough."""
     if supplement.needed is None or supplement.needed > MOST_PLANNED:
         return f"To settle it, {_needed(supplement)}."
     more = supplement.needed - n
@@ -221,7 +221,7 @@ def _more_needed(supplement: SupplementaryTests, n: int) -> str:
 
 
 def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
-    """The two by this measure, as far as the person may see them. Raises ComparisonRefused."""
+    """The comparison of the two by this measure, as far as the person may see it. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")

@@ -1,4 +1,4 @@
-"""Parts of the page of one evaluation that apps above this one add to it."""
+"""Panels that apps above this one add to the page of an evaluation."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from apps.evaluation.models import Evaluation
 
 
 class Panel(NamedTuple):
-    """A template and the rows that it shows."""
+    """A template and its rows."""
 
     template: str
     rows: Sequence[Any]
@@ -17,12 +17,12 @@ _panels: list[Callable[[Evaluation], Panel]] = []
 
 
 def on_evaluation_page(panel: Callable[[Evaluation], Panel]) -> Callable[[Evaluation], Panel]:
-    """Register a part of the page of every evaluation that was scored."""
+    """Register a panel for the page of every scored evaluation."""
     if panel not in _panels:
         _panels.append(panel)
     return panel
 
 
 def panels_of(evaluation: Evaluation) -> list[Panel]:
-    """The parts in the order they were registered."""
+    """The panels in the order of registration."""
     return [panel(evaluation) for panel in _panels]

@@ -1,4 +1,4 @@
-"""Drawings of scores and comparisons, from the parts of apps.common.drawing.charts."""
+"""Charts of scores and comparisons, made of the parts in apps.common.drawing.charts."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -33,7 +33,7 @@ LINE = 15.0
 
 
 def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
-    """The axis numbers above a column of small charts; hidden from screen readers, the figures stand beside."""
+    """The axis numbers above a column of small charts; hidden from screen readers, as the figures are in the cells."""
     write = (lambda value: f"+{plain(value)}" if value > 0 else plain(value)) if signs else plain
     inner = ticks(bounds.low, bounds.high, 6)
     words = [text(bounds.place(value), 11, write(value), anchor="middle") for value in inner]
@@ -63,7 +63,7 @@ def difference_bounds(rows: Sequence[MeasureComparison]) -> Bounds:
 
 
 def deltas(measure: str, rows: Sequence[QueryChange]) -> SafeString:
-    """A bar for each query, worst first, with the bar below which a drop needs an explanation."""
+    """One bar for each query, worst first, with the line below which a drop needs an explanation."""
     return plot(delta_bars(measure, rows))
 
 
@@ -75,7 +75,7 @@ def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeSt
 
 
 def stratum(found: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:
-    """One dot with whisker a run; the first run is the baseline."""
+    """One dot with whisker for each run; the first run is the baseline."""
     return mark_safe(stratum_dots(found, names, bounds))
 
 
@@ -89,7 +89,7 @@ def strata_figures(found: Sequence[ComparedStratum], names: Sequence[str]) -> Sa
 
 
 def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
-    """The share of judged blocks down to rank k, a line a run; the first is the baseline when there are two."""
+    """The share of judged blocks down to rank k, one line for each run; of two, the first is the baseline."""
     depth = max((len(shares) for shares in runs.values()), default=1)
     lowest = min([share for shares in runs.values() for share in shares if share is not None] + [1.0])
     floor = max(0.0, int(lowest * 5 - 1e-9) / 5) if lowest < 1 else 0.8
@@ -136,7 +136,7 @@ def judged_figures(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
 
 
 class QueryMove(NamedTuple):
-    """A block of one top list or both: ranks from 1, None where the run did not return it; `block` is its key."""
+    """A block in one top list or both: ranks from 1, None where the run did not return it; `block` is its key."""
 
     name: str
     left: int | None
@@ -145,7 +145,7 @@ class QueryMove(NamedTuple):
     block: int = 0
 
     def words(self, *, of_right: bool) -> str:
-        """Where the block stands in the other list, told beside the one list or the other."""
+        """The block's rank in the other list, shown next to the left list or, with `of_right`, the right one."""
         if self.left == self.right:
             return "stays"
         if of_right:
@@ -154,7 +154,7 @@ class QueryMove(NamedTuple):
 
 
 def moves(found: Sequence[QueryMove], depth: int) -> SafeString:
-    """How each block of the two lists moved: a line when it stands in both, else a stub with where it went."""
+    """How each block moved between the two lists: a line when it is in both, else a stub with its other rank."""
     rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
     strands, stubs = [], []
     for move in sorted(found, key=lambda move: move.grade or 0):

@@ -1,4 +1,4 @@
-"""What the pages of scores and comparisons show, gathered from stored values."""
+"""Data of the pages of scores and comparisons, from stored values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def conventions_of(measures: Iterable[str]) -> str:
 
 @dataclass
 class EvaluationSheet:
-    """One evaluation with its queries, as far as a person may see them."""
+    """One evaluation with its queries, as far as this person may see them."""
 
     evaluation: Evaluation
     member: Member
@@ -54,7 +54,7 @@ class EvaluationSheet:
 
     @property
     def unjudged(self) -> list[tuple[int, float | None]]:
-        """The mean share of the first k results that nobody judged, for a few k."""
+        """The mean share of unjudged blocks in the first k results, for a few k."""
         shares = self.evaluation.counts["judged_to"]
         found = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
         return [(depth, None if share is None else 1 - share) for depth, share in found]
@@ -69,7 +69,7 @@ class EvaluationSheet:
 
     @property
     def shows_test(self) -> bool:
-        """Whether this page lays open what is sealed to others: such a look is logged."""
+        """Whether this page shows sealed scores of single queries: such a look is logged."""
         return any(shown and query.split != "dev" for shown, query in zip(self.visible, self.queries, strict=True))
 
 
@@ -95,7 +95,7 @@ def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
 
 
 class Named(NamedTuple):
-    """A block as people know it."""
+    """A block with the name that pages show."""
 
     pk: int
     title: str
@@ -103,7 +103,7 @@ class Named(NamedTuple):
 
 
 def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:
-    """The blocks at these positions, by their titles, or their outside ids where there is none."""
+    """The blocks at these positions, with their titles, or their outside ids where there is none."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
     rows = rows.select_related("version", "block__document")
     return {

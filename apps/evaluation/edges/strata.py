@@ -1,4 +1,4 @@
-"""Small multiples by stratum, for one run or two over the same queries."""
+"""Small charts by stratum, for one run or two over the same queries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ MULTIPLES = 9
 
 
 def strata_context(asked: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]) -> dict[str, Any]:
-    """What `_strata.html` shows: the means of each run in every stratum of the field asked for, else of the first."""
+    """Context of `_strata.html`: the means of each run in every stratum of the requested field, else of the first."""
     queries, runs = sheets[0].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
     field = asked if asked in fields else next(iter(fields), "")
@@ -41,7 +41,7 @@ def strata_context(asked: str, sheets: Sequence[EvaluationSheet], measure: str, 
 
 
 def fields_of(queries: Sequence[VersionQuery]) -> dict[str, str]:
-    """The kinds of strata that tell these queries apart."""
+    """The fields with more than one stratum among these queries."""
     words = {**STRATA, SPLIT: "Split", WORDING: "Wording"}
     return {
         field: word for field, word in words.items() if len({stratum_of(query, field) for query in queries} - {""}) > 1
@@ -49,7 +49,7 @@ def fields_of(queries: Sequence[VersionQuery]) -> dict[str, str]:
 
 
 def stratum_of(query: VersionQuery, field: str) -> str:
-    """The stratum that a query is in, empty for none. A query is of clean wording unless it is a variant."""
+    """The stratum of a query, empty for none. A query has clean wording unless it is a variant."""
     if field == SPLIT:
         return query.split
     if field == WORDING:
@@ -61,7 +61,7 @@ def stratum_of(query: VersionQuery, field: str) -> str:
 def strata_of(
     queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
 ) -> tuple[list[comparison.ComparedStratum], int]:
-    """The largest strata with the mean of each run, and how many were too small to be shown."""
+    """The largest strata with the mean of each run, and how many were too small to show."""
     found, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
     return found[:MULTIPLES], small
 
@@ -69,6 +69,6 @@ def strata_of(
 def judged_inside(
     queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.ComparedStratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
-    """For each stratum the mean share of judged blocks of each run, over the queries that the run answers."""
+    """For each stratum the mean share of judged blocks of each run, over the queries with results of the run."""
     labels = np.array([stratum_of(query, field) for query in queries], dtype=object)
     return [[mean_of(run[(labels == one.name) & ~np.isnan(run)]) for run in judged] for one in found]

@@ -13,7 +13,7 @@ SECTION = {"section": "Runs"}
 
 
 def version_asked(request: HttpRequest, project: Project) -> Version | None:
-    """The frozen version named in the address, or the one released last; None when there is none to score against."""
+    """The frozen version named in the URL, else the one released last; None when there is none to score on."""
     pk = request.GET.get("version", "")
     if pk.isdecimal() and len(pk) < 18:
         return frozen_in(project, int(pk))
@@ -21,7 +21,7 @@ def version_asked(request: HttpRequest, project: Project) -> Version | None:
 
 
 def split_asked(request: HttpRequest, version: Version) -> str:
-    """The side named in the address; else the dev side, unless only another one has scores."""
+    """The side named in the URL; else the dev side, unless only another one has scores."""
     if "split" in request.GET:
         if request.GET["split"] not in rules.SPLITS:
             raise Http404("No such split.")
@@ -31,7 +31,7 @@ def split_asked(request: HttpRequest, version: Version) -> str:
 
 
 def ground_context(version: Version, split: str) -> dict[str, Any]:
-    """What the form that chooses version and side needs."""
+    """The context of the form that chooses version and side."""
     return {
         **SECTION,
         "version": version,

@@ -1,6 +1,6 @@
-"""What else happens when a run has been scored, or when its cost is noted.
+"""Listeners that are called when a run has been scored, or when its cost is recorded.
 
-Apps above this one register here what they do then, so that this one need not know them.
+Apps above this one register here, so that this one need not import them.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from apps.retrieval.models import Run
 
 
 class Scored(NamedTuple):
-    """A run as it was just scored, before anything is saved: a value for each query by the name of the measure."""
+    """A run just scored, before anything is saved: a value for each query, by measure name."""
 
     evaluation: Evaluation
     ground: ScoringGround
@@ -39,21 +39,21 @@ _on_cost: list[OnCost] = []
 
 
 def on_scored(act: OnScored) -> OnScored:
-    """Register what is done with every run that is scored."""
+    """Register what happens with every scored run."""
     if act not in _on_scored:
         _on_scored.append(act)
     return act
 
 
 def on_cost(act: OnCost) -> OnCost:
-    """Register what is done when the cost of a run is noted, in the same transaction."""
+    """Register what happens when the cost of a run is recorded, in the same transaction."""
     if act not in _on_cost:
         _on_cost.append(act)
     return act
 
 
 def follow_scores(scored: Scored) -> list[Save]:
-    """Compute all that was registered, in the order it was."""
+    """Call the listeners in the order of registration."""
     return [act(scored) for act in _on_scored]
 
 

@@ -70,9 +70,9 @@ def among_people(
     released: Floats,
     seed: int,
 ) -> list[Interval | None]:
-    """For each measure the interval over queries and people; None where nobody's grade has a second one.
+    """For each measure the interval over queries and people; None where no pair was graded by two people.
 
-    How much was judged does not depend on who judged: such a measure has none.
+    Shares of judged blocks do not depend on who judged: such measures have none.
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
@@ -81,7 +81,7 @@ def among_people(
 
 
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:
-    """The interval, ended where the measure ends: that of two people who differ can reach beyond any mean there is."""
+    """The interval, cut off at the ends of the measure's range: with two people who differ it can be wider."""
     entry = measure.entry
     if interval is None or entry.is_about_judging:
         return None
@@ -89,7 +89,7 @@ def _within_range(measure: Measure, interval: Interval | None) -> Interval | Non
 
 
 def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, Any]:
-    """What the scores are taken over; `judged_to` holds the mean share of judged blocks in the first 1, 2, …"""
+    """What the scores are computed from; `judged_to` is the mean share of judged blocks in the first 1, 2, …"""
     answered = int((judged_at_10 == judged_at_10).sum())
     return {
         "judged": len(judged.queries),
@@ -101,7 +101,7 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
 
 
 def _people_counted(judged: Judged, given: GivenGrades) -> dict[str, int]:
-    """How many people's grades the version rests on here, and how many pairs two of them or more graded."""
+    """How many people's grades the version uses here, and how many pairs two or more of them graded."""
     return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
 
 
@@ -128,7 +128,7 @@ def score_row(
 
 
 def ground_of(version: Version, split: str) -> ScoringGround:
-    """What one side of a version holds to score against. Raises JobFailed where it holds no grades."""
+    """The grades of one side of a version to score against. Raises JobFailed where it has none."""
     ground = judged_of(version, split)
     if not ground.judged.queries:
         raise JobFailed(f"{version.label} has no grades in this split, so there is nothing to score against.")

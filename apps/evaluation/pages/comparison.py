@@ -1,4 +1,4 @@
-"""Pages of two runs side by side: the comparison, its drops, one query in both rankings."""
+"""Pages of two runs: the comparison, its drops, one query in both rankings."""
 
 import csv
 from typing import TypedDict
@@ -35,15 +35,15 @@ from apps.retrieval.models import Pool
 @require_safe
 @member_view()
 def pick(request: HttpRequest, project: Project) -> HttpResponse:
-    """The form of two runs leads to their comparison."""
+    """Redirect from the form with two runs to their comparison."""
     form = PairForm(request.GET)
     if not form.is_valid():
         raise ComparisonRefused("Choose a baseline and a candidate.", code="pair_missing")
     return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
 
 
-def comparison_asked(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
-    """The two by the measure that the request names. Raises ComparisonRefused."""
+def requested_comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
+    """The comparison by the measure in the request. Raises ComparisonRefused."""
     measure = request.POST.get("measure") or request.GET.get("measure", "")
     return comparison_of(member_of(request), baseline, candidate, measure)
 
@@ -52,7 +52,7 @@ def comparison_asked(request: HttpRequest, project: Project, baseline: int, cand
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Two runs: verdict, measures, every query, drops to explain, strata."""
-    found = comparison_asked(request, project, baseline, candidate)
+    found = requested_comparison(request, project, baseline, candidate)
     log_look(found.candidate, "comparison by query")
     evaluation = found.candidate.evaluation
     context = {
@@ -73,8 +73,8 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
 @require_POST
 @member_view(Role.LEAD)
 def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Accept a drop, mark it to be fixed, or say that the grades are wrong."""
-    found = comparison_asked(request, project, baseline, candidate)
+    """Accept a drop, mark it to be fixed, or mark its grades as wrong."""
+    found = requested_comparison(request, project, baseline, candidate)
     form = DropForm(request.POST)
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
@@ -95,13 +95,15 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
 
 
 def _decides(found: ComparisonSheet) -> bool:
-    """Whether this person may still say what becomes of its drops."""
+    """Whether this person may still decide on drops here."""
     candidate = found.candidate
     return not found.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
 
 
 def _after_decision(found: ComparisonSheet, query_id: str, *, goes_on: bool) -> str:
-    """Where the next open drop is looked at, or the row that was decided on; the table where its ranks stay hidden."""
+    """The URL after a decision: with `goes_on` the next open drop, or the table where its ranks are hidden; else the
+    row.
+    """
     first, second = found.baseline.evaluation, found.candidate.evaluation
     place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": found.measure})
     following = found.open_after(query_id) if goes_on else None
@@ -115,8 +117,8 @@ def _after_decision(found: ComparisonSheet, query_id: str, *, goes_on: bool) -> 
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Put the verdict on record, every drop explained."""
-    found = comparison_asked(request, project, baseline, candidate)
+    """Close the comparison with its verdict."""
+    found = requested_comparison(request, project, baseline, candidate)
     actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {found.measure}. The verdict is saved.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
@@ -126,20 +128,20 @@ def close(request: HttpRequest, project: Project, baseline: int, candidate: int)
 @require_POST
 @member_view(Role.LEAD)
 def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """A pool of the pairs whose grades were called wrong, and on to the plan of its round."""
-    found = comparison_asked(request, project, baseline, candidate)
+    """Create a pool of the pairs with wrong grades, and redirect to the plan of its round."""
+    found = requested_comparison(request, project, baseline, candidate)
     member, at = member_of(request), timezone.now()
     return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
 
 
 @require_POST
 @member_view(Role.LEAD)
-def ask_grades(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
-    """A pool of what nobody judged in a query's two first tens, and on to the plan of its round."""
-    found = comparison_asked(request, project, baseline, candidate)
+def pool_unjudged(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
+    """Create a pool of the unjudged blocks in both top tens of a query, and redirect to the plan of its round."""
+    found = requested_comparison(request, project, baseline, candidate)
     query = rankings.version_query_in(found.candidate.evaluation.version, pk)
     member, at = member_of(request), timezone.now()
-    return _to_round(project, actions.ask_for_grades(**_pair_of(found), query=query, member=member, at=at))
+    return _to_round(project, actions.pool_unjudged(**_pair_of(found), query=query, member=member, at=at))
 
 
 class ComparedRuns(TypedDict):
@@ -159,7 +161,7 @@ def _to_round(project: Project, pool: Pool) -> HttpResponse:
 @member_view()
 def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """One query: both rankings side by side, with the released grades."""
-    found = comparison_asked(request, project, baseline, candidate)
+    found = requested_comparison(request, project, baseline, candidate)
     query = rankings.version_query_in(found.candidate.evaluation.version, pk)
     if query.outside_id not in found.candidate.evaluation.query_ids:
         raise Http404("No such query in this comparison.")
@@ -182,7 +184,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query with both values of every measure, as CSV."""
-    found = comparison_asked(request, project, baseline, candidate)
+    found = requested_comparison(request, project, baseline, candidate)
     log_look(found.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'

@@ -1,4 +1,4 @@
-"""What the pages of cost and of the ledger show: what a run took beside what it is worth."""
+"""Data of the pages of costs and of the ledger: quality of runs against latency and cost."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from apps.retrieval.models import Run
 
 
 class Latency(NamedTuple):
-    """Milliseconds that each of n queries of a run took; None where nobody measured it, or counted."""
+    """Milliseconds that n queries of a run took; None where not measured or counted."""
 
     p50: float | None
     p95: float | None
@@ -32,13 +32,13 @@ class Latency(NamedTuple):
 
 
 def latency_places(taken: Iterable[float | None]) -> int:
-    """How many decimal places tell these milliseconds apart, the same for all of them."""
+    """The number of decimals with which these milliseconds differ, the same for all of them."""
     quickest = min((one for one in taken if one is not None), default=0.0)
     return 2 if quickest < 1 else 1 if quickest < 100 else 0
 
 
 class CostRow(NamedTuple):
-    """A run with what it costs; None where nobody has measured or said it."""
+    """A run with its latency and cost; None where not measured or entered."""
 
     standing: RankedRun
     score: Score
@@ -82,13 +82,13 @@ class Costs:
 
     @property
     def by_latency(self) -> str:
-        """Empty when no run has a latency."""
+        """The chart; empty when no run has a latency."""
         worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
         return board_charts.cost_quality(self.field.main, "p95 latency in ms", worth) if worth else ""
 
     @property
     def by_cost(self) -> str:
-        """Empty when no run has a cost."""
+        """The chart; empty when no run has a cost."""
         worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
         return board_charts.cost_quality(self.field.main, "cost of 1,000 queries", worth) if worth else ""
 
@@ -103,7 +103,7 @@ def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
 
 
 class LedgerRow(NamedTuple):
-    """A run, what was noted of it, and its main score where it has one."""
+    """A run, its ledger entry, and its main score where it has one."""
 
     run: Run
     note: RunNote | None
@@ -111,7 +111,7 @@ class LedgerRow(NamedTuple):
 
     @property
     def tried(self) -> str:
-        """What the ledger says; before anybody wrote in it, what was noted when the run was made."""
+        """From the ledger entry; without one, what was noted when the run was created."""
         return self.note.tried if self.note else self.run.note
 
     @property
@@ -121,7 +121,7 @@ class LedgerRow(NamedTuple):
 
 @dataclass
 class Ledger:
-    """Some runs with their lines, and the scores of one side of a version."""
+    """Some runs with their entries, and the scores of one side of a version."""
 
     runs: list[Run]
     field: leaderboard.Field

@@ -41,7 +41,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "measure": measure,
         "scores": Scores(sheet, measure),
         "shallow": shallow_words(evaluation.measures, evaluation),
-        "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in evaluations.scored_beside(evaluation)],
+        "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in evaluations.other_evaluations(evaluation)],
         "panels": panels_of(evaluation),
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
@@ -58,9 +58,9 @@ def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
 
 
 def _query_rows(sheet: EvaluationSheet, measure: str, page: str) -> dict[str, Any]:
-    """The visible queries, worst first by the measure, a page of them.
+    """The visible queries, worst first by the measure, one page of them.
 
-    Those without a relevant block stand at the end, as `bare`: no ranking could have done better on them.
+    Those without a relevant block are last, as `bare`: no ranking could score better on them.
     """
     places = [place for place, shown in enumerate(sheet.visible) if shown]
     values = -sheet.values[measure] if is_lower_better(measure) else sheet.values[measure]

@@ -1,4 +1,4 @@
-"""What the page of one evaluation shows beside the strata: measures, both splits, clean against degraded wording."""
+"""Data of the page of one evaluation, without strata: measures, both splits, robustness."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ PEOPLE_LINE = 18.0
 
 
 class MeasureRow(NamedTuple):
-    """A measure with its score; `judged` is the share of judged blocks as deep as the measure looks, to 20 at most."""
+    """A measure with its score; `judged` is the share of judged blocks down to its cutoff, at most 20."""
 
     score: Score
     drawing: SafeString
@@ -45,7 +45,7 @@ class SplitRow(NamedTuple):
 
 @dataclass
 class Scores:
-    """One evaluation as it is read; `measure` is the one that strata, wording and queries are shown by."""
+    """One evaluation for its page; `measure` is the one for strata, wording and queries."""
 
     sheet: EvaluationSheet
     measure: str
@@ -74,12 +74,12 @@ class Scores:
 
     @property
     def has_people(self) -> bool:
-        """Whether some interval is over people too."""
+        """Whether any interval is over people too."""
         return any(row.score.people_low is not None for row in self.rows)
 
     @cached_property
     def splits(self) -> list[SplitRow]:
-        """Every measure on dev and on test; nothing for an evaluation of one of them."""
+        """Every measure on dev and on test; empty for an evaluation of one of them."""
         if self.sheet.evaluation.split != rules.EVERY_SPLIT:
             return []
         sides = [self._on(Split.DEV), self._on(Split.TEST)]
@@ -95,7 +95,7 @@ class Scores:
 
     @cached_property
     def looks(self) -> Looks | None:
-        """How often test was looked at; None for an evaluation without test."""
+        """How often the test side was looked at; None for an evaluation without test."""
         has_test = any(query.split == Split.TEST for query in self.sheet.queries)
         return looks_at_test(self.sheet.evaluation.version) if has_test else None
 

@@ -48,7 +48,7 @@ def _board_context(request: HttpRequest, version: Version, split: str, form: Sco
 
 
 def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
-    """The other sides of the version that have scores, each with its words."""
+    """The other sides of the version with scores, as key and words."""
     scored = evaluations.splits_scored(version)
     return [(side, rules.SPLIT_WORDS[side]) for side in rules.SPLITS if side in scored and side != split]
 

@@ -1,4 +1,4 @@
-"""Drawings of leaderboards, trends, and quality against cost, from the parts of apps.common.drawing.charts."""
+"""Charts of leaderboards, trends, and quality against cost, made of the parts in apps.common.drawing.charts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from apps.metrics.statistics.rank_intervals import Ends, RankRange
 LINE, CHARACTER = 15.0, 7.0
 MOST_NAME = 30
 TREND_WIDTH, TREND_TOP, TREND_BOTTOM = 1040.0, 34.0, 260.0
-FAN = 16.0  # px before the end of the lines, where names that would lie on each other part
+FAN = 16.0  # px before the end of the lines, where names that would overlap are moved apart
 QUIET = timedelta(weeks=4)
 WIDEST_STEP, LEAST_NAMED, LEAST_DATED = 132.0, 76.0, 56.0
 COST_WIDTH, COST_BOTTOM = 640.0, 280.0
@@ -49,7 +49,7 @@ def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds, edge: 
 
 
 class Moment(NamedTuple):
-    """A run of a trend: its mean with interval over n queries, and when it was made."""
+    """A run of a trend: its mean with interval over n queries, and when it was created."""
 
     system: str
     run: str
@@ -73,7 +73,7 @@ class Milestone(NamedTuple):
 
 
 def trend(measure: str, runs: Sequence[Moment], versions: Sequence[Milestone]) -> SafeString:
-    """Every run in the order it was made, one step each, its system as a line; versions stand between the runs.
+    """Every run in order of creation, one step each, its system as a line; versions are drawn between the runs.
 
     `runs` ascend in time. Steps are even, so that many runs of one day are as legible as one a month; the axis is
     broken where four weeks or more passed without a run.
@@ -119,7 +119,7 @@ def _milestones(
 
 
 def _systems(runs: Sequence[Moment], xs: Sequence[float], up: Scale, right: float) -> list[str]:
-    """A line a system, named beyond the last run; names that would lie on each other are moved apart."""
+    """One line for each system, named after the last run; names that would overlap are moved apart."""
     points: dict[str, list[tuple[float, float]]] = {}
     for run, x in zip(runs, xs, strict=True):
         points.setdefault(run.system, []).append((x, up(run.mean)))
@@ -139,7 +139,7 @@ def _systems(runs: Sequence[Moment], xs: Sequence[float], up: Scale, right: floa
 
 
 def _upright(words: str, x: float, mean: float, ends: Ends | None, up: Scale, class_: str) -> str:
-    """A dot with its interval standing up, and end caps 8 px wide."""
+    """A dot with a vertical interval and end caps 8 px wide."""
     parts = [title(words)]
     if ends:
         low, high = up(ends[0]), up(ends[1])
@@ -150,7 +150,7 @@ def _upright(words: str, x: float, mean: float, ends: Ends | None, up: Scale, cl
 
 
 def _time_axis(runs: Sequence[Moment], left: float, step: float, right: float) -> list[str]:
-    """A line under the runs, broken between two that lie far apart in time."""
+    """A line under the runs, broken between two that are far apart in time."""
     parts, start = [], left
     for at, (run, following) in enumerate(pairwise(runs), 1):
         if following.at - run.at < QUIET:
@@ -184,7 +184,7 @@ def _day(when: datetime) -> str:
 
 
 class Worth(NamedTuple):
-    """A run between its price and its quality."""
+    """A run with its price and its quality."""
 
     run: str
     price: float
@@ -215,7 +215,7 @@ def cost_quality(measure: str, price: str, runs: Sequence[Worth]) -> SafeString:
 
 
 def _front(runs: Sequence[Worth], across: Scale, up: Scale) -> list[str]:
-    """The steps of the front: what the best quality is at each price."""
+    """The steps of the front: the best quality at each price."""
     front = sorted((run.price, run.mean) for run in runs if run.on_front)
     if len(front) < 2:
         return []
@@ -225,7 +225,7 @@ def _front(runs: Sequence[Worth], across: Scale, up: Scale) -> list[str]:
 
 
 class _Box(NamedTuple):
-    """Where something is drawn, in pixels."""
+    """A rectangle in pixels."""
 
     left: float
     top: float
@@ -233,14 +233,14 @@ class _Box(NamedTuple):
     bottom: float
 
     def shares(self, other: "_Box") -> float:
-        """The area that both cover."""
+        """The area of the overlap."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         high = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(0.0, wide) * max(0.0, high)
 
 
 def _names(runs: Sequence[Worth], across: Scale, up: Scale) -> list[str]:
-    """Each run's name at its mark, where it covers least of other names, marks and the front."""
+    """Each run's name at its mark, where it overlaps least with other names, marks and the front."""
     taken = [_mark(run, across, up) for run in runs] + _front_boxes(runs, across, up)
     parts = []
     for run in sorted(runs, key=lambda run: (-run.mean, run.price)):
@@ -269,7 +269,7 @@ def _front_boxes(runs: Sequence[Worth], across: Scale, up: Scale) -> list[_Box]:
 
 
 class _Spot(NamedTuple):
-    """A place for a name; `anchor` is the end of the words that stands nearest to the mark."""
+    """A position for a name; `anchor` is the end of the text that is nearest to the mark."""
 
     box: _Box
     anchor: str
@@ -281,9 +281,9 @@ class _Spot(NamedTuple):
 
 
 def _spots(mark: _Box, y: float, wide: float) -> list[_Spot]:
-    """Places for a name of this width, the best first: beside the dot, above or below the whisker, then aslant.
+    """Positions for a name of this width, the best first: next to the dot, above or below the whisker, then diagonal.
 
-    Above and below it stands over the middle, else it begins or ends at the whisker: there is room at the edges too.
+    Above and below it is centred, or starts or ends at the whisker, so that it fits at the edges too.
     """
     after, before = (mark.right + 4, "start"), (mark.left - 4 - wide, "end")
     middle = ((mark.left + mark.right - wide) / 2, "middle")

@@ -1,4 +1,4 @@
-"""What leaderboard and trend show, gathered from stored scores."""
+"""Data of the leaderboard and the trend, from stored scores."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ MOST_CHOICES = 200
 
 
 class BoardRow(NamedTuple):
-    """A run on a leaderboard as it is drawn; `place` is None where the main measure was not scored."""
+    """A run on a leaderboard; `place` is None where the main measure was not scored."""
 
     standing: RankedRun
     main: Score | None
@@ -43,7 +43,7 @@ class BoardRow(NamedTuple):
 class LeaderboardPage:
     """One page of the runs of one side of a version, best first by the main measure.
 
-    Places, ties and the scale of the drawing are those of all `lines`, whichever page is shown.
+    Places, ties and the scale of the charts are those of all `lines`, whichever page is shown.
     """
 
     measures: list[str]
@@ -61,7 +61,7 @@ class LeaderboardPage:
 
     @property
     def choices(self) -> list[LeaderboardLine]:
-        """The runs that a comparison can be asked for here: all while they are few, else the page's and the best."""
+        """The runs offered for a comparison: all while they are few, else the page's and the best."""
         if self.total <= MOST_CHOICES:
             return self.lines
         shown = list(self.page)
@@ -84,7 +84,7 @@ class LeaderboardPage:
 
     @property
     def edge(self) -> float | None:
-        """The worse end of the best run's interval: what reaches it is tied with the best."""
+        """The worse end of the best run's interval: runs that reach it are tied with the best."""
         best = self.lines[0]
         return best.ci_high if self.is_lower_better else best.ci_low
 
@@ -115,7 +115,7 @@ class LeaderboardPage:
 
 
 def board(version: Version, split: str, first: str, page: str | None) -> LeaderboardPage | None:
-    """The page of the leaderboard that was asked for; None where nothing is scored."""
+    """The requested page of the leaderboard; None where nothing is scored."""
     measures = leaderboard.measures_on(version, split, first)
     if not measures:
         return None
@@ -145,7 +145,7 @@ class TrendRow(NamedTuple):
 
 @dataclass
 class Trend:
-    """Every run that could be scored on one side of a version, in the order they were made."""
+    """Every run that could be scored on one side of a version, in order of creation."""
 
     version: Version
     split: str
@@ -171,16 +171,16 @@ class Trend:
 
     @cached_property
     def unscored(self) -> list[Run]:
-        """Runs that could stand on the line of the measure shown, and do not."""
+        """Runs that could be scored by the measure shown, and are not."""
         return leaderboard.unscored_on(self.version, self.split, [self.field.main] if self.field.main else [])
 
     @cached_property
     def measures(self) -> list[str]:
-        return self.field.measures or leaderboard.measures_asked(self.version, self.split)
+        return self.field.measures or leaderboard.latest_measures(self.version, self.split)
 
     @cached_property
     def elsewhere(self) -> list[Run]:
-        """The newest runs on other texts, which no grade of this version says anything about."""
+        """The newest runs on other snapshots, to which the grades of this version do not apply."""
         return list(leaderboard.runs_elsewhere(self.version)[: leaderboard.ELSEWHERE])
 
     @property
@@ -200,7 +200,7 @@ class Trend:
 
 
 def made_at(run: Run) -> datetime:
-    """In the zone that pages tell time in."""
+    """In the time zone of the pages."""
     return localtime(run.completed_at or run.created_at)
 
 

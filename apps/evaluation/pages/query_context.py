@@ -1,4 +1,4 @@
-"""What the page of one query in two rankings shows."""
+"""Data of the page of one query in two rankings."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ DEPTH = 10
 
 
 class Placement(NamedTuple):
-    """One line of a ranking as it is drawn; `moved` says where the other ranking has it."""
+    """One line of a ranking; `moved` is the rank in the other one."""
 
     rank: int
     score: float
@@ -47,7 +47,7 @@ class SideBySide:
 
     @cached_property
     def blocks(self) -> dict[int, Named]:
-        """Every block that the page names, by its position."""
+        """Every block on the page, by its position."""
         seen = {placed.position for ranking in self.rankings for placed in ranking[:DEPTH]}
         return block_names(self._snapshot, seen | {position for position, grade in self.grades.items() if grade > 0})
 
@@ -87,14 +87,14 @@ class SideBySide:
 
     @property
     def missed(self) -> list[charts.QueryMove]:
-        """Relevant blocks that neither run has in its first ten, best grade first."""
+        """Relevant blocks outside both top tens, best grade first."""
         found = [self._move(position) for position, grade in self.grades.items() if grade > 0]
         outside = [move for move in found if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
         return sorted(outside, key=lambda move: (-(move.grade or 0), move.name))
 
     @property
     def unjudged(self) -> list[charts.QueryMove]:
-        """Blocks of either first ten that nobody judged."""
+        """Unjudged blocks in either top ten."""
         top = dict.fromkeys(placed.position for ranking in self.rankings for placed in ranking[:DEPTH])
         return [self._move(position) for position in top if position not in self.grades]
 
@@ -104,7 +104,7 @@ class SideBySide:
 
     @property
     def scores(self) -> list[dict[str, Any]]:
-        """A row a run: its values for this query, judged share and relevant blocks in the first ten."""
+        """One row for each run: its values for this query, judged share and relevant blocks in the first ten."""
         sheets = (self.comparison.baseline, self.comparison.candidate)
         rows = []
         for name, sheet, ranking in zip(self.comparison.names, sheets, self.rankings, strict=True):
@@ -117,7 +117,7 @@ class SideBySide:
 
     @cached_property
     def drop(self) -> DropRow | None:
-        """The query as one that fell; None where it did not."""
+        """The query as a drop; None where it is none."""
         return self.comparison.drop_of(self.query.outside_id)
 
     @property

@@ -1,4 +1,4 @@
-"""Pages beside the leaderboard: the trend of a gold set, quality against cost, and the ledger of runs."""
+"""Further pages of scores: the trend of a gold set, quality against cost, and the ledger of runs."""
 
 from urllib.parse import urlencode
 
@@ -29,7 +29,7 @@ RUNS_A_PAGE = 50
 @require_safe
 @member_view()
 def trend(request: HttpRequest, project: Project) -> HttpResponse:
-    """Every run scored on one version, in the order they were made, with the versions between them."""
+    """Every run scored on one version, in order of creation, with the versions between them."""
     version = version_asked(request, project)
     if version is None:
         return render(request, "evaluation/trend.html", {**SECTION, "version": None})
@@ -41,13 +41,13 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
-    """Ask for the scores that a trend lacks."""
+    """Request the scores that a trend lacks."""
     version = frozen_in(project, version_pk)
     form = RestForm(request.POST)
     is_read = form.is_valid()
     split = form.cleaned_data["split"] if is_read else rules.EVERY_SPLIT
     measure = form.cleaned_data["measure"] if is_read else ""
-    asked = actions.score_the_rest(
+    asked = actions.score_missing(
         version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
     )
     runs = "run is" if len(asked) == 1 else "runs are"
@@ -73,7 +73,7 @@ def costs(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view()
 def ledger(request: HttpRequest, project: Project) -> HttpResponse:
-    """Every run: what was tried, with what, at which cost, and what came of it."""
+    """Every run: what was tried, its configuration, its cost, and the outcome."""
     version = version_asked(request, project)
     page = Paginator(leaderboard.ledger_runs(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
     split = split_asked(request, version) if version else ""
@@ -91,7 +91,7 @@ def ledger(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Write a run's line."""
+    """Write the ledger entry of a run."""
     run = run_in(project, pk)
     note = leaderboard.notes_of([run]).get(run.pk)
     form = LedgerForm(request.POST or None, run=run, note=note)

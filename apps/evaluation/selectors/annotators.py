@@ -1,4 +1,4 @@
-"""Whose grades a version rests on, read from its rounds."""
+"""The grades of single annotators behind a version, from its rounds."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from apps.goldsets.models import Version, VersionGrade
 
 
 def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
-    """The grades that stand of each person who judged in the version's rounds, for the pairs of one side.
+    """The current grades of each person who judged in the version's rounds, for the pairs of one side.
 
-    Judgements that came in without a name have nobody, and passes that check people do not count. Who judged a pair
-    in two rounds is taken at their later word.
+    Anonymous judgements and check passes do not count. For a pair that a person judged in two rounds, the later grade
+    counts.
     """
     released = VersionGrade.objects.filter(version=version)
     held = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()

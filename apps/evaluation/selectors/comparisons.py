@@ -1,4 +1,4 @@
-"""Two evaluations of one side of a version as a pair: values, differences, what fell; for pages, API and actions."""
+"""Two evaluations of one side of a version as a pair: values, differences and drops, for pages, API and actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ NO_MEASURE = "These two share no measure. Score both with the same list."
 
 
 class ComparisonRefused(Refusal):
-    """Two evaluations cannot be compared, or not be seen yet."""
+    """The evaluations cannot be compared, or not be seen yet."""
 
 
 def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
-    """What two runs are called: by their systems, or by their tags when one system made both."""
+    """The names of two runs: their systems, or their tags when one system made both."""
     if baseline.system_id != candidate.system_id:
         return baseline.system.name, candidate.system.name
     return baseline.tag, candidate.tag
@@ -29,7 +29,7 @@ def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
 
 @dataclass
 class EvaluationPair:
-    """A baseline and a candidate that may be compared: `rules.comparison_refusal` has nothing against it."""
+    """A baseline and a candidate that `rules.comparison_refusal` allows to compare."""
 
     baseline: Evaluation
     candidate: Evaluation
@@ -42,7 +42,7 @@ class EvaluationPair:
 
     @cached_property
     def comparison(self) -> RunComparison:
-        """By the measures of both, in the candidate's order; the bar is the project's."""
+        """By the measures of both, in the candidate's order; the threshold of drops is the project's."""
         first, second = map(RunValues, names_of(self.baseline.run, self.candidate.run), self.values)
         shared = [name for name in self.candidate.measures if name in first.values]
         (found,) = compare_runs(
@@ -52,11 +52,11 @@ class EvaluationPair:
 
     @property
     def bar(self) -> float:
-        """The fall beyond which the project wants a drop explained."""
+        """The fall beyond which a drop needs an explanation in this project."""
         return float(policy(self.candidate.project, "regression_bar"))
 
     def notes(self, measure: str) -> dict[str, RegressionNote]:
-        """What was decided, by outside id of the query."""
+        """The decisions, by outside id of the query."""
         return evaluations.notes_on(self.baseline, self.candidate, measure)
 
     def regressions(self, measure: str) -> Regressions:

@@ -30,13 +30,13 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
 
 
 def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
-    """Everything scored or being scored on one side of a version, newest first; without the ids of its queries."""
+    """All evaluations of one side of a version, scored or not, newest first; without the ids of their queries."""
     found = evaluations_in(version.gold_set.project).filter(version=version, split=split)
     return found.defer("query_ids")
 
 
-def scored_beside(evaluation: Evaluation) -> list[Evaluation]:
-    """The other versions and sides that the run was scored on, the newest version first; each by its latest scores."""
+def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
+    """The run's evaluations on other versions and sides, the newest version first; each by its latest scores."""
     rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
     rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
     here = (evaluation.version_id, evaluation.split)
@@ -46,7 +46,7 @@ def scored_beside(evaluation: Evaluation) -> list[Evaluation]:
 
 
 def splits_scored(version: Version) -> dict[str, int]:
-    """How many evaluations each side of the version has."""
+    """The number of evaluations on each side of the version."""
     rows = Evaluation.objects.filter(version=version).values_list("split").annotate(n=Count("pk")).order_by("split")
     return dict(rows)
 
@@ -63,17 +63,17 @@ def scorable_runs(version: Version) -> list[Run]:
 
 
 def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
-    """What was decided about drops between two evaluations, by outside id of the query."""
+    """Decisions on drops between two evaluations, by outside id of the query."""
     found = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
     return {note.query_id_text: note for note in found.select_related("decided_by", "pool")}
 
 
 def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedComparison | None:
-    """The record that this comparison was closed by the measure, if it was."""
+    """The record of the closing of this comparison by the measure, if any."""
     found = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
     return found.select_related("closed_by").first()
 
 
-def runs_asked(version: Version, split: str) -> set[int]:
-    """Keys of the runs that are scored on one side of the version, or wait for it."""
+def requested_runs(version: Version, split: str) -> set[int]:
+    """Keys of the runs with an evaluation on one side of the version, scored or not."""
     return set(Evaluation.objects.filter(version=version, split=split).values_list("run", flat=True))

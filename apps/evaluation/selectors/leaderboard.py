@@ -30,10 +30,10 @@ class RankedRun:
 
 
 def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[RankedRun]]:
-    """The measures of a leaderboard, those asked for most recently first, and its runs.
+    """The measures of a leaderboard, those requested most recently first, and its runs.
 
-    Runs stand by the first measure, best first; a run without it comes last. `first` puts a measure in front;
-    Judged@10 is kept apart.
+    Runs are in order of the first measure, best first; runs without it are last. `first` puts a measure first;
+    Judged@10 is not among the measures.
     """
     runs: dict[int, RankedRun] = {}
     names: dict[str, None] = {}
@@ -59,7 +59,7 @@ ELSEWHERE = 20
 
 
 class Field(NamedTuple):
-    """The runs scored on one side of a version: best first by the first of `measures`, which may be none."""
+    """The runs scored on one side of a version: best first by the first of `measures`, which may be empty."""
 
     measures: list[str]
     standings: list[RankedRun]
@@ -70,7 +70,7 @@ class Field(NamedTuple):
 
 
 def field_of(version: Version, split: str, measure: str = "") -> Field:
-    """Everything scored on one side of the version; runs without the main measure are left out."""
+    """Everything scored on one side of the version, without runs that lack the main measure."""
     measures, found = standings(evaluations_on(version, split), measure)
     return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
 
@@ -103,7 +103,7 @@ def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine
 
 
 def measures_on(version: Version, split: str, first: str = "") -> list[str]:
-    """The measures that one side of a version has scores of, those asked for most recently first, after `first`."""
+    """The measures with scores on one side of a version: `first`, then those requested most recently."""
     scores = Score.objects.filter(evaluation__version=version, evaluation__split=split)
     scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
     latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
@@ -123,14 +123,16 @@ def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[R
     """Complete runs on the version's snapshot that lack one of the measures on this side, by tag."""
     wanted = set(measures)
     rows = Evaluation.objects.filter(version=version, split=split).values_list("run_id", "measures")
-    asked: dict[int, set[str]] = {}
+    requested: dict[int, set[str]] = {}
     for run_id, names in rows:
-        asked.setdefault(run_id, set()).update(names)
-    return [run for run in scorable_runs(version) if not wanted <= asked.get(run.pk, set()) or run.pk not in asked]
+        requested.setdefault(run_id, set()).update(names)
+    return [
+        run for run in scorable_runs(version) if not wanted <= requested.get(run.pk, set()) or run.pk not in requested
+    ]
 
 
 def runs_elsewhere(version: Version) -> QuerySet[Run]:
-    """Complete runs of the project that ranked other texts than the version grades, newest first."""
+    """Complete runs of the project on another snapshot than the version's, newest first."""
     found = Run.objects.filter(project=version.gold_set.project_id, state=RunState.COMPLETE)
     return found.exclude(snapshot=version.snapshot_id).select_related("system", "snapshot__corpus").order_by("-pk")
 
@@ -140,15 +142,15 @@ def versions_of(gold_set: GoldSet) -> list[Version]:
     return list(gold_set.versions.exclude(state=VersionState.DRAFT).order_by("number"))
 
 
-def measures_asked(version: Version, split: str) -> list[str]:
-    """The measures asked for most recently on this side of any version of the gold set; none when nothing was."""
+def latest_measures(version: Version, split: str) -> list[str]:
+    """The measures requested last on this side of any version of the gold set; empty without a request."""
     found = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
     names = found.values_list("measures", flat=True).first() or []
     return [name for name in names if name != JUDGED_NAME]
 
 
 def notes_of(runs: Iterable[Run]) -> dict[int, RunNote]:
-    """The ledger's line of each run that has one, by key of the run."""
+    """The ledger entry of each run that has one, by key of the run."""
     found = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
     return {note.run_id: note for note in found}
 

@@ -38,13 +38,13 @@ def version_queries(version: Version, split: str) -> list[VersionQuery]:
 
 
 def without_relevant(version: Version, rel: int = 1) -> set[int]:
-    """Keys of the version's queries of which no block was graded `rel` or more."""
+    """Keys of the version's queries without a block graded `rel` or more."""
     found = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
     return set(VersionQuery.objects.filter(~Exists(found), version=version).values_list("pk", flat=True))
 
 
 def deepest_of(run: Run) -> int:
-    """How many results the longest ranking of the run holds."""
+    """The length of the run's longest ranking."""
     return Ranking.objects.filter(run=run).aggregate(most=Max("length"))["most"] or 0
 
 
@@ -56,7 +56,7 @@ def version_query_in(version: Version, pk: int) -> VersionQuery:
 
 
 class ScoringGround(NamedTuple):
-    """What a side of a version holds to score against. `numbers` maps the key of a query to its row."""
+    """The grades of one side of a version to score against. `numbers` maps the key of a query to its row."""
 
     judged: Judged
     numbers: dict[int, int]
@@ -65,7 +65,7 @@ class ScoringGround(NamedTuple):
 def judged_of(version: Version, split: str) -> ScoringGround:
     """The grades of one side of a version as columns, blocks by their position in its snapshot.
 
-    Only queries with a grade count, as in a qrels file.
+    Only queries with a grade, as in a qrels file.
     """
     grades = VersionGrade.objects.filter(version=version)
     grades = grades.filter(query__split=split) if split else grades
@@ -82,7 +82,7 @@ def judged_of(version: Version, split: str) -> ScoringGround:
 
 
 def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
-    """The rankings of a run as columns, those of the numbered queries only."""
+    """The rankings of a run as columns, for the queries in `numbers`."""
     queries, blocks, scores = [], [], []
     rows = Ranking.objects.filter(run=run).values_list("query_id", "packed")
     for query_id, packed in rows.iterator(chunk_size=AT_ONCE):
@@ -97,7 +97,7 @@ def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
 
 
 def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> list[tuple[int, int]]:
-    """What any of the runs ranks 1 to `depth` for the queries, as (query key, position), each once, ascending."""
+    """The blocks at ranks 1 to `depth` of any of the runs, as (query key, position), each once, ascending."""
     rows = Ranking.objects.filter(run__in=run_ids, query__in=[query.query_id for query in queries])
     found = {
         (query_id, int(position))
@@ -116,7 +116,7 @@ class PlacedBlock(NamedTuple):
 
 
 def ranking_of(run: Run, query_id: int) -> list[PlacedBlock]:
-    """What the run returned for the query, best first; empty when it returned nothing."""
+    """The run's results for the query, best first; empty without results."""
     packed = Ranking.objects.filter(run=run, query=query_id).values_list("packed", flat=True).first()
     if packed is None:
         return []

@@ -12,7 +12,7 @@ from apps.metrics.comparison import MeasureComparison
 
 
 class StatisticSerializer(serializers.Serializer[Any]):
-    """A test statistic, its two-sided p (not corrected), and the differences it rests on."""
+    """A test statistic, its two-sided p (not corrected), and the number of differences it uses."""
 
     value = serializers.FloatField()
     p = serializers.FloatField()
@@ -20,13 +20,14 @@ class StatisticSerializer(serializers.Serializer[Any]):
 
 
 class MeasureComparisonSerializer(serializers.Serializer[Any]):
-    """One measure of a comparison, candidate minus baseline; a null says that it is not defined.
+    """One measure of a comparison, candidate minus baseline; null means not defined.
 
     `difference` has the percentile interval, `bca` the corrected one. `p_holm` is `p` corrected over all measures of
     the comparison. `rests_on` counts the queries that differ where they are a handful among many equal ones: the
-    interval is then not safe, and `sign`, the exact sign test (its `value` counts the better ones), stands in. `sign`,
-    `t` and `wilcoxon` are not corrected. `detectable_difference` is the smallest one that `n` queries show four times
-    in five at the 5 % level, `queries_needed` how many would show the difference seen.
+    interval is then not safe, and `sign`, the exact sign test (its `value` counts the better ones), is used instead.
+    `sign`, `t` and `wilcoxon` are not corrected. `detectable_difference` is the smallest difference that `n` queries
+    detect with a power of 80 % at the 5 % level, `queries_needed` the number of queries that would detect the
+    difference seen.
     """
 
     measure = serializers.CharField()
@@ -52,7 +53,7 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Two evaluations compared. `verdict` is the sentence of the first measure; no query is named."""
+    """Two evaluations compared, without queries. `verdict` is the sentence of the first measure."""
 
     baseline = serializers.IntegerField()
     candidate = serializers.IntegerField()
@@ -65,7 +66,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
-    """What `ComparisonSerializer` writes; the pair shares a measure at least."""
+    """The values for `ComparisonSerializer`; the pair shares at least one measure."""
     candidate, measures = pair.candidate, pair.comparison.measures
     return {
         "baseline": pair.baseline.pk,
@@ -85,7 +86,7 @@ def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:
 
 
 class LedgerSerializer(serializers.Serializer[Any]):
-    """What is said of a run. `cost` is of 1,000 queries, in one currency for all runs of the project."""
+    """A ledger entry to write. `cost` is of 1,000 queries, in one currency for all runs of the project."""
 
     tried = serializers.CharField(max_length=4_000, required=False, allow_blank=True, default="")
     commit = serializers.CharField(max_length=LONGEST_COMMIT, required=False, allow_blank=True, default="")
@@ -97,7 +98,7 @@ class LedgerSerializer(serializers.Serializer[Any]):
 
 
 class RunNoteSerializer(serializers.ModelSerializer[RunNote]):
-    """The ledger's line of a run."""
+    """The ledger entry of a run."""
 
     run = serializers.IntegerField(source="run_id", read_only=True)
 

@@ -12,7 +12,7 @@ from apps.metrics.statistics.significance import DEFAULT_SEED
 
 
 class RequestSerializer(serializers.Serializer[Any]):
-    """A run to be scored. `split` is dev unless it is named: test, or empty for both, is put on record as a look."""
+    """A run to score. `split` is dev by default; test, or empty for both, is logged as a look."""
 
     run = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)
@@ -24,8 +24,8 @@ class RequestSerializer(serializers.Serializer[Any]):
 class ScoreSerializer(EstimateSerializer):
     """The mean of a measure over `n` queries; its interval resamples queries.
 
-    `bca` is the same with the interval corrected for bias and skew, `people` with one over queries and those who
-    judged, null where one person did.
+    `bca` has the interval corrected for bias and skew, `people` one over queries and annotators, null where one person
+    judged.
     """
 
     measure = serializers.CharField()
@@ -45,7 +45,7 @@ class ScoreSerializer(EstimateSerializer):
 
 
 class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
-    """The scores of one run on one version. `scores` is empty until `scored_at` is set; follow `job` till then."""
+    """The scores of one run on one version. `scores` is empty until `scored_at` is set; poll `job` until then."""
 
     run = serializers.IntegerField(source="run_id", read_only=True)
     tag = serializers.CharField(source="run.tag", read_only=True)
@@ -77,7 +77,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
 
 
 class EvaluationDetailSerializer(EvaluationSerializer):
-    """The same, and how often anybody looked at the sealed test side of the version."""
+    """The same, with the number of looks at the sealed test side of the version."""
 
     test_looks = serializers.SerializerMethodField()
 

@@ -12,10 +12,10 @@ from apps.evaluation.actions import (
     ClosingRefused,
     DecisionRefused,
     RejudgingRefused,
-    ask_for_grades,
     close_comparison,
     decide_drop,
     judge_again,
+    pool_unjudged,
 )
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.selectors.rankings import version_queries
@@ -161,7 +161,7 @@ def test_a_change_of_mind_takes_a_query_out_of_its_pools_notes(scene, pair):
 def test_what_nobody_judged_in_a_query_is_asked_for(scene, pair):
     query = version_queries(scene.version, "")[0]
 
-    pool = ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)
+    pool = pool_unjudged(**pair, query=query, member=member_of(scene), at=AT)
 
     entry = PoolEntry.objects.get(pool=pool)
     assert entry.query_id == query.query_id
@@ -173,7 +173,7 @@ def test_where_all_is_judged_nothing_is_asked_for(scene, pair, monkeypatch):
     monkeypatch.setattr("apps.evaluation.selectors.rankings.grades_of", lambda query: dict.fromkeys(range(9), 0))
 
     with pytest.raises(RejudgingRefused, match="Every passage in the top ten of Q01 has a grade"):
-        ask_for_grades(**pair, query=query, member=member_of(scene), at=AT)
+        pool_unjudged(**pair, query=query, member=member_of(scene), at=AT)
 
 
 def test_the_page_says_why_it_cannot_be_closed_yet(client, scene, pair):

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from apps.audit.models import Event
-from apps.evaluation.actions import LedgerRefused, score_on_release, score_the_rest, write_ledger
+from apps.evaluation.actions import LedgerRefused, score_missing, score_on_release, write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on
 from apps.goldsets import actions as goldsets
@@ -28,7 +28,7 @@ def write(scene, tag="base", **words):
 
 
 def rest(scene, version=None, **options):
-    return score_the_rest(version=version or scene.version, split="", actor=scene.lead, at=AT, **options)
+    return score_missing(version=version or scene.version, split="", actor=scene.lead, at=AT, **options)
 
 
 def next_version(scene, snapshot=None):
