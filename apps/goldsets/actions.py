@@ -1,4 +1,4 @@
-"""Everything people do with gold sets and their versions."""
+"""Create gold sets; draft, change, freeze and release their versions; log exports and looks at test."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ from apps.goldsets.execution import listeners
 from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import gather
-from apps.goldsets.selectors.freeze_checks import find_stops
+from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.judging.actions.locks import locked_rounds
@@ -27,11 +27,11 @@ from apps.triples.selectors.triples import hold_accepted
 
 
 class VersionRefused(Refusal):
-    """A step that the state or the items of a version do not allow."""
+    """The state or the items of the version do not allow the step."""
 
 
 class GoldSetRefused(Refusal):
-    """A gold set that cannot be made."""
+    """The gold set cannot be created."""
 
 
 @transaction.atomic
@@ -62,7 +62,7 @@ def draft_version(
     group_by: Sequence[str] = (GroupBy.GROUP,),
     note: str = "",
 ) -> Version:
-    """Begin the next version of a gold set. One is open at a time."""
+    """Create the draft of a gold set's next version. A gold set has at most one draft."""
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set_id)
     if reason := rules.draft_refusal(gold_set, snapshot, rounds):
         raise VersionRefused(reason, code="draft_refused")
@@ -146,13 +146,13 @@ def discard_draft(*, version_id: int, actor: User, at: datetime) -> None:
 
 @transaction.atomic
 def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
-    """Copy every item into the version and fix it, or refuse with the name of each item that stands in the way."""
+    """Copy every item into the version and freeze it. Raises VersionRefused naming each item that blocks it."""
     version = _locked(version_id)
     if reason := rules.change_refusal(version):
         raise VersionRefused(reason, code="freeze_refused")
-    _hold_inputs(version)
+    _lock_inputs(version)
     found = gather(version)
-    if reason := rules.freeze_refusal(version, find_stops(found, at=at)):
+    if reason := rules.freeze_refusal(version, find_blockers(found, at=at)):
         raise VersionRefused(reason, code="freeze_refused")
     copy_items(found)
     digest = items_digest(version)
@@ -162,7 +162,7 @@ def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
         VersionStep.FREEZE,
         actor=actor,
         at=at,
-        told={"manifest": manifest_digest(manifest)},
+        facts={"manifest": manifest_digest(manifest)},
         digest=digest,
         manifest=manifest,
         frozen_by=actor,
@@ -181,7 +181,7 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
     for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
-    listeners.tell(version=released, actor=actor, at=at)
+    listeners.run_listeners(version=released, actor=actor, at=at)
     return released
 
 
@@ -189,7 +189,7 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
 def log_export(
     *, version: Version, actor: User | None, formats: Sequence[str], splits: Collection[str], at: datetime
 ) -> None:
-    """Who took which side of a version out of the house."""
+    """Record who exported which side of a version."""
     record(
         project=version.gold_set.project,
         actor=actor,
@@ -202,7 +202,7 @@ def log_export(
 
 @transaction.atomic
 def log_test_look(*, version: Version, actor: User | None, what: str, at: datetime) -> None:
-    """Test is sealed: each look at its items or at scores by query is on the record. `what` names the page."""
+    """Record a look at sealed test items, or at their scores by query. `what` names the page."""
     record(
         project=version.gold_set.project,
         actor=actor,
@@ -220,19 +220,19 @@ def _versions() -> QuerySet[Version]:
 
 
 def _locked(version_id: int) -> Version:
-    """The version as it is once its row is held: rows joined to one that was waited for are those before the wait."""
+    """The version, read after its row is locked: a joined read that waits for the lock returns rows from before it."""
     list(Version.objects.select_for_update().filter(pk=version_id).values_list("pk", flat=True))
     return _versions().get(pk=version_id)
 
 
-def _hold_inputs(version: Version) -> None:
-    """Until the version is frozen nobody changes a grade, decides on one, or takes a triple back."""
+def _lock_inputs(version: Version) -> None:
+    """Lock grades, decisions and accepted triples until the version is frozen."""
     locked_rounds(version.rounds.values_list("pk", flat=True))
     hold_accepted(version.gold_set.project)
 
 
 def _guideline_of(rounds: Sequence[Round]) -> Guideline | None:
-    """The guideline that the judges of the latest round had before them."""
+    """The guideline of the latest round with one."""
     guided = [round_ for round_ in rounds if round_.guideline_id is not None]
     return max(guided, key=lambda round_: round_.number).guideline if guided else None
 

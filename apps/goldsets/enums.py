@@ -20,15 +20,15 @@ class Split(models.TextChoices):
 
 
 class GroupBy(models.TextChoices):
-    """What a split keeps whole. Items with the same words are always kept together."""
+    """What a split keeps together. Items with the same words are always together."""
 
     GROUP = "group", "entity or time group"
     DOCUMENT = "document", "document of a Q&A"
     SOURCE = "source", "source"
 
 
-class StopKind(models.TextChoices):
-    """What stops a freeze: the heading under which its items are named."""
+class BlockerKind(models.TextChoices):
+    """What blocks a freeze, as the heading of the items concerned."""
 
     EMPTY = "empty", "nothing to freeze"
     UNRESOLVED = "unresolved", "unresolved grade"
@@ -47,7 +47,7 @@ class LossKind(models.TextChoices):
 
 
 class LossReason(models.TextChoices):
-    """Why a version leaves out what was judged, in a sentence."""
+    """Why a version leaves out a judged pair or query, as a sentence."""
 
     TEXT_CHANGED = "text_changed", "The text of the passage has changed in this snapshot."
     BLOCK_GONE = "block_gone", "The passage is not in this snapshot."

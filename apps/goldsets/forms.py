@@ -1,4 +1,4 @@
-"""What people type about gold sets and versions."""
+"""Forms of gold sets and versions."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class GoldSetForm(KaratForm):
 
 
 class VersionForm(KaratForm):
-    """The inputs of a draft; choices are those of the project and nothing else."""
+    """The inputs of a draft; the choices are those of the project."""
 
     snapshot = forms.TypedChoiceField(coerce=int, help_text="The version uses these texts.")
     rounds = forms.TypedMultipleChoiceField(
@@ -54,7 +54,7 @@ class VersionForm(KaratForm):
         self._offer("rounds", [(pk, _round_words(found)) for pk, found in self.known_rounds.items()])
 
     def _rounds_of_newest(self) -> list[int]:
-        """Every round of the corpus that was frozen last: what is left out is left out by choice."""
+        """Every round of the corpus that was frozen last, so that rounds are left out only by choice."""
         newest = next(iter(self.known_snapshots.values()), None)
         return [pk for pk, round_ in self.known_rounds.items() if newest and _is_of(round_, newest)]
 

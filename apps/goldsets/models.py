@@ -15,7 +15,7 @@ def default_group_by() -> list[str]:
 
 
 class GoldSet(models.Model):
-    """What we publish, release after release."""
+    """A series of versions that a project publishes."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="gold_sets")
     slug = models.SlugField(max_length=60)
@@ -32,7 +32,7 @@ class GoldSet(models.Model):
 
 
 class Version(models.Model):
-    """One release of a gold set on one snapshot. From freezing on its items never change."""
+    """One release of a gold set on one snapshot. Once frozen its items never change."""
 
     gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
@@ -90,7 +90,7 @@ class Version(models.Model):
 
 
 class VersionQuery(models.Model):
-    """A query as it was released. `fields` holds what strata and exports need: the QueryRow of the writers."""
+    """A query as it was released. `fields` has what strata and exports need: the QueryRow of the writers."""
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="queries")
     query = models.ForeignKey(Query, models.PROTECT, related_name="version_queries")
@@ -143,7 +143,7 @@ class VersionTriple(models.Model):
 
 
 class VersionLoss(models.Model):
-    """A pair or a query that the version left out when it was frozen, with the reason: see `losses`."""
+    """A pair or a query that the version left out when it was frozen, with the reason: see `selectors.losses`."""
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="losses")
     kind = models.CharField(max_length=8, choices=LossKind.choices)

@@ -1,11 +1,11 @@
-"""Who may do what with a version, as the reason against it or None."""
+"""Reasons against steps with a version, or None."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import StopKind, VersionState
+from apps.goldsets.enums import BlockerKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.freeze_checks import Blocker
 from apps.judging.models import Round
@@ -38,28 +38,28 @@ def change_refusal(version: Version) -> str | None:
     return None
 
 
-def freeze_refusal(version: Version, stops: Sequence[Blocker]) -> str | None:
-    """Why the version cannot be frozen, every item named until the sentence grows too long."""
+def freeze_refusal(version: Version, blockers: Sequence[Blocker]) -> str | None:
+    """Why the version cannot be frozen, naming as many items as fit in a sentence."""
     if reason := change_refusal(version):
         return reason
-    return stops_sentence(version, stops) if stops else None
+    return blockers_sentence(version, blockers) if blockers else None
 
 
-def stops_sentence(version: Version, stops: Sequence[Blocker]) -> str:
-    named = "; ".join(stop.sentence.rstrip(".") for stop in stops[:NAMED_IN_A_SENTENCE])
-    more = len(stops) - NAMED_IN_A_SENTENCE
+def blockers_sentence(version: Version, blockers: Sequence[Blocker]) -> str:
+    named = "; ".join(blocker.sentence.rstrip(".") for blocker in blockers[:NAMED_IN_A_SENTENCE])
+    more = len(blockers) - NAMED_IN_A_SENTENCE
     rest = f"; and {more} more" if more > 0 else ""
-    return f"{version.label} cannot be frozen: {counted(stops)}. {named}{rest}."
+    return f"{version.label} cannot be frozen: {counted(blockers)}. {named}{rest}."
 
 
-def counted(stops: Sequence[Blocker]) -> str:
-    """ "11 unresolved grades, 12 stale triples" in the order of kinds."""
-    counts = Counter(stop.kind for stop in stops)
-    return ", ".join(_several(counts[kind], kind) for kind in StopKind if counts[kind])
+def counted(blockers: Sequence[Blocker]) -> str:
+    """ "11 unresolved grades, 12 stale triples", by kind."""
+    counts = Counter(blocker.kind for blocker in blockers)
+    return ", ".join(_several(counts[kind], kind) for kind in BlockerKind if counts[kind])
 
 
 def counted_losses(facts: Mapping[str, int]) -> str:
-    """ "50 judged pairs and 2 queries"; empty where nothing stays out."""
+    """ "50 judged pairs and 2 queries"; empty without losses."""
     parts = [
         "1 judged pair" if facts["pairs"] == 1 else f"{facts['pairs']:,} judged pairs" if facts["pairs"] else "",
         "1 query" if facts["queries"] == 1 else f"{facts['queries']:,} queries" if facts["queries"] else "",
@@ -67,8 +67,8 @@ def counted_losses(facts: Mapping[str, int]) -> str:
     return " and ".join(part for part in parts if part)
 
 
-def _several(count: int, kind: StopKind) -> str:
-    if kind == StopKind.EMPTY:
+def _several(count: int, kind: BlockerKind) -> str:
+    if kind == BlockerKind.EMPTY:
         return kind.label
     if count == 1:
         return f"1 {kind.label}"
@@ -76,7 +76,7 @@ def _several(count: int, kind: StopKind) -> str:
     return f"{count} {head}s {tail}".rstrip()
 
 
-PLURAL_FIRST_WORD = frozenset({StopKind.NOT_ACCEPTED, StopKind.PERMISSION, StopKind.LEAK})
+PLURAL_FIRST_WORD = frozenset({BlockerKind.NOT_ACCEPTED, BlockerKind.PERMISSION, BlockerKind.LEAK})
 
 
 def release_refusal(version: Version) -> str | None:
@@ -97,7 +97,7 @@ def export_refusal(version: Version) -> str | None:
 
 
 def blind_refusal(member: Member) -> str | None:
-    """Released grades are other people's grades: whoever is about to judge sees them afterwards. Leads see them now."""
+    """Why the person must judge before seeing released grades, which are other people's. Leads see them at once."""
     if member.is_lead:
         return None
     round_ = open_rounds_of(member.user, member.project).first()

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 
 class VersionSerializer(serializers.Serializer):
-    """A version with the facts of its manifest; `manifest` is empty while a draft. Scores are asked for by `id`."""
+    """A version with the facts of its manifest; `manifest` is empty for a draft. Request scores by `id`."""
 
     id = serializers.IntegerField(source="pk")
     gold_set = serializers.CharField(source="gold_set.slug")
@@ -20,7 +20,7 @@ class VersionSerializer(serializers.Serializer):
 
 
 class LossSerializer(serializers.Serializer):
-    """A judged pair, or a query with no block and no grade, that a version leaves out."""
+    """A judged pair, or a query without block and grade, that a version leaves out."""
 
     kind = serializers.CharField(help_text="query or pair")
     query_id = serializers.CharField(source="query_name")

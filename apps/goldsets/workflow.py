@@ -1,4 +1,4 @@
-"""The states of a version, and the one function that moves it."""
+"""The states of a version, and the function that changes them."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ EDGES = (
 
 
 class IllegalStep(Exception):
-    """Raised for a step that the table does not list; rules refuse it before, in words."""
+    """Raised for a step that is not in the table; rules refuse it before, with a sentence."""
 
 
 def edge_for(state: str, step: str) -> Edge | None:
@@ -37,13 +37,13 @@ def move(
     *,
     actor: User | None,
     at: datetime,
-    told: dict[str, Any] | None = None,
+    facts: dict[str, Any] | None = None,
     **changes: Any,
 ) -> Version:
-    """Take `step` with a version that the caller has locked, and write the audit event.
+    """Apply `step` to a version that the caller has locked, and write the audit event.
 
-    `changes` are fields saved together with the state, `told` what else the event says. Raises
-    IllegalStep when the table does not list the step.
+    `changes` are fields saved together with the state, `facts` are added to the event. Raises IllegalStep when the
+    table does not list the step.
     """
     edge = edge_for(version.state, step)
     if edge is None:
@@ -58,7 +58,7 @@ def move(
         action=edge.event,
         obj=version,
         before={"state": edge.source},
-        after={"state": edge.target, "digest": version.digest, **(told or {})},
+        after={"state": edge.target, "digest": version.digest, **(facts or {})},
         at=at,
     )
     return version

@@ -142,7 +142,7 @@ def test_a_query_that_would_end_its_topic_is_refused_for_trec_and_written_as_jso
     Triple.objects.filter(project=bench.project).update(query=query)
     version = make_version(VersionState.FROZEN, bench)
 
-    with pytest.raises(Refusal, match="which a reader of TREC topics takes for a tag"):
+    with pytest.raises(Refusal, match="which TREC readers parse as a tag"):
         exporting.write(version, tmp_path, formats=["trec"])
     assert "What does </top> mean?" in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
 

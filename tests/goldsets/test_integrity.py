@@ -166,11 +166,11 @@ def test_a_forged_corpus_is_not_exported_and_is_found(version, tmp_path, stateme
     [
         ("UPDATE goldsets_versiongrade SET grade = grade + 1", "its items are not those"),
         ("UPDATE goldsets_versionquery SET text = 'Other'", "its items are not those"),
-        ("UPDATE goldsets_versiongrade SET position = 0", "a grade stands at another block"),
+        ("UPDATE goldsets_versiongrade SET position = 0", "a grade refers to another block"),
         (
             "UPDATE goldsets_versiongrade SET block_version_id = (SELECT MIN(id) FROM corpus_blockversion)"
             " WHERE block_id = 'keys' AND id = (SELECT MIN(id) FROM goldsets_versiongrade WHERE block_id = 'keys')",
-            "a grade stands at another block",
+            "a grade refers to another block",
         ),
         ("UPDATE goldsets_version SET digest = '1'", "its items are not those"),
         ("UPDATE accounts_project SET scale = '[]'", "its items are not those"),
@@ -195,7 +195,7 @@ def test_a_digest_that_was_forged_along_with_the_items_is_found_by_the_audit(ver
     force("UPDATE goldsets_version SET digest = %s", forged)
     version.refresh_from_db()
 
-    assert fault_of(version) == f"Version {version}: the audit tells of another digest than {forged}."
+    assert fault_of(version) == f"Version {version}: the audit trail has another digest than {forged}."
 
 
 def test_a_manifest_that_was_forged_is_found(version):
@@ -253,7 +253,7 @@ def test_karat_verify_finds_a_text_that_was_forged_with_its_manifest(version, tm
     faults = verify(folder).faults
 
     assert faults == [
-        "jsonl/corpus.jsonl does not hold the texts of the snapshot that the manifest names.",
+        "jsonl/corpus.jsonl does not contain the texts of the snapshot in the manifest.",
         "The items are not those that were frozen under the digest in the manifest.",
     ]
 

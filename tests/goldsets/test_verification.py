@@ -70,7 +70,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, manifest):
 
 
 def test_a_folder_without_manifest_is_no_export(tmp_path):
-    with pytest.raises(NotAnExport, match=r"holds no manifest\.json; it is not an export of Karat"):
+    with pytest.raises(NotAnExport, match=r"contains no manifest\.json; it is not an export of Karat"):
         verify(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Versions as machines read them."""
+"""Versions in the API."""
 
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ class VersionAPIView(ProjectAPIView):
 
 
 class VersionList(VersionAPIView):
-    """Every version of every gold set, newest first; those not released yet are listed to leads only."""
+    """Every version of every gold set, newest first; unreleased ones for leads only."""
 
     @extend_schema(responses=VersionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -47,9 +47,9 @@ class VersionDetail(VersionAPIView):
 
 
 class VersionLosses(VersionAPIView):
-    """What a version leaves out of what was judged, queries first, each with the reason. For leads.
+    """The judged pairs and queries that a version leaves out, queries first, each with the reason. For leads.
 
-    Of a draft it is what would stay out now, of a frozen version what stayed out.
+    Of a draft what would be left out now, of a frozen version what was left out.
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,)}

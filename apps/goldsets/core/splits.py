@@ -1,8 +1,7 @@
-"""Dev and test without leakage: whole groups go to one side, chosen by a hash of the group and the seed.
+"""Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed.
 
-Items are tied together when they share a key: an entity group, a document, a source, or words that are the
-same once case, accents, punctuation and order of white space are gone. What is tied, directly or through
-others, never parts.
+Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
+punctuation and order of white space. Items tied directly or through others are always on the same side.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 DEV, TEST = "dev", "test"
-# In the metadata of a variant: the outside id of the query that it words anew.
+# In the metadata of a variant: the outside id of the original query.
 VARIANT_OF = "variant_of"
 NOT_A_WORD = re.compile(r"[^\w]+")
 
 
 class SplitItem(NamedTuple):
-    """What is to be split. `former` is its side in the release before, which it keeps."""
+    """An item to split. `former` is its side in the release before, which it keeps."""
 
     name: str
     text: str
@@ -30,14 +29,14 @@ class SplitItem(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """Why two items belong to one side: the kind of key and its value."""
+    """Why two items must be on one side: the kind of key and its value."""
 
     kind: str
     value: str
 
 
 class Leak(NamedTuple):
-    """A tie that stands on both sides, with the names of its items on each."""
+    """A tie with items on both sides, and their names on each."""
 
     tie: Tie
     dev: tuple[str, ...]
@@ -45,7 +44,7 @@ class Leak(NamedTuple):
 
 
 def normalised(text: str) -> str:
-    """Words alone: compatibility forms, no case, no accents, no punctuation."""
+    """The words only: compatibility forms, no case, no accents, no punctuation."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return " ".join(NOT_A_WORD.sub(" ", letters).split())
@@ -58,7 +57,7 @@ def ties_of(item: SplitItem) -> list[Tie]:
 
 
 def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:
-    """The items in groups that no split may part; each group and the list in bytewise order of names."""
+    """The groups that no split may divide; each group and the list in bytewise order of names."""
     parent = {item.name: item.name for item in items}
 
     def root(name: str) -> str:
@@ -81,9 +80,9 @@ def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:
 def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[str, str]:
     """The side of each item by name.
 
-    Whole groups are taken for test in the order of their hash, as long as that brings the share of items in
-    test nearer to `test_share`. A group with a side from the release before stays on it; one that comes
-    from both sides keeps its items where they were (`leaks` reports it), new ones with them in dev.
+    Whole groups are added to test in the order of their hash, as long as that brings the share of items in test nearer
+    to `test_share`. A group with a side from the release before stays on it; one from both sides keeps its items where
+    they were (`leaks` reports it), with its new ones in dev.
     """
     sides: dict[str, str] = {}
     open_groups = []

@@ -1,4 +1,4 @@
-"""What the commands about a version share: they name it."""
+"""The argument that names a version, for the commands about versions."""
 
 import re
 from argparse import ArgumentParser
@@ -17,7 +17,7 @@ USAGE, REFUSED = 2, 3
 
 class VersionCommand(BaseCommand):
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Django's own --version gives way to ours."""
+        """Remove Django's own --version option, since a version is an argument here."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,6 +45,6 @@ class VersionCommand(BaseCommand):
         try:
             return versions.version_in(project, match[1], int(match[2]))
         except Http404:
-            there = ", ".join(f"{each.gold_set.slug}/{each.label}" for each in versions.versions_in(project))
-            said = f"There is no version “{name}” in {slug}. There are: {there or 'none yet'}."
-            raise CommandError(said, returncode=USAGE) from None
+            known = ", ".join(f"{each.gold_set.slug}/{each.label}" for each in versions.versions_in(project))
+            message = f"There is no version “{name}” in {slug}. There are: {known or 'none yet'}."
+            raise CommandError(message, returncode=USAGE) from None

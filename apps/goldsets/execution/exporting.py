@@ -1,4 +1,4 @@
-"""A frozen version as a folder, and as the zip file of one."""
+"""Exports of a frozen version as a folder or a zip file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent
 log = logging.getLogger(__name__)
 
 FORGED = (
-    "Nothing was written. Somebody has changed the database past Karat: run karat verify-audit, and restore a backup "
-    "from before."
+    "Nothing was written. The database was changed outside Karat: run karat verify-audit, and restore an earlier "
+    "backup."
 )
 
 
 class ExportRefused(Refusal):
-    """A version that cannot be written in the forms asked for."""
+    """The version cannot be written in the requested formats."""
 
 
 class WrongChoice(Refusal):
-    """A form or a split that there is none of."""
+    """An unknown format or split."""
 
     status = 400
 
@@ -43,10 +43,10 @@ def write(
     splits: Collection[str] = EVERY_SPLIT,
     names: bool = True,
 ) -> dict[str, Any]:
-    """Write the version below an empty folder and return its manifest.
+    """Write the version to an empty folder and return its manifest.
 
-    Raises WrongChoice for an unknown form, and ExportRefused for an item that a form has no place for, or when the
-    version is not what was frozen: somebody has written past Karat.
+    Raises WrongChoice for an unknown format, and ExportRefused for an item that a format cannot represent, or when the
+    stored version is not what was frozen: the database was changed outside Karat.
     """
     _choice(formats)
     if fault := fault_of(version):
@@ -60,7 +60,7 @@ def write(
 
 
 def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
-    """The manifest as it was frozen, when the version was released, and what this export holds of it."""
+    """The manifest as it was frozen, the time of release, and what this export contains of the version."""
     released_at = content.version.released_at
     export = {
         "formats": _choice(formats),
@@ -83,7 +83,7 @@ def _choice(formats: Sequence[str]) -> list[str]:
 
 
 def zipped(version: Version, **options: Any) -> IO[bytes]:
-    """The same as an open temporary file that holds a zip, at its beginning. The caller closes it."""
+    """The same as an open temporary zip file, at its beginning. The caller closes it."""
     stream = tempfile.TemporaryFile()  # noqa: SIM115 - handed to the response, which closes it
     with tempfile.TemporaryDirectory(prefix="karat-export-") as folder:
         try:
@@ -97,7 +97,7 @@ def zipped(version: Version, **options: Any) -> IO[bytes]:
 
 
 def file_name(version: Version, formats: Sequence[str], splits: Collection[str]) -> str:
-    """Made of slugs and numbers only, so that it is safe in a header and on every file system."""
+    """Consists of slugs and numbers only, so that it is safe in a header and on every file system."""
     form = "-".join(formats)
     side = "" if set(splits) == set(EVERY_SPLIT) else "-" + "-".join(sorted(splits))
     return f"{version.gold_set.slug}-{version.label}{side}-{form}.zip"

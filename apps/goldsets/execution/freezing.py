@@ -1,4 +1,4 @@
-"""The copy of everything a version holds into its own rows, its digest and its manifest."""
+"""Copies the items of a version into its own rows, and computes its digest and its manifest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT = "karat-gold-set/1"
 
 
 def copy_items(found: Gathered) -> None:
-    """Write the queries, grades and triples of a draft. The version must still be a draft: guards see to it."""
+    """Write the queries, grades and triples of a draft. The version must still be a draft: guards refuse others."""
     version = found.version
     queries = VersionQuery.objects.bulk_create(
         [_version_query(version, query, found.side_of_query(query)) for query in found.queries.values()],
@@ -140,7 +140,7 @@ def _lines(version: Version) -> Iterator[str]:
 
 
 def _frame(version: Version) -> dict[str, Any]:
-    """What the items mean nothing without. The texts of the corpus are covered by the snapshot's digest."""
+    """The context without which items have no meaning. The texts of the corpus are covered by the snapshot's digest."""
     guideline = version.guideline
     return {
         "snapshot": version.snapshot.digest,
@@ -156,7 +156,7 @@ def _guideline_digest(version: Version) -> str:
 
 
 def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]:
-    """The facts of a version that is being frozen. Nobody is named in it."""
+    """The facts of a version that is being frozen. It names no person."""
     version = found.version
     project = version.gold_set.project
     return {
@@ -210,7 +210,7 @@ def _counts(found: Gathered) -> dict[str, Any]:
 
 
 def split_facts(found: Gathered) -> dict[str, Any]:
-    """What lies on each side, by its name, and how the sides were made."""
+    """The counts of each side, by its name, and how the split was made."""
     version = found.version
     sides: dict[str, Counter[str]] = {side: Counter() for side in Split.values}
     for query in found.queries.values():
@@ -231,7 +231,7 @@ def split_facts(found: Gathered) -> dict[str, Any]:
 
 
 def _agreement_facts(found: Gathered) -> dict[str, Any]:
-    """How far people agreed on what the version holds, and on nothing else."""
+    """The agreement on the items of the version, and on nothing else."""
     version = found.version
     project = version.gold_set.project
     grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in found.pairs})
@@ -246,7 +246,7 @@ def _agreement_facts(found: Gathered) -> dict[str, Any]:
 
 
 def _source_facts(found: Gathered) -> list[dict[str, Any]]:
-    """Each source's share of the queries beside its target, and the terms it is used under."""
+    """Each source's share of the queries and its target, and the terms of its use."""
     counts = Counter(query.source_id for query in found.queries.values())
     total = sum(counts.values())
     sources = Source.objects.filter(pk__in=[pk for pk in counts if pk]).order_by("slug")

@@ -1,6 +1,6 @@
-"""What else happens when a version is released.
+"""Listeners that are called when a version is released.
 
-Rooms above this one register here what they do then, in the same transaction, so that this one need not know them.
+Apps above this one register here, and run in the same transaction, so that this one need not import them.
 """
 
 from datetime import datetime
@@ -14,17 +14,17 @@ class OnRelease(Protocol):
     def __call__(self, *, version: Version, actor: User, at: datetime) -> object: ...
 
 
-_wanted: list[OnRelease] = []
+_listeners: list[OnRelease] = []
 
 
 def on_release(act: OnRelease) -> OnRelease:
-    """Register what is done with a version that was just released."""
-    if act not in _wanted:
-        _wanted.append(act)
+    """Register what happens when a version has been released."""
+    if act not in _listeners:
+        _listeners.append(act)
     return act
 
 
-def tell(*, version: Version, actor: User, at: datetime) -> None:
-    """Do all that was registered, in the order it was."""
-    for act in _wanted:
+def run_listeners(*, version: Version, actor: User, at: datetime) -> None:
+    """Call the listeners in the order of registration."""
+    for act in _listeners:
         act(version=version, actor=actor, at=at)

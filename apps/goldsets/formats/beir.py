@@ -1,4 +1,4 @@
-"""The BEIR folder: corpus.jsonl, queries.jsonl and one qrels file with a heading line a split."""
+"""The BEIR folder: corpus.jsonl, queries.jsonl and for each split a qrels file with a heading line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _qrel(row: GradeRow) -> bytes:
     for what, outside_id in (("query", row.query_id), ("block", row.block_id)):
         if any(mark in outside_id for mark in "\t\n\r"):
             raise Unwritable(
-                f"The {what} id {outside_id!r} holds a tab or a line end, which divides a BEIR qrels file. "
+                f"The {what} id {outside_id!r} contains a tab or a line end, which separates a BEIR qrels file. "
                 "Export JSONL or CSV."
             )
     return f"{row.query_id}\t{row.block_id}\t{row.grade}\n".encode()

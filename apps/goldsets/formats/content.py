@@ -1,4 +1,4 @@
-"""What a version holds, as plain rows: the writers of all file forms read these and nothing else."""
+"""The content of a version as plain rows: writers of all formats read these and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 
 
 class Unwritable(ValueError):
-    """A row that a file form has no place for; the message is a sentence that names the row and a way out."""
+    """A row that a format cannot represent; the message names the row and a way out."""
 
 
 class FrozenQuery(NamedTuple):
@@ -29,7 +29,7 @@ class FrozenQuery(NamedTuple):
 
 
 class FrozenBlock(NamedTuple):
-    """A block as it was frozen. `redacted` holds the digests of a text that was emptied since."""
+    """A block as it was frozen. `redacted` has the digests of a text that was emptied since."""
 
     block_id: str
     document_id: str
@@ -44,7 +44,7 @@ class FrozenBlock(NamedTuple):
 
 
 class GradeRow(NamedTuple):
-    """One resolved grade. A pair that nobody judged has no row; grade 0 has one."""
+    """One resolved grade. An unjudged pair has no row; grade 0 has one."""
 
     query_id: str
     block_id: str
@@ -82,7 +82,7 @@ class TripleRow(NamedTuple):
 
 
 class Content(Protocol):
-    """A version's rows. Each call starts anew and yields in the bytewise order of the ids."""
+    """A version's rows. Each call starts again and yields in the bytewise order of ids."""
 
     def queries(self) -> Iterator[FrozenQuery]: ...
 
@@ -94,14 +94,14 @@ class Content(Protocol):
 
 
 def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> Iterator[Row]:
-    """The rows as they come; raises Unwritable where one does not follow bytewise, or comes twice.
+    """The same rows; raises Unwritable where one does not follow bytewise, or appears twice.
 
-    The databases sort for us. This holds them to the bytes of UTF-8, whatever collation they were made with.
+    The database sorts the rows. This checks for the order of UTF-8 bytes, whatever its collation.
     """
     last: tuple[bytes, ...] | None = None
     for row in rows:
         here = tuple(part.encode() for part in key(row))
         if last is not None and here <= last:
-            raise Unwritable(f"{' '.join(key(row))!r} is out of order or stands twice.")
+            raise Unwritable(f"{' '.join(key(row))!r} is out of order or appears twice.")
         last = here
         yield row

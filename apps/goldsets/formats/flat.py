@@ -1,4 +1,4 @@
-"""The flat CSV layout: one row a judged pair, cells that a spreadsheet would run made safe."""
+"""The flat CSV format: one row for each judged pair, cells that a spreadsheet would execute made safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A version as a folder or a zip file, the same bytes each time, with a manifest of every file."""
+"""A version as a folder or a zip file, always the same bytes, with a manifest of every file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def chosen(formats: Iterable[str]) -> list[str]:
-    """The names of the forms asked for, in their fixed order; `all` stands for every one."""
+    """The names of the requested formats, in their fixed order; `all` means every one."""
     wanted = set(formats)
     if unknown := wanted - set(CHOICES):
         raise ValueError(f"{', '.join(sorted(unknown))} is no form; use {', '.join(CHOICES)}")
@@ -36,10 +36,10 @@ def chosen(formats: Iterable[str]) -> list[str]:
 
 
 def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
-    """Write the files and the manifest below an empty folder, and return the manifest.
+    """Write the files and the manifest to an empty folder, and return the manifest.
 
-    `facts` is the manifest without its list of files. Raises Unwritable, leaving what was written, when
-    a row does not fit a form.
+    `facts` is the manifest without its list of files. Raises Unwritable when a row does not fit a format; files written
+    before stay.
     """
     entries = []
     for name in chosen(formats):
@@ -67,9 +67,9 @@ def _write(target: Path, path: str, chunks: Iterator[bytes]) -> dict[str, Any]:
 
 
 def zip_folder(folder: Path, stream: IO[bytes]) -> None:
-    """The files of a folder as a zip file: names sorted bytewise, times fixed.
+    """Write the files of a folder to a zip file: names sorted bytewise, times fixed.
 
-    Stored, not deflated: two builds of zlib pack the same bytes differently, and a release has one form only.
+    Stored, not deflated: two builds of zlib compress the same bytes differently, and a release has one form only.
     """
     paths = sorted((p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()), key=str.encode)
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:

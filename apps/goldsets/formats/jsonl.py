@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, keys in a fixed order, texts exactly as they are."""
+"""JSON Lines: one object a line, keys in a fixed order, texts unchanged."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def _query(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that importing queries knows; the split travels in the metadata."""
+    """The fields that query imports read; the split is in the metadata."""
     return {
         "query_id": row.query_id,
         "text": row.text,

@@ -1,7 +1,7 @@
-"""The digests of a version, taken again from an exported folder: plain files, no database.
+"""The digests of a version, recomputed from an exported folder: plain files, no database.
 
-A manifest that was changed along with the files still names them; the digest over the items, and the snapshot's over
-the texts, are what the version was released under.
+They detect a manifest that was changed along with the files: the digest over the items, and the snapshot's over the
+texts, are those that the version was released with.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Opener = Callable[[str], IO[bytes]]
 
 
 def faults(manifest: dict[str, Any], names: set[str], opened: Opener) -> Iterator[str]:
-    """A sentence for each digest of the manifest that its files do not give.
+    """A sentence for each digest of the manifest that differs from the digest of its files.
 
-    Asked is what the export holds in full: an export of one split, or without names, has other items.
+    Only for what the export contains in full: an export of one split, or without names, has other items.
     """
     if CORPUS in names and not _is_snapshot(manifest, opened):
-        yield f"{CORPUS} does not hold the texts of the snapshot that the manifest names."
+        yield f"{CORPUS} does not contain the texts of the snapshot in the manifest."
     if names.issuperset(ITEMS) and _is_whole(manifest) and _items_digest(manifest, opened) != manifest.get("digest"):
         yield "The items are not those that were frozen under the digest in the manifest."
 

@@ -1,4 +1,4 @@
-"""TREC: qrels of four columns and topics in their tagged form. Only pairs that were judged are written."""
+"""TREC: qrels of four columns and topics with tags. Only judged pairs are written."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _topic(row: FrozenQuery) -> bytes:
 
 
 def _plain(outside_id: str, what: str) -> str:
-    """The id, if readers give it back unchanged: columns end at white space, `#` begins a comment."""
+    """The id, if readers return it unchanged: white space separates columns, `#` begins a comment."""
     if SPACE.search(outside_id):
         raise Unwritable(
-            f"The {what} id {outside_id!r} holds white space, which divides the columns of a TREC file. "
-            "Export JSONL, CSV or BEIR, or import with ids that hold none."
+            f"The {what} id {outside_id!r} contains white space, which separates the columns of a TREC file. "
+            "Export JSONL, CSV or BEIR, or import with ids without it."
         )
     if not outside_id or outside_id.startswith("#"):
         raise Unwritable(
@@ -57,7 +57,7 @@ def _plain(outside_id: str, what: str) -> str:
 def _one_line(row: FrozenQuery, text: str) -> str:
     if found := TAG.search(text):
         raise Unwritable(
-            f"Query {row.query_id!r} holds {found.group()!r}, which a reader of TREC topics takes for a tag. "
+            f"Query {row.query_id!r} contains {found.group()!r}, which TREC readers parse as a tag. "
             "Export JSONL, CSV or BEIR."
         )
     return " ".join(text.split())

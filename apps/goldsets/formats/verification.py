@@ -1,4 +1,4 @@
-"""Does an exported version still hold what its manifest names: the bytes, and the digests of what was frozen?
+"""Checks an exported version against its manifest: the bytes, and the digests of what was frozen.
 
 Plain files, no database.
 """
@@ -22,12 +22,12 @@ CHUNK_BYTES = 1 << 20
 
 
 class NotAnExport(ValueError):
-    """The path holds no manifest that can be checked; the message is a sentence."""
+    """The path has no manifest to check against; the message is a sentence."""
 
 
 @dataclass
 class VerificationReport:
-    """What was checked. `faults` holds one sentence a fault; empty when all is well."""
+    """What was checked. `faults` has one sentence for each fault; empty when all is well."""
 
     checked: int = 0
     size: int = 0
@@ -86,7 +86,7 @@ def _store(path: Path) -> Iterator[Store]:
 def verify(path: Path) -> VerificationReport:
     """Check every file of an exported folder or zip against its manifest.
 
-    Raises NotAnExport when there is no manifest to check against, or it is not one.
+    Raises NotAnExport without a manifest, or with one that is not valid.
     """
     with _store(path) as store:
         names = store.names()
@@ -103,7 +103,7 @@ def verify(path: Path) -> VerificationReport:
 
 def _manifest(store: Store, names: set[str], path: Path) -> dict[str, Any]:
     if MANIFEST not in names:
-        raise NotAnExport(f"{path} holds no {MANIFEST}; it is not an export of Karat.")
+        raise NotAnExport(f"{path} contains no {MANIFEST}; it is not an export of Karat.")
     with store.open(MANIFEST) as stream:
         data = stream.read(MAX_MANIFEST_BYTES + 1)
     if len(data) > MAX_MANIFEST_BYTES:

@@ -171,7 +171,7 @@ ITEMS = {"queries": versions.queries_of, "triples": versions.triples_of}
 @require_safe
 @member_view(Role.LEAD)
 def left_out(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    """What the version leaves out of what was judged, by name; `format=csv` is all of it as a file.
+    """The judged pairs and queries that the version leaves out, by name; `format=csv` is the whole list as a file.
 
     For leads: the list names queries of the test split.
     """
@@ -210,7 +210,7 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
         "split": split,
         "splits": Split.values,
         "changes": _changes(found),
-        "repinned": diffs.told(found.repinned[:SHOWN_REPINNED]),
+        "repinned": diffs.with_texts(found.repinned[:SHOWN_REPINNED]),
         "repinned_total": len(found.repinned),
     }
     return render(request, "goldsets/difference.html", context)
@@ -221,7 +221,7 @@ SHOWN_REPINNED = 50
 
 
 def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
-    """Kind in words, the changes shown, and how many there are."""
+    """Kind in words, the changes shown, and their total."""
     kinds = (
         ("Added", found.added),
         ("Removed", found.removed),

@@ -1,4 +1,4 @@
-"""What a version would hold if it were frozen now, read from the rooms below."""
+"""What a version would contain if it were frozen now, read from the apps below."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from apps.corpus.selectors.corpora import TextKey, block_names, texts_of
 from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, split
 from apps.goldsets.enums import GroupBy, LossReason, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
-from apps.goldsets.selectors.losses import Loss, Losses, MissablePair, SnapshotPlace, held_before, kept_elsewhere
+from apps.goldsets.selectors.losses import Loss, Losses, MissablePair, SnapshotPlace, kept_elsewhere, pairs_before
 from apps.judging.models import Round
 from apps.judging.selectors import ResolvedPair, settled_pairs
 from apps.queries.models import Query
@@ -20,7 +20,7 @@ from apps.triples.selectors.triples import accepted_triples
 
 
 class JudgedPair(NamedTuple):
-    """A resolved grade of a text that the snapshot holds."""
+    """A resolved grade of a text in the snapshot."""
 
     query: Query
     place: SnapshotPlace
@@ -31,12 +31,12 @@ class JudgedPair(NamedTuple):
 
     @property
     def key(self) -> tuple[int, TextKey]:
-        """The query and the text that was judged for it."""
+        """The query and the judged text."""
         return self.query.pk, self.text
 
 
 class OpenPair(NamedTuple):
-    """A pair that people answered and that has no grade yet."""
+    """A pair with answers and without a grade."""
 
     query: Query
     block: str
@@ -46,7 +46,7 @@ class OpenPair(NamedTuple):
 
 @dataclass
 class Gathered:
-    """The items of a version, their sides, and what had to stay out."""
+    """The items of a version, their sides, and what is left out."""
 
     version: Version
     places: dict[int, SnapshotPlace]
@@ -67,7 +67,7 @@ class Gathered:
 
 
 def wording_of(triple: Triple) -> Revision:
-    """The revision that was accepted: an accepted triple has one."""
+    """The accepted revision; every accepted triple has one."""
     assert triple.current is not None
     return triple.current
 
@@ -91,9 +91,9 @@ def gather(version: Version) -> Gathered:
     for triple in found.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
             found.queries[triple.query_id] = queries[triple.query_id]
-    held = [(pair.query.pk, pair.text.block_id) for pair in found.pairs]
-    held += [(waiting.query.pk, waiting.text.block_id) for waiting in found.unresolved]
-    found.losses = losses.listed(held, found.queries, found.former)
+    included = [(pair.query.pk, pair.text.block_id) for pair in found.pairs]
+    included += [(pair.query.pk, pair.text.block_id) for pair in found.unresolved]
+    found.losses = losses.listed(included, found.queries, found.former)
     items = _items(found)
     found.sides = split(items, test_share=version.test_share, seed=version.seed)
     found.leaks = leaks(items, found.sides)
@@ -112,7 +112,7 @@ def places_of(snapshot: Snapshot) -> dict[int, SnapshotPlace]:
 
 
 def former_of(version: Version) -> Version | None:
-    """The last version of the set that was frozen before this one."""
+    """The version of the set that was frozen last before this one."""
     earlier = version.gold_set.versions.filter(number__lt=version.number).exclude(state=VersionState.DRAFT)
     return earlier.order_by("-number").first()
 
@@ -128,7 +128,7 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
         seen.add(judged.key)
         if pair.is_ruled_out:
             continue
-        if not losses.is_held(judged):
+        if not losses.includes(judged):
             continue
         found.queries[query.pk] = query
         if pair.grade is None:
@@ -137,10 +137,10 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
             place = found.places[judged.text.block_id]
             found.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
     ruled_out = {(pair.query_id, texts[pair.version_id]) for pair in pairs if pair.is_ruled_out}
-    for judged in [*kept_elsewhere(rounds), *held_before(found.former)]:
+    for judged in [*kept_elsewhere(rounds), *pairs_before(found.former)]:
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
-        elif judged.key not in seen and losses.is_held(judged):
+        elif judged.key not in seen and losses.includes(judged):
             losses.miss(judged, LossReason.NOT_CHOSEN)
 
 
@@ -176,7 +176,7 @@ def _former_sides(former: Version | None) -> tuple[dict[int, str], dict[int, str
 
 
 def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
-    """What keeps a query on one side: a variant goes with the query that it words anew, whatever is grouped by."""
+    """The keys that tie a query to others: a variant is always tied to its original, whatever the grouping."""
     yield "query", query.outside_id
     if original := query.metadata.get(VARIANT_OF):
         yield "query", str(original)

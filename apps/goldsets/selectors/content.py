@@ -1,4 +1,4 @@
-"""A frozen version as the writers read it: streamed from the database in the bytewise order of ids."""
+"""The content of a frozen version for the writers, streamed from the database in the bytewise order of ids."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def bytewise(field: str) -> Collate:
 class VersionContent:
     """The rows of a version.
 
-    `splits` says which sides are written. What rests on `revoked` sources is left out. Without `names` people are
-    "author" and "reviewer 1": who may not see names beside single answers gets none.
+    `splits` are the sides to write. Items of `revoked` sources are left out. Without `names` people are "author" and
+    "reviewer 1", for readers who may not see names of single answers.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class VersionContent:
 
 
 def _named(version: BlockVersion) -> dict[str, str]:
-    """The digests that stay of an emptied text: by them an export can still be checked."""
+    """The digests of a redacted text, with which an export can still be verified."""
     return {"digest": version.digest, "metadata_digest": version.metadata_digest}
 
 
 def triple_row(content: dict[str, Any], *, split: str, names: bool = True) -> TripleRow:
-    """The row that was stored as plain values in `VersionTriple.content`."""
+    """The row stored as plain values in `VersionTriple.content`."""
     blocks = tuple(ExpectedBlock(**{**block, "evidence": tuple(block["evidence"])}) for block in content["blocks"])
     reviewers = tuple(content["reviewed_by"])
     row = TripleRow(**{**content, "blocks": blocks, "reviewed_by": reviewers, "split": split})

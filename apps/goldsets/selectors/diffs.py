@@ -1,4 +1,4 @@
-"""What changed from one version to the next, item by item."""
+"""Differences between two versions, item by item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTri
 
 
 class Pin(NamedTuple):
-    """A text that an item stands on: the block, the digest of the text, and the block version that holds it."""
+    """A text that an item refers to: the block, the digest of the text, and the block version."""
 
     block: str
     digest: str
@@ -21,14 +21,14 @@ class Pin(NamedTuple):
 
     @property
     def text(self) -> tuple[str, str]:
-        """What tells one text from another."""
+        """The identity of the text."""
         return self.block, self.digest
 
 
 class ItemChange(NamedTuple):
-    """One item that differs. `before` and `after` are what to show; an added item has no before.
+    """One item that differs. `before` and `after` are for display; an added item has no before.
 
-    A re-pinned item has the texts it stood on and those it stands on now, without the ones that stayed.
+    A re-pinned item has its earlier texts and its current ones, without those in both.
     """
 
     name: str
@@ -39,14 +39,14 @@ class ItemChange(NamedTuple):
 
 
 class Repinned(NamedTuple):
-    """A re-pinned item as people read it: each text that changed, word by word."""
+    """A re-pinned item for display: each changed text, word by word."""
 
     name: str
     texts: list[RepinnedText]
 
 
 class RepinnedText(NamedTuple):
-    """The blocks before and after, and what differs between their texts. Empty where there is none on that side."""
+    """The blocks before and after, and the difference between their texts. Empty where one side has none."""
 
     before: str
     after: str
@@ -67,8 +67,8 @@ class Diff(NamedTuple):
         return not any(self)
 
 
-class _Seen(NamedTuple):
-    """What is compared of an item: its value (grade or words) and the texts it stands on."""
+class _ItemState(NamedTuple):
+    """The compared values of an item: its value (grade or words) and its texts."""
 
     value: str
     pins: tuple[Pin, ...] = ()
@@ -103,7 +103,7 @@ class _Compared(NamedTuple):
     moved: list[ItemChange]
 
 
-def _compare(before: Mapping[str, _Seen], after: Mapping[str, _Seen]) -> _Compared:
+def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) -> _Compared:
     found = _Compared([], [], [], [])
     for name in sorted(before.keys() | after.keys(), key=str.encode):
         old, new = before.get(name), after.get(name)
@@ -120,11 +120,11 @@ def _compare(before: Mapping[str, _Seen], after: Mapping[str, _Seen]) -> _Compar
     return found
 
 
-def told(changes: Sequence[ItemChange]) -> list[Repinned]:
-    """Re-pinned items with their texts beside each other: those of one block first, then what is left, in order."""
+def with_texts(changes: Sequence[ItemChange]) -> list[Repinned]:
+    """Re-pinned items with the difference of their texts: those of one block first, then the others, in order."""
     pins = [pin for change in changes for pin in (*change.pins_before, *change.pins_after)]
     texts = dict(BlockVersion.objects.filter(pk__in={pin.version_id for pin in pins}).values_list("pk", "text"))
-    return [Repinned(change.name, [_told(pair, texts) for pair in _paired(change)]) for change in changes]
+    return [Repinned(change.name, [_text_difference(pair, texts) for pair in _paired(change)]) for change in changes]
 
 
 def _paired(change: ItemChange) -> list[tuple[Pin | None, Pin | None]]:
@@ -134,28 +134,28 @@ def _paired(change: ItemChange) -> list[tuple[Pin | None, Pin | None]]:
     return [*same, *zip_longest(left, after.values())]
 
 
-def _told(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, str]) -> RepinnedText:
+def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, str]) -> RepinnedText:
     before, after = (texts[pin.version_id] if pin else "" for pin in pair)
     block_before, block_after = (pin.block if pin else "" for pin in pair)
     return RepinnedText(block_before, block_after, word_diff(before, after))
 
 
-def _queries(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
+def _queries(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
     rows = VersionQuery.objects.filter(version=version, split__in=sides).values_list("outside_id", "text")
-    return {outside_id: _Seen(text) for outside_id, text in rows}
+    return {outside_id: _ItemState(text) for outside_id, text in rows}
 
 
-def _pairs(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
+def _pairs(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
     rows = VersionGrade.objects.filter(version=version, query__split__in=sides).values_list(
         "query__outside_id", "block_id", "grade", "block_version__text_digest", "block_version_id"
     )
     return {
-        f"{query} with {block}": _Seen(f"grade {grade}", (Pin(block, digest, version),))
+        f"{query} with {block}": _ItemState(f"grade {grade}", (Pin(block, digest, version),))
         for query, block, grade, digest, version in rows.iterator(chunk_size=5_000)
     }
 
 
-def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
+def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
     rows = VersionTriple.objects.filter(version=version, split__in=sides).prefetch_related(
         "revision__expected_blocks__version__block"
     )
@@ -164,5 +164,5 @@ def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _Seen]:
         versions = [expected.version for expected in row.revision.expected_blocks.all()]
         pins = sorted(Pin(version.block.outside_id, version.text_digest, version.pk) for version in versions)
         words = f"{row.content['question']} {row.content['expected_answer']}"
-        found[row.label] = _Seen(words, tuple(pins))
+        found[row.label] = _ItemState(words, tuple(pins))
     return found

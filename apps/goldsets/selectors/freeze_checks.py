@@ -1,4 +1,4 @@
-"""What stops a freeze, each item by name."""
+"""What blocks a freeze, each item by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
-from apps.goldsets.enums import StopKind
+from apps.goldsets.enums import BlockerKind
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
 from apps.judging.core.resolution import PairState
@@ -34,19 +34,19 @@ TIE_WORDS = {
 
 
 class Blocker(NamedTuple):
-    """One thing that stops a freeze. `object_id` is the row to look at: entry, triple or source, by kind.
+    """A reason that blocks a freeze. `object_id` is the row concerned: entry, triple or source, by kind.
 
-    A pair that waits for its judges names its round only: there is nothing to decide yet.
+    A pair that is not fully judged names its round only: there is nothing to decide yet.
     """
 
-    kind: StopKind
+    kind: BlockerKind
     sentence: str
     object_id: int | None = None
     round_id: int | None = None
 
 
-def find_stops(found: Gathered, *, at: datetime) -> list[Blocker]:
-    """Everything that stops the freeze, in the order of kinds."""
+def find_blockers(found: Gathered, *, at: datetime) -> list[Blocker]:
+    """All blockers of the freeze, by kind."""
     return [
         *_empty(found),
         *(_unresolved(open_pair) for open_pair in found.unresolved),
@@ -54,14 +54,14 @@ def find_stops(found: Gathered, *, at: datetime) -> list[Blocker]:
         *_stale(found),
         *_machine_written(found),
         *_without_permission(found, at),
-        *(Blocker(StopKind.LEAK, _leak(leak)) for leak in found.leaks),
+        *(Blocker(BlockerKind.LEAK, _leak(leak)) for leak in found.leaks),
     ]
 
 
 def _empty(found: Gathered) -> Iterator[Blocker]:
     if not (found.pairs or found.unresolved or found.triples):
         sentence = "No grade from the chosen rounds and no accepted Q&A is on this snapshot."
-        yield Blocker(StopKind.EMPTY, sentence)
+        yield Blocker(BlockerKind.EMPTY, sentence)
 
 
 def _unresolved(open_pair: OpenPair) -> Blocker:
@@ -75,33 +75,37 @@ def _unresolved(open_pair: OpenPair) -> Blocker:
         why = f"{judges} answered, and they differ"
     sentence = f"{open_pair.query.outside_id} with {open_pair.block}: {why}."
     entry = None if pair.state is PairState.PARTLY else pair.entry_id
-    return Blocker(StopKind.UNRESOLVED, sentence, entry, pair.round_id)
+    return Blocker(BlockerKind.UNRESOLVED, sentence, entry, pair.round_id)
 
 
 def _not_accepted(found: Gathered) -> Iterator[Blocker]:
-    """Triples of the release before that are on their way: they would vanish without a word."""
+    """Triples of the release before that are in progress: the new version would drop them silently."""
     if found.former is None:
         return
     gone = VersionTriple.objects.filter(version=found.former).exclude(triple__state__in=[State.ACCEPTED, *ENDED])
     for item in gone.select_related("triple").order_by("label"):
         state = State(item.triple.state).label.lower()
         sentence = f"{item.label} was in {found.former.label} and is now {state}."
-        yield Blocker(StopKind.NOT_ACCEPTED, sentence, item.triple_id)
+        yield Blocker(BlockerKind.NOT_ACCEPTED, sentence, item.triple_id)
 
 
 def _stale(found: Gathered) -> Iterator[Blocker]:
     for triple in found.triples:
         if triple.is_stale:
-            yield Blocker(StopKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk)
+            yield Blocker(
+                BlockerKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk
+            )
             continue
         for expected in wording_of(triple).expected_blocks.all():
             place = found.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:
-                yield Blocker(StopKind.STALE, f"{triple.label} needs {block}, which is not in the snapshot.", triple.pk)
+                yield Blocker(
+                    BlockerKind.STALE, f"{triple.label} needs {block}, which is not in the snapshot.", triple.pk
+                )
             elif place.text_digest != expected.version.text_digest:
                 sentence = f"{triple.label} uses a different text of {block} than the snapshot."
-                yield Blocker(StopKind.STALE, sentence, triple.pk)
+                yield Blocker(BlockerKind.STALE, sentence, triple.pk)
 
 
 def _machine_written(found: Gathered) -> Iterator[Blocker]:
@@ -111,15 +115,15 @@ def _machine_written(found: Gathered) -> Iterator[Blocker]:
         people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
         if triple.adopted_by_id is None:
             yield Blocker(
-                StopKind.MACHINE, f"{triple.label} was written by a model and nobody has adopted it.", triple.pk
+                BlockerKind.MACHINE, f"{triple.label} was written by a model and nobody has adopted it.", triple.pk
             )
         elif len(people) < REVIEWERS_OF_MACHINE_WRITTEN:
             sentence = f"{triple.label} was written by a model and needs two reviewers besides its author."
-            yield Blocker(StopKind.MACHINE, sentence, triple.pk)
+            yield Blocker(BlockerKind.MACHINE, sentence, triple.pk)
 
 
 def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]]]:
-    """Who answered the current revision of each triple: (id, name) by triple, in the order of names."""
+    """The reviewers of the current revision of each triple with a verdict: (id, name) by triple, in order of names."""
     rows = (
         Verdict.objects.filter(revision__in=[triple.current_id for triple in triples], superseded_by=None)
         .order_by("reviewer__name", "reviewer_id")
@@ -138,7 +142,7 @@ def _without_permission(found: Gathered, at: datetime) -> Iterator[Blocker]:
         resting[source.pk].append(name)
         sources[source.pk] = source
     for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
-        yield Blocker(StopKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
+        yield Blocker(BlockerKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
 
 
 def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:
@@ -158,7 +162,7 @@ def _leak(leak: Leak) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The names in order, the first dozen of them when they are many."""
+    """The names in order, at most the first dozen."""
     names = sorted(names)
     if len(names) <= NAMES_SHOWN:
         return ", ".join(names)
@@ -166,7 +170,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def find_warnings(found: Gathered) -> list[str]:
-    """What a lead should know before freezing and may decide to live with."""
+    """What a lead should know before freezing, but may accept."""
     warnings = []
     sourceless = [query.outside_id for query in found.queries.values() if query.source is None]
     if sourceless:
@@ -176,7 +180,7 @@ def find_warnings(found: Gathered) -> list[str]:
 
 
 def _lopsided(found: Gathered) -> Iterator[str]:
-    """Sides far from what was aimed at: the hash of whole groups decides, and few groups fall as they fall."""
+    """Sides far from the intended share: whole groups are assigned by hash, and few groups can be unbalanced."""
     counts = Counter(found.sides.values())
     total, aim = counts.total(), found.version.test_share
     if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:

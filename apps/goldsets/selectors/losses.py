@@ -1,6 +1,7 @@
 """What a version leaves out of what was judged: each pair and each query, with the reason.
 
-Missed is what the chosen rounds judged, what they kept from other rounds, and what the version before held.
+Candidates are the pairs of the chosen rounds, those that the rounds kept from other rounds, and those of the version
+before.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why")
 
 
 class SnapshotPlace(NamedTuple):
-    """A block in the version's snapshot."""
+    """A block in the version's snapshot, with its position."""
 
     position: int
     version_id: int
@@ -33,7 +34,7 @@ class SnapshotPlace(NamedTuple):
 
 
 class MissablePair(NamedTuple):
-    """A pair that may be missed: its grade, if it has one, and the round it was judged in, if it comes from one."""
+    """A pair that a version may leave out: its grade, if any, and the round it was judged in, if any."""
 
     query_id: int
     text: TextKey
@@ -69,9 +70,9 @@ CHOICES = frozenset({LossReason.NOT_CHOSEN, LossReason.RULED_OUT})
 
 
 class Losses:
-    """Collects the pairs that stay out, each query and block once.
+    """Collects the pairs left out, each query and block once.
 
-    Who judged a text anew after it had changed has lost nothing: see `listed`.
+    A pair whose text changed and was judged again is no loss: see `listed`.
     """
 
     def __init__(self, places: Mapping[int, SnapshotPlace], queries: Mapping[int, Query]) -> None:
@@ -79,8 +80,8 @@ class Losses:
         self._queries = queries
         self._pairs: dict[Pair, tuple[Loss, str]] = {}
 
-    def is_held(self, pair: MissablePair) -> bool:
-        """Whether its query and its text are part of the version; noted as missed where not."""
+    def includes(self, pair: MissablePair) -> bool:
+        """Whether its query and its text are part of the version; if not, the pair is recorded as lost."""
         reason = self._reason(pair)
         if reason is not None:
             self.miss(pair, reason)
@@ -112,23 +113,23 @@ class Losses:
         return [*self._queries_missed(set(queries), former), *missed]
 
     def _with_new_name(self, loss: Loss, digest: str) -> Loss:
-        """A loss whose block is gone while another has its text says which."""
+        """The loss; where another block now has the same text, its sentence names it."""
         if loss.reason != LossReason.BLOCK_GONE or digest not in self._blocks_of:
             return loss
-        told = f"{loss.sentence} Its text is now in {self._blocks_of[digest]}, which must be judged again."
-        return loss._replace(sentence=told)
+        sentence = f"{loss.sentence} Its text is now in {self._blocks_of[digest]}, which must be judged again."
+        return loss._replace(sentence=sentence)
 
     @cached_property
     def _blocks_of(self) -> dict[str, str]:
         return {place.text_digest: place.outside_id for place in self._places.values()}
 
-    def _queries_missed(self, held: set[int], former: Version | None) -> list[Loss]:
+    def _queries_missed(self, included: set[int], former: Version | None) -> list[Loss]:
         counts = Counter(query for query, _ in self._pairs)
         known = set(counts)
         if former is not None:
             known |= set(VersionQuery.objects.filter(version=former).values_list("query_id", flat=True))
         found = []
-        for pk in known - held:
+        for pk in known - included:
             query = self._queries[pk]
             reason = LossReason.NOTHING_LEFT if query.retired_at is None else LossReason.QUERY_RETIRED
             sentence = str(reason.label)
@@ -140,7 +141,7 @@ class Losses:
 
 
 def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
-    """The pairs that these rounds asked nobody for, as they were judged in rounds that are not among them."""
+    """The pairs that these rounds did not assign because other rounds had judged them, as judged there."""
     chosen = [round_.pk for round_ in rounds]
     rows = KeptPair.objects.filter(round__in=chosen).exclude(kept_from__in=chosen)
     named = rows.values_list(
@@ -156,7 +157,7 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-def held_before(former: Version | None) -> list[MissablePair]:
+def pairs_before(former: Version | None) -> list[MissablePair]:
     """The pairs of the version before."""
     rows = VersionGrade.objects.filter(version=former).values_list(
         "query__query_id", "block_version__block_id", "block_version__text_digest", "block_id", "grade"
@@ -170,7 +171,7 @@ def held_before(former: Version | None) -> list[MissablePair]:
 
 
 def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:
-    """How many pairs and queries these are, and the pairs by reason."""
+    """The numbers of lost pairs and queries, and of pairs by reason."""
     rows = list(losses)
     reasons = Counter(str(loss.reason) for loss in rows if loss.kind == LossKind.PAIR)
     return {
@@ -181,7 +182,7 @@ def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:
 
 
 def losses_as_csv(losses: Iterable[Any]) -> str:
-    """All of them as a file; cells that a spreadsheet would run are made safe."""
+    """All losses as a file; cells that a spreadsheet would execute are made safe."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)

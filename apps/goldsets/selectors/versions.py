@@ -57,7 +57,7 @@ def version_in(project: Project, gold_set: str, number: int) -> Version:
 
 
 def frozen_in(project: Project, pk: int) -> Version:
-    """A version that can be scored against: frozen, released or superseded."""
+    """A version to score against: frozen, released or superseded. Raises Http404."""
     found = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
     if found is None:
         raise Http404("No such version.")
@@ -79,11 +79,11 @@ class Looks(NamedTuple):
 
 
 def triples_on_their_way(version: Version) -> dict[str, int]:
-    """How many triples of the project are disputed or in review now, apart from those that the version holds."""
-    held = VersionTriple.objects.filter(version=version).values("triple")
+    """Number of the project's triples that are disputed or in review, except those in the version."""
+    included = VersionTriple.objects.filter(version=version).values("triple")
     counted = (
         Triple.objects.filter(project=version.gold_set.project)
-        .exclude(pk__in=held)
+        .exclude(pk__in=included)
         .aggregate(
             disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
         )
@@ -111,12 +111,12 @@ def latest_version(project: Project) -> Version | None:
 
 
 def open_draft(project: Project) -> Version | None:
-    """The draft begun last, for the home page."""
+    """The draft created last, for the home page."""
     return versions_in(project).filter(state=VersionState.DRAFT).order_by("-created_at", "-pk").first()
 
 
 def rounds_on(project: Project, snapshot: Snapshot | None = None) -> QuerySet[Round]:
-    """Rounds a version may draw on: those judged on the snapshot's corpus."""
+    """Rounds that a version may use: those judged on the snapshot's corpus."""
     found = rounds_in(project).select_related("pool__snapshot__corpus")
     return found.filter(pool__snapshot__corpus=snapshot.corpus_id) if snapshot else found
 
@@ -127,7 +127,7 @@ def snapshots_of(project: Project) -> QuerySet[Snapshot]:
 
 
 def queries_of(version: Version, split: str) -> QuerySet[VersionQuery]:
-    """The queries of one side with the number of their grades and of the relevant ones among them."""
+    """The queries of one side with the numbers of their grades and of relevant ones."""
     return (
         VersionQuery.objects.filter(version=version, split=split)
         .annotate(grade_count=Count("grades"), relevant_count=Count("grades", filter=Q(grades__grade__gt=0)))
@@ -140,7 +140,7 @@ def triples_of(version: Version, split: str) -> QuerySet[VersionTriple]:
 
 
 def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
-    """Sources of the version whose permission is gone since, with the reason. Their items leave every export."""
+    """Sources of the version with a revoked permission, with the reason. Every export leaves out their items."""
     queries = VersionQuery.objects.filter(version=version).values("query__source")
     triples = VersionTriple.objects.filter(version=version)
     used = (
@@ -154,7 +154,7 @@ def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
 
 
 def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
-    """What the version leaves out, by name: what it left out when it was frozen, or would leave out now."""
+    """What the version left out when it was frozen, or would leave out now, by name."""
     if version.is_draft:
         return gather(version).losses
     return version.losses.order_by("pk")
@@ -164,13 +164,13 @@ AGREEMENT = ("grades", "verdicts")
 
 
 class NamedEstimate(NamedTuple):
-    """A coefficient as a manifest names it."""
+    """A coefficient with its name in the manifest."""
 
     name: str
     estimate: Estimate
 
 
 def agreement_of(version: Version) -> list[NamedEstimate]:
-    """The figures of agreement that were true when the version was frozen."""
+    """The agreement at the time of the freeze."""
     facts = version.manifest.get("agreement", {})
     return [NamedEstimate(facts[name]["name"], Estimate.read(facts[name])) for name in AGREEMENT if name in facts]

@@ -46,7 +46,7 @@ def test_trec_topics_have_number_title_and_description():
 
 @pytest.mark.parametrize("query_id", ["Q 01", "Q\t01", "Q\u00a001"])
 def test_trec_refuses_ids_with_white_space_in_a_sentence(query_id):
-    with pytest.raises(Unwritable, match="holds white space, which divides the columns of a TREC file"):
+    with pytest.raises(Unwritable, match="contains white space, which separates the columns of a TREC file"):
         _files(trec, with_query(query_id=query_id))
 
 
@@ -56,7 +56,7 @@ def test_trec_refuses_an_id_that_reads_as_a_comment():
 
 
 def test_trec_refuses_a_query_that_would_end_its_topic():
-    with pytest.raises(Unwritable, match="takes for a tag"):
+    with pytest.raises(Unwritable, match="parse as a tag"):
         _files(trec, with_query(text="what does </top> do"))
 
 
@@ -112,7 +112,7 @@ def test_beir_folder_has_corpus_queries_and_qrels_by_split():
 
 def test_beir_keeps_ids_with_spaces_and_refuses_tabs():
     assert "Q 01\tb1\t3\n" in _files(beir, with_query(query_id="Q 01"))["beir/qrels/dev.tsv"]
-    with pytest.raises(Unwritable, match="holds a tab"):
+    with pytest.raises(Unwritable, match="contains a tab"):
         _files(beir, with_query(query_id="Q\t01"))
 
 
