@@ -1,1 +1,1 @@
-"""Commands that need no server: score, agree, eval, verify, and how they print."""
+"""Commands that need no server: score, agree, eval, verify, and their output."""

@@ -1,4 +1,4 @@
-"""What the options of the command line take, told in a sentence when it is something else."""
+"""Types of command-line options, with a sentence for wrong values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`karat agree`: how far annotators agree, from a file of labels, without a server and without a database.
+"""`karat agree`: agreement between annotators from a file of labels, without a server and without a database.
 
-Results go to standard output, remarks and errors to standard error. Exit codes: 0 told, also where every figure is
+Results go to standard output, warnings and errors to standard error. Exit codes: 0 computed, also where every figure is
 undefined; 2 unusable input or a wrong command line.
 """
 
@@ -45,13 +45,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     """Adds `agree` to the commands of `karat`."""
     parser = subparsers.add_parser(
         "agree",
-        help="tell how far annotators agree, without a server",
+        help="compute agreement between annotators, without a server",
         description="Coefficients of agreement with intervals, from labels in a long file (columns item, annotator, "
         "label and perhaps pass) or a wide one (the item, then a column for each annotator).",
-        epilog="The file may be gzipped; - is standard input. Exit codes: 0 told, 2 unusable input or wrong command "
-        "line.",
+        epilog="The file may be gzipped; - is standard input. Exit codes: 0 computed, 2 unusable input or wrong "
+        "command line.",
     )
-    parser.add_argument("file", metavar="FILE", help="labels as CSV, or divided by tabs or semicolons")
+    parser.add_argument("file", metavar="FILE", help="labels as CSV, or separated by tabs or semicolons")
     _add_reading(parser)
     parser.add_argument(
         "--by", metavar="FILE", help="strata: a table with the columns item and stratum, or several; each by itself too"
@@ -68,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
-    """The options that say what the file means."""
+    """Add the options for the layout of the file."""
     parser.add_argument(
         "--level", choices=LEVELS, help="of the labels (default: ordinal for numbers, nominal for words)"
     )
@@ -77,25 +77,25 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         type=_list,
         default=[],
         metavar="LIST",
-        help="cells that stand for no label, divided by commas; empty ones always do",
+        help="cells that mean no label, separated by commas; empty ones always do",
     )
     parser.add_argument(
-        "--categories", type=_list, default=[], metavar="LIST", help="all labels there could be, lowest first"
+        "--categories", type=_list, default=[], metavar="LIST", help="all possible labels, lowest first"
     )
     parser.add_argument(
-        "--columns", type=_roles, default=[], metavar="LIST", help=f"what each column holds: {', '.join(ROLES)}"
+        "--columns", type=_roles, default=[], metavar="LIST", help=f"what each column contains: {', '.join(ROLES)}"
     )
     parser.add_argument("--no-heading", action="store_true", help="the first line is a row too")
     parser.add_argument(
         "--repeats",
         choices=REPEATS,
         default="refuse",
-        help="an item that somebody labels again, where no pass is given (default: refuse)",
+        help="an item with a second label by one annotator, without a pass (default: refuse)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads and prints; the exit code."""
+    """Read, compute and print. Returns the exit code."""
     try:
         form, labelling = _labelling(args)
         strata = _strata(args, labelling)
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
-    """The form of the file and its labels. Raises InputErrors with all that is wrong, up to a number."""
+    """The layout of the file and its labels. Raises InputErrors with the first MOST_TOLD errors."""
     errors = ErrorList(MOST_TOLD)
     reading = LabelLayout(
         columns=tuple(args.columns),
@@ -129,8 +129,8 @@ def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
         form, labels = read_labels(args.file, reading, errors)
         if not errors:
             labelling = labelling_of(name_of(args.file), labels, errors, reading, [name for _, name in form.raters])
-            if errors and not args.columns and (said := misread(form, labels)):
-                raise InputErrors([InputError(name_of(args.file), None, "", "", said)])
+            if errors and not args.columns and (message := misread(form, labels)):
+                raise InputErrors([InputError(name_of(args.file), None, "", "", message)])
     except InputError as error:
         errors.add(error)
     if errors or form is None or labelling is None:
@@ -139,7 +139,7 @@ def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
 
 
 def _strata(args: argparse.Namespace, labelling: Labelling) -> LabelStrata | None:
-    """The strata that `--by` names; None without. Raises InputErrors as `_labelling` does."""
+    """The strata of `--by`; None without it. Raises InputErrors as `_labelling` does."""
     if not args.by:
         return None
     errors, strata = ErrorList(MOST_TOLD), None

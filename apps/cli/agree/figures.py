@@ -1,4 +1,4 @@
-"""All that `karat agree` tells of a labelling, as named figures."""
+"""All figures of `karat agree`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_k
 
 @dataclass(frozen=True)
 class SelfAgreement:
-    """One annotator against what they said before, or all together when `annotator` is None; `n` comparisons."""
+    """One annotator against their own earlier labels, or all together when `annotator` is None; `n` comparisons."""
 
     annotator: int | None
     n: int
@@ -38,7 +38,7 @@ class SelfAgreement:
 
 @dataclass(frozen=True)
 class StratumFigures:
-    """Agreement on the items of one stratum of one field: how many there are, and how many two people labelled."""
+    """Agreement on one stratum of one field: `items` in it, and `shared` ones with two labels or more."""
 
     field: str
     stratum: str
@@ -51,9 +51,9 @@ class StratumFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """Everything a layout prints. `again` is empty where nobody labelled an item again.
+    """Everything that an output format prints. `again` is empty where nobody labelled an item again.
 
-    `strata` is None where no file divides the items.
+    `strata` is None without a file of strata.
     """
 
     labelling: Labelling
@@ -67,7 +67,7 @@ class Figures:
 
     @property
     def headline(self) -> str:
-        """The coefficient that fits the level and any number of annotators and missing cells."""
+        """The coefficient for this level of labels, for any number of annotators and missing cells."""
         return f"krippendorff_alpha_{self.labelling.level}"
 
 
@@ -115,7 +115,9 @@ def _stratum(
 
 
 def _again(labelling: Labelling, settings: Settings) -> list[SelfAgreement]:
-    """Each later label against the first by the same annotator: all together, then by annotator, most first."""
+    """Each later label against the first by the same annotator: all together, then by annotator, most comparisons
+    first.
+    """
     if not len(labelling.again):
         return []
     annotators = labelling.again[:, 1]
@@ -134,7 +136,7 @@ def _self_agreement(labelling: Labelling, rows: Counts, who: int | None, setting
 
 
 def _model(labelling: Labelling, settings: Settings) -> Diagnosis:
-    """The label model over first labels: those given again say something of the same person only."""
+    """The label model over first labels: repeated labels are informative about one person only."""
     item, annotator = (labelling.rated >= 0).nonzero()
     labels = Labels(
         item,

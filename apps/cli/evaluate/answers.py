@@ -1,4 +1,4 @@
-"""What a system answered, kept on file line by line, so that a run that was stopped goes on where it was."""
+"""A file with a system's answers, written as they arrive, so that a stopped run can continue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from apps.common.errors import InputError
 
 
 class SystemAnswer(NamedTuple):
-    """What came back for a query: (block id, score) pairs, best first, and how many seconds it took."""
+    """The answer to a query: (block id, score) pairs, best first, and its latency in seconds."""
 
     query_id: str
     hits: tuple[tuple[str, float], ...]
@@ -21,13 +21,13 @@ class SystemAnswer(NamedTuple):
 
 
 class OtherRun(Exception):
-    """The file holds the answers of another system, release or depth; the message is a sentence."""
+    """The file contains answers of another system, release or depth; the message is a sentence."""
 
 
 class AnswerFile:
-    """Answers as JSON lines behind a heading that names what was asked of whom.
+    """Answers as JSON lines after a heading with system, release and depth.
 
-    A last line that was cut short, by a process that was killed, is dropped when the file is opened again.
+    A last line cut off by a killed process is dropped when the file is read again.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ class AnswerFile:
         self.identity = dict(identity)
 
     def read(self) -> dict[str, SystemAnswer]:
-        """The answers so far by query id; none when there is no file. Raises OtherRun and InputError."""
+        """The answers so far by query id; empty without a file. Raises OtherRun and InputError."""
         if not self.path.exists():
             return {}
         data = self.path.read_bytes()
@@ -48,14 +48,14 @@ class AnswerFile:
             return {}
         if self._values(lines[0], 1) != self.identity:
             raise OtherRun(
-                f"{self.path} holds answers to another release, system or depth. Name another file with --answers, "
+                f"{self.path} contains answers to another release, system or depth. Name another file with --answers, "
                 "or delete it."
             )
         found = [self._answer(line, number) for number, line in enumerate(lines[1:], 2)]
         return {answer.query_id: answer for answer in found}
 
     def add(self, answers: Iterable[SystemAnswer]) -> None:
-        """Append answers; they are on file when this returns."""
+        """Append answers; they are on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self.path.exists() or self.path.stat().st_size == 0
         with self.path.open("a", encoding="utf-8") as stream:
@@ -95,12 +95,12 @@ SPACE = re.compile(r"\s")
 
 
 def write_run(path: Path, tag: str, answers: Sequence[SystemAnswer]) -> None:
-    """Write `query Q0 block rank score tag` lines, best first. Raises InputError for an id that holds white space."""
+    """Write `query Q0 block rank score tag` lines, best first. Raises InputError for an id with white space."""
     lines = []
     for answer in answers:
         for rank, (block, score) in enumerate(answer.hits, 1):
             for field, value in (("query", answer.query_id), ("block", block)):
                 if SPACE.search(value) or not value:
-                    raise InputError(str(path), None, field, value, f"'{value}' cannot stand in a TREC run.")
+                    raise InputError(str(path), None, field, value, f"'{value}' is not a valid id in a TREC run.")
             lines.append(f"{answer.query_id} Q0 {block} {rank} {score!r} {SPACE.sub('-', tag)}\n")
     path.write_text("".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`karat eval`: any system outside Karat, run against a released gold set: retrieve, score, gate, report."""
+"""`karat eval`: run any system outside Karat against a released gold set: retrieve, score, check gates, report."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     parser = subparsers.add_parser(
         "eval",
         help="run an outside system against a released gold set, score and gate it",
-        description="Ask any system every question of a released gold set, score its answers, hold them to gates.",
+        description="Run every query of a released gold set on any system, score the answers, check gates.",
         epilog=options.EPILOG,
     )
     parser.add_argument("release", type=Path, metavar="RELEASE", help="an exported folder, or the zip file of one")
@@ -55,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 
 
 def run(args: argparse.Namespace) -> int:
-    """Asks, scores, holds and prints; the exit code."""
+    """Retrieve, score, check gates and print. Returns the exit code."""
     try:
         measures = parse_measures(args.measures)
         engine = None if args.run_file else options.engine_of(args)
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
-        release = _asked_of(args, read_release(args.release, _split(args)))
+        release = _in_tier(args, read_release(args.release, _split(args)))
         blocks = Vocabulary()
         judged = release.judged(blocks)
         with Digests(_files(args)) as digests:
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         if engine is None:
             raise
-        return _refuse("stopped. What was answered is kept: the same command asks for the rest.", STOPPED)
+        return _refuse("stopped. The answers so far are kept: the same command continues with the rest.", STOPPED)
     for run in sheet.found.card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
             print(f"{run.tag}: {remark}", file=sys.stderr)
@@ -104,14 +104,14 @@ def _lines_on(error: Exception | str) -> Iterable[str]:
 
 
 def _split(args: argparse.Namespace) -> str | None:
-    """The side that is read; None is for the release to choose."""
+    """The requested side; None leaves the choice to the release."""
     if args.split is None:
         return "" if args.tier == "deep" else None
     return "" if args.split == "all" else args.split
 
 
-def _asked_of(args: argparse.Namespace, release: ReleaseSplit) -> ReleaseSplit:
-    """The release with the queries that the tier looks at: a sample of them in the smoke tier."""
+def _in_tier(args: argparse.Namespace, release: ReleaseSplit) -> ReleaseSplit:
+    """The release with the queries of the tier: a sample of them in the smoke tier."""
     if args.tier != "smoke":
         return release
     queries = tuple(release.queries[place] for place in sample([q.query_id for q in release.queries], seed=args.seed))
@@ -120,12 +120,12 @@ def _asked_of(args: argparse.Namespace, release: ReleaseSplit) -> ReleaseSplit:
 
 
 def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
-    """Said before anything is asked, since to ask again takes its time."""
+    """Warn before any request is sent, since repeating them takes time."""
     cutoffs = {str(measure): measure.cutoff for measure in measures if measure.cutoff and measure.cutoff > depth}
     if cutoffs:
         read, deepest = "reads" if len(cutoffs) == 1 else "read", max(cutoffs.values())
-        said = f"{', '.join(cutoffs)} {read} no more than the {depth:,} results that are asked for"
-        print(f"karat eval: {said}; --depth {deepest} asks for all.", file=sys.stderr)
+        warning = f"{', '.join(cutoffs)} {read} no more than the {depth:,} requested results"
+        print(f"karat eval: {warning}; --depth {deepest} requests all.", file=sys.stderr)
 
 
 def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
@@ -144,7 +144,7 @@ def _from_system(
     judged: Judged,
     blocks: Vocabulary,
 ) -> Answered:
-    """Every query answered; raises NotAnswered otherwise, with what was answered kept for the next time."""
+    """The answers to every query. Raises NotAnswered when some are missing; the others are stored for the next time."""
     identity = {
         "release": release.digest or release.name,
         "split": release.split,
@@ -153,8 +153,8 @@ def _from_system(
     }
     file = AnswerFile(args.answers or KEPT / f"{digest_of(identity)[:16]}.jsonl", identity)
     progress = Progress(sys.stderr, is_quiet=args.quiet)
-    outcome = retrieval.ask_release(
-        engine, release.queries, file, k=args.depth, pace=pace, headers=headers, told=progress
+    outcome = retrieval.retrieve(
+        engine, release.queries, file, k=args.depth, pace=pace, headers=headers, progress=progress
     )
     if len(outcome.answers) < len(release.queries):
         raise NotAnswered(_unanswered(outcome, len(release.queries), file))
@@ -173,21 +173,21 @@ def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFil
     by_reason: dict[str, list[str]] = {}
     for query, reason in outcome.failed.items():
         by_reason.setdefault(reason, []).append(query)
-    said = [f"{left:,} of {total:,} queries have no answer, so nothing was scored{_unasked(outcome, left)}."]
-    said += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
+    sentences = [f"{left:,} of {total:,} queries have no answer, so nothing was scored{_unsent(outcome, left)}."]
+    sentences += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
     if others := sum(map(len, list(by_reason.values())[NAMED:])):
-        said.append(f"{others:,} more for other reasons.")
+        sentences.append(f"{others:,} more for other reasons.")
     if outcome.answers:
-        said.append(f"The answers so far are kept in {file.path}: the same command asks for the rest.")
-    return " ".join(said)
+        sentences.append(f"The answers so far are kept in {file.path}: the same command continues with the rest.")
+    return " ".join(sentences)
 
 
-def _unasked(outcome: retrieval.RetrievalOutcome, left: int) -> str:
-    """How many queries failed and how many were not asked, where some were not."""
-    unasked = left - len(outcome.failed)
-    if not unasked:
+def _unsent(outcome: retrieval.RetrievalOutcome, left: int) -> str:
+    """How many queries failed and how many were not sent, where some were not."""
+    unsent = left - len(outcome.failed)
+    if not unsent:
         return ""
-    return f": {len(outcome.failed):,} failed, {unasked:,} {'was' if unasked == 1 else 'were'} not asked"
+    return f": {len(outcome.failed):,} failed, {unsent:,} {'was' if unsent == 1 else 'were'} not sent"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -221,7 +221,7 @@ def _sheet(
 
 
 def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """The files beside the release that a report rests on, with what they are."""
+    """The input files of a report besides the release, with their roles."""
     if not (args.html or args.markdown):
         return []
     named = {"run": args.run_file, "answers": args.answers, "baseline": args.baseline, "gates": args.gates}
@@ -229,9 +229,9 @@ def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digests) -> None:
-    """Raises InputError for a file that cannot be written."""
+    """Write the requested reports. Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
-        from apps.cli.evaluate.report import document_of  # only where a report is asked for
+        from apps.cli.evaluate.report import document_of  # only for a report
         from apps.reports.formats.files import write_reports
 
         card = sheet.found.card._replace(inputs=list(digests.taken()))

@@ -1,4 +1,4 @@
-"""The options of `karat eval`, and the system that they name."""
+"""The options of `karat eval`, and the system that they configure."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"
 DEFAULT_BODY = '{"query": {{query}}, "k": {{k}}}'
 EPILOG = (
-    "Exit codes: 0 every gate passed, or none was asked; 1 a gate failed or cannot be decided; 2 wrong command line; "
+    "Exit codes: 0 every gate passed, or there are none; 1 a gate failed or cannot be decided; 2 wrong command line; "
     "3 unusable release, gates or run, or a system that did not answer."
 )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Everything but the release."""
+    """Add all arguments but the release."""
     _add_system(parser)
-    what = parser.add_argument_group("what is asked and held")
+    what = parser.add_argument_group("queries, measures and gates")
     what.add_argument("--split", choices=["dev", "test", "all"], help="default: dev; with --tier deep all")
     what.add_argument("--measures", default=DEFAULT_MEASURES, metavar="LIST", help="default: %(default)s")
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
-    what.add_argument("--tier", choices=TIERS, default="full", help="which gates are held (default: full)")
+    what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
     what.add_argument("--baseline", metavar="FILE", help="the run that no_worse_than compares with")
     what.add_argument("--cost", type=amount, metavar="AMOUNT", help="what 1,000 queries cost, for gates on cost")
     what.add_argument(
-        "--depth", type=whole_from_one, default=100, metavar="K", help="results asked for a query (default: 100)"
+        "--depth", type=whole_from_one, default=100, metavar="K", help="results requested for each query (default: 100)"
     )
-    out = parser.add_argument_group("what comes out")
+    out = parser.add_argument_group("output")
     out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     out.add_argument("--html", type=Path, metavar="FILE", help="also a report, one file")
     out.add_argument("--markdown", type=Path, metavar="FILE", help="also a report in Markdown")
@@ -50,26 +50,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_system(parser: argparse.ArgumentParser) -> None:
     system = parser.add_argument_group("the system").add_mutually_exclusive_group(required=True)
-    system.add_argument("--run", dest="run_file", metavar="FILE", help="a run that is there already")
-    system.add_argument("--endpoint", metavar="URL", help="asked over HTTP; {{query}} and {{k}} are places")
+    system.add_argument("--run", dest="run_file", metavar="FILE", help="an existing run")
+    system.add_argument("--endpoint", metavar="URL", help="queried over HTTP; {{query}} and {{k}} are placeholders")
     system.add_argument("--command", dest="command_line", metavar="LINE", help='run once a query: "prog {query}"')
-    how = parser.add_argument_group("how a system is asked")
-    how.add_argument("--name", default="", metavar="NAME", help="how tables and the saved run call it")
+    how = parser.add_argument_group("requests to the system")
+    how.add_argument("--name", default="", metavar="NAME", help="its name in tables and the saved run")
     how.add_argument("--body", metavar="JSON", help=f"what is posted (default: {DEFAULT_BODY}; none with --get)")
-    how.add_argument("--get", action="store_true", help="ask with GET, everything in the address")
-    how.add_argument("--ids", default=DEFAULT_IDS, metavar="PATH", help="where ids stand (default: %(default)s)")
-    how.add_argument("--scores", default="", metavar="PATH", help="where scores stand; without, the order counts")
+    how.add_argument("--get", action="store_true", help="use GET, with all parameters in the address")
+    how.add_argument("--ids", default=DEFAULT_IDS, metavar="PATH", help="path to the ids (default: %(default)s)")
+    how.add_argument("--scores", default="", metavar="PATH", help="path to the scores; without, the order counts")
     how.add_argument("--header", action="append", default=[], metavar="LINE", help='"Name: value"; again for more')
-    how.add_argument("--token-from", metavar="VARIABLE", help="environment variable that holds a bearer token")
-    how.add_argument("--at-once", type=whole_from_one, default=4, metavar="N", help="queries on their way (default: 4)")
+    how.add_argument("--token-from", metavar="VARIABLE", help="environment variable with a bearer token")
+    how.add_argument("--at-once", type=whole_from_one, default=4, metavar="N", help="concurrent queries (default: 4)")
     how.add_argument("--per-second", type=amount, default=0.0, metavar="N", help="at most so many (default: no limit)")
     how.add_argument("--tries", type=whole_from_one, default=4, metavar="N", help="of each query (default: 4)")
     how.add_argument("--timeout", type=amount, default=30.0, metavar="SECONDS", help="of each try (default: 30)")
-    how.add_argument("--answers", type=Path, metavar="FILE", help="keep answers here, and go on from what is there")
+    how.add_argument("--answers", type=Path, metavar="FILE", help="store answers here, and continue from those stored")
 
 
 def engine_of(args: argparse.Namespace) -> RemoteEngine:
-    """The system to ask. Raises BadParameters."""
+    """The system to query. Raises BadParameters."""
     if args.command_line:
         return CommandEngine(args.command_line)
     return HttpJson(
@@ -96,7 +96,7 @@ def pace_of(args: argparse.Namespace) -> Pace:
 
 
 def timed_words(args: argparse.Namespace) -> str:
-    """How latency was measured; "" for a run file, which carries no times."""
+    """How latency was measured; "" for a run file, which has no times."""
     if args.run_file:
         return ""
     at_once = "one at a time" if args.at_once == 1 else f"up to {args.at_once:,} at a time"
@@ -105,7 +105,7 @@ def timed_words(args: argparse.Namespace) -> str:
 
 
 def signed(args: argparse.Namespace) -> dict[str, str]:
-    """The header that signs in. Raises BadParameters when the variable is empty."""
+    """The header with the token. Raises BadParameters when the variable is empty."""
     if not args.token_from:
         return {}
     token = os.environ.get(args.token_from, "").strip()

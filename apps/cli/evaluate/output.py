@@ -1,4 +1,4 @@
-"""What `karat eval` prints: the scorecard that `karat score` prints, with latency and gates."""
+"""The output of `karat eval`: that of `karat score`, with latency and gates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from apps.cli import scorecards
 from apps.cli.evaluate.release import ReleaseSplit
-from apps.cli.evaluate.scoring import Evaluated, HeldRule, LatencyFigures
+from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
@@ -19,7 +19,7 @@ SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
 
 
 class ResultSheet(NamedTuple):
-    """Everything that is printed. `tier` is None without gates; `timed` says how latency was measured."""
+    """Everything to print. `tier` is None without gates; `timed` describes how latency was measured."""
 
     release: ReleaseSplit
     found: Evaluated
@@ -39,29 +39,29 @@ class ResultSheet(NamedTuple):
 def as_table(sheet: ResultSheet) -> str:
     found = sheet.found
     parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
-    if found.held:
-        parts.append("\n".join(_gate_lines(found.held)))
+    if found.gates:
+        parts.append("\n".join(_gate_lines(found.gates)))
     if found.latency:
         parts.append(latency_words(found.latency, sheet.timed))
     return "\n\n".join([*parts, scorecards.as_table(found.card)])
 
 
 def latency_words(found: LatencyFigures, timed: str) -> str:
-    said = (
+    words = (
         f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
         f"mean {number(found.mean, 0)}, n = {found.n:,}"
     )
-    return f"{said}; {timed}." if timed else f"{said}."
+    return f"{words}; {timed}." if timed else f"{words}."
 
 
-def gates_words(held: tuple[HeldRule, ...]) -> str:
-    passed = sum(one.verdict.state == PASSED for one in held)
-    return f"{passed} of {len(held)} gates passed."
+def gates_words(gates: tuple[DecidedRule, ...]) -> str:
+    passed = sum(one.verdict.state == PASSED for one in gates)
+    return f"{passed} of {len(gates)} gates passed."
 
 
-def _gate_lines(held: tuple[HeldRule, ...]) -> Iterator[str]:
-    yield gates_words(held)
-    for one in held:
+def _gate_lines(gates: tuple[DecidedRule, ...]) -> Iterator[str]:
+    yield gates_words(gates)
+    for one in gates:
         yield f"  {SIGNS[one.verdict.state]:<4}  {one.rule.name}: {one.verdict.words}"
 
 
@@ -73,14 +73,14 @@ def as_json(sheet: ResultSheet) -> str:
         "system": sheet.system,
         "passed": None if found.state is None else found.state == PASSED,
         "tier": sheet.tier,
-        "gates": [_gate(one) for one in found.held],
+        "gates": [_gate(one) for one in found.gates],
         "latency_ms": found.latency._asdict() if found.latency else None,
         **json.loads(scorecards.as_json(found.card)),
     }
     return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _gate(one: HeldRule) -> dict[str, Any]:
+def _gate(one: DecidedRule) -> dict[str, Any]:
     verdict = one.verdict
     return {
         "name": one.rule.name,
@@ -97,7 +97,7 @@ def as_csv(sheet: ResultSheet) -> str:
 
 
 def as_tsv(sheet: ResultSheet) -> str:
-    """As CSV, divided by tabs."""
+    """As CSV, separated by tabs."""
     return delimited([COLUMNS, *_rows(sheet.found)], "\t")
 
 
@@ -108,11 +108,11 @@ def _rows(found: Evaluated) -> Iterator[list[Any]]:
     if found.latency:
         for name in ("p50", "p95", "p99", "mean"):
             yield ["latency", name, "", getattr(found.latency, name), "", "", found.latency.n, ""]
-    for held in found.held:
-        said = held.verdict
-        low, high = said.interval or ("", "")
-        value = "" if said.value is None else said.value
-        yield ["gate", safe_cell(held.rule.name), said.state, value, low, high, said.n, said.words]
+    for gate in found.gates:
+        verdict = gate.verdict
+        low, high = verdict.interval or ("", "")
+        value = "" if verdict.value is None else verdict.value
+        yield ["gate", safe_cell(gate.rule.name), verdict.state, value, low, high, verdict.n, verdict.words]
 
 
 FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}

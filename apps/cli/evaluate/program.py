@@ -1,4 +1,4 @@
-"""A program of this machine as a system: it is run once a query and prints block ids."""
+"""A local program as a system: it is run once for each query and prints block ids."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ DONE = 0
 
 @dataclass(frozen=True)
 class CommandEngine:
-    """`line` is a command line with `{query}`, `{query_id}` and `{k}` as places; no shell reads it.
+    """`line` is a command line with the placeholders `{query}`, `{query_id}` and `{k}`; it is not run by a shell.
 
-    Without `{query}` the query's words are given on standard input. The program prints one block id a line, best
-    first, or id and score divided by a tab; or one JSON list of ids or of objects with `id` and `score`.
+    Without `{query}` the text of the query is sent on standard input. The program prints one block id a line, best
+    first, or id and score separated by a tab; or one JSON list of ids or of objects with `id` and `score`.
     """
 
     line: str
@@ -45,7 +45,7 @@ class CommandEngine:
         try:
             return shlex.split(self.line)
         except ValueError as fault:
-            raise BadParameters(f"The command cannot be taken apart into words: {fault}.") from None
+            raise BadParameters(f"The command cannot be split into words: {fault}.") from None
 
     @property
     def address(self) -> str:
@@ -66,19 +66,19 @@ class CommandEngine:
     def identity(self) -> Parameters:
         return {"engine": self.name, "line": self.line}
 
-    def request(self, asked: RemoteQuery, k: int) -> Request:
-        """The words of the command stand in the path, divided by NUL, which no word can hold."""
-        if "\0" in asked.text:
-            raise RemoteError("The query holds a NUL character, which no command line can hold.")
-        values = {"query": asked.text, "query_id": asked.query_id, "k": str(k)}
+    def request(self, query: RemoteQuery, k: int) -> Request:
+        """A request whose path is the words of the command, separated by NUL, which no word can contain."""
+        if "\0" in query.text:
+            raise RemoteError("The query contains a NUL character, which no command line can contain.")
+        values = {"query": query.text, "query_id": query.query_id, "k": str(k)}
         words = [_filled(word, values) for word in self.words]
         takes_words = any("{query}" in word for word in self.words)
-        return Request("RUN", "\0".join(words), {}, None if takes_words else f"{asked.text}\n".encode())
+        return Request("RUN", "\0".join(words), {}, None if takes_words else f"{query.text}\n".encode())
 
     def read(self, reply: Reply) -> RemoteAnswer:
         if reply.status != DONE:
-            told = reply.headers.get("stderr", "")
-            raise RemoteError(f"The command ended with code {reply.status}{f': {told}' if told else ''}.")
+            stderr = reply.headers.get("stderr", "")
+            raise RemoteError(f"The command ended with code {reply.status}{f': {stderr}' if stderr else ''}.")
         try:
             text = reply.body.decode()
         except UnicodeDecodeError:
@@ -88,7 +88,7 @@ class CommandEngine:
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    """The word with its places filled, in one pass: a query that holds `{k}` keeps it."""
+    """The word with its placeholders filled, in one pass: `{k}` in a query stays."""
     pieces, rest = "", word
     while rest:
         name = next((name for name in PLACES if rest.startswith(f"{{{name}}}")), None)
@@ -98,12 +98,12 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _columns(text: str) -> list[list[str]]:
-    """The columns of each line that is not blank. Lines end in LF or CR LF alone: an id may hold what else looks so."""
+    """The columns of each line that is not blank. Only LF and CR LF end a line: ids may contain other separators."""
     rows = [line.removesuffix("\r").split("\t") for line in text.split("\n") if line.removesuffix("\r")]
     for number, row in enumerate(rows, 1):
         if len(row) > 2:
-            said = f"Line {number} of the answer has {len(row)} columns, divided by tabs"
-            raise RemoteError(f"{said}: there must be an id, or an id and a score.")
+            fault = f"Line {number} of the answer has {len(row)} columns, separated by tabs"
+            raise RemoteError(f"{fault}: there must be an id, or an id and a score.")
     return rows
 
 
@@ -125,7 +125,9 @@ def _score(text: Any, number: int) -> float:
 
 
 def run_command(request: Request, *, seconds: float) -> Reply:
-    """Run the program of a request; the status is its exit code. Raises RemoteError when there is none, or too slow."""
+    """Run the program of a request; the status is its exit code. Raises RemoteError when it does not exist or is too
+    slow.
+    """
     words = request.path.split("\0")
     began = time.perf_counter()
     try:
@@ -135,6 +137,6 @@ def run_command(request: Request, *, seconds: float) -> Reply:
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise RemoteError(f"The command {words[0]} cannot be run: {reason}.", is_final=True) from None
-    said = ended.stderr.decode(errors="replace").strip().splitlines()
-    told = {"stderr": said[-1][:LONGEST_WORD]} if said else {}
-    return Reply(ended.returncode, told, ended.stdout, time.perf_counter() - began)
+    stderr = ended.stderr.decode(errors="replace").strip().splitlines()
+    headers = {"stderr": stderr[-1][:LONGEST_WORD]} if stderr else {}
+    return Reply(ended.returncode, headers, ended.stdout, time.perf_counter() - began)

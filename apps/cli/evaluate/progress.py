@@ -1,4 +1,4 @@
-"""How far the asking has come, told on standard error."""
+"""Progress of the queries, on standard error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STEP = 0.1
 
 
 class Progress:
-    """A bar on a terminal, a line for every tenth elsewhere, so that the log of a pipeline stays short."""
+    """A bar on a terminal, else a line for every tenth, so that the log of a pipeline stays short."""
 
     def __init__(self, out: TextIO, *, is_quiet: bool = False) -> None:
         self._out = out
@@ -18,7 +18,7 @@ class Progress:
         self._is_bar = out.isatty()
         self._began = time.monotonic()
         self._had: int | None = None
-        self._told = 0.0
+        self._shown = 0.0
 
     def __call__(self, done: int, total: int) -> None:
         self._had = done if self._had is None else self._had
@@ -29,8 +29,8 @@ class Progress:
             filled = round(share * WIDTH)
             bar = "█" * filled + "░" * (WIDTH - filled)
             self._out.write(f"\r{bar} {self._words(done, total)}\x1b[K" + ("\n" if done == total else ""))
-        elif done == total or share >= self._told + STEP:
-            self._told = share
+        elif done == total or share >= self._shown + STEP:
+            self._shown = share
             self._out.write(f"{self._words(done, total)}\n")
         self._out.flush()
 

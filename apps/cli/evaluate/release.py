@@ -1,4 +1,4 @@
-"""A released gold set as it was exported: its queries and grades, from whichever form the folder holds."""
+"""The queries and grades of an exported gold set, read from whichever format the folder contains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOW_TO_EXPORT = "Export it with karat export --format jsonl."
 
 
 class ReleasedQuery(NamedTuple):
-    """A query of the release. `fields` holds what its strata are made from; empty where the form keeps none."""
+    """A query of the release. `fields` has the labels of its strata; empty where the format has none."""
 
     query_id: str
     text: str
@@ -71,7 +71,7 @@ class _Files:
             raise self.fault(name, None, "", "", "is not UTF-8 text.") from None
 
     def lines(self, name: str) -> Iterator[tuple[int, str]]:
-        """Number from 1 and text of each line that is not empty."""
+        """The number, from 1, and text of each line that is not empty."""
         return ((number, line) for number, line in enumerate(self.text(name).split("\n"), 1) if line)
 
     def fault(self, name: str, line: int | None, field: str, value: str, message: str) -> InputError:
@@ -81,8 +81,8 @@ class _Files:
 def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     """The queries and grades of one side of an exported version.
 
-    `split` None takes dev where the release has one, else everything; "" takes everything. Raises NotAnExport for
-    a folder that is none or whose files are not those of its manifest, and InputError for a file with a fault.
+    `split` None means dev where the release has it, else everything; "" means everything. Raises NotAnExport for a
+    folder that is no export or whose files differ from its manifest, and InputError for a file with an error.
     """
     report = verify(path)
     if not report.is_intact:
@@ -90,12 +90,14 @@ def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     files = _Files(path)
     read = next((reader for name, reader in FORMS.items() if name in files), None)
     if read is None:
-        raise NotAnExport(f"{path} holds no queries with their words. {HOW_TO_EXPORT}")
+        raise NotAnExport(f"{path} contains no queries with their texts. {HOW_TO_EXPORT}")
     queries, grades = read(files)
     splits = {query.split for query in queries}
     chosen = split if split is not None else ("dev" if "dev" in splits else "")
     if chosen and chosen not in splits:
-        raise NotAnExport(f"{path} holds no {chosen} split. It holds {', '.join(sorted(splits - {''})) or 'no split'}.")
+        raise NotAnExport(
+            f"{path} contains no {chosen} split. It contains {', '.join(sorted(splits - {''})) or 'no split'}."
+        )
     return _release(report.manifest, path, chosen, queries, grades)
 
 
@@ -106,11 +108,11 @@ def _release(
     kept = tuple(row for row in grades if row.query_id in inside)
     graded = {row.query_id for row in kept}
     if not graded:
-        raise NotAnExport(f"{path} holds no grades{f' of the {split} split' if split else ''} to score against.")
-    asked = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
+        raise NotAnExport(f"{path} contains no grades{f' of the {split} split' if split else ''} to score against.")
+    judged = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
     gold_set = manifest.get("gold_set")
     name = f"{gold_set['name']} {manifest.get('version', '')}" if isinstance(gold_set, dict) else path.name
-    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(asked), kept)
+    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(judged), kept)
 
 
 def _from_jsonl(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
@@ -145,7 +147,7 @@ def _from_beir(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
 def _tabbed(files: _Files, name: str, number: int, line: str) -> Grade:
     parts = line.split("\t")
     if len(parts) != 3:
-        raise files.fault(name, number, "", "", "does not hold query, block and grade, divided by tabs.")
+        raise files.fault(name, number, "", "", "does not contain query, block and grade, separated by tabs.")
     return Grade(parts[0], parts[1], _whole(files, name, number, "score", parts[2]))
 
 
@@ -165,7 +167,7 @@ def _from_csv(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
 
 
 def _object(files: _Files, name: str, number: int, line: str, *needed: str) -> dict[str, Any]:
-    """The object of a line, with every key that is needed."""
+    """The object of a line with all `needed` keys. Raises InputError."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,11 +1,11 @@
-"""The report of an outside system: gates and latency before what every report of scores holds."""
+"""The report of an outside system: gates and latency, then the sections of every score report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from apps.cli.evaluate.output import ResultSheet, gates_words, latency_words
-from apps.cli.evaluate.scoring import HeldRule
+from apps.cli.evaluate.scoring import DecidedRule
 from apps.reports.core.document import Document, Paragraph, ReportSection
 from apps.reports.core.gate_parts import Decided, gates_parts
 from apps.reports.core.score_document import scored_document
@@ -17,12 +17,12 @@ def document_of(sheet: ResultSheet) -> Document:
     if sheet.tier:
         basis.append(("Tier of the gates", sheet.tier))
     found = scored_document(sheet.found.card, title=sheet.title, basis=basis)
-    parts = [*gates_parts(map(_decided, sheet.found.held)), *_latency_parts(sheet), *found.parts]
-    lead = f"{gates_words(sheet.found.held)} {found.lead}" if sheet.found.held else found.lead
+    parts = [*gates_parts(map(_decided, sheet.found.gates)), *_latency_parts(sheet), *found.parts]
+    lead = f"{gates_words(sheet.found.gates)} {found.lead}" if sheet.found.gates else found.lead
     return found._replace(parts=parts, lead=lead)
 
 
-def _decided(one: HeldRule) -> Decided:
+def _decided(one: DecidedRule) -> Decided:
     verdict = one.verdict
     return Decided(one.rule, verdict.state, verdict.words, verdict.value, verdict.interval, verdict.n)
 

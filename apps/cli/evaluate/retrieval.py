@@ -1,4 +1,4 @@
-"""Asking an outside system for every query of a release, with what was answered kept as it comes."""
+"""Retrieval from an outside system for every query of a release; answers are stored as they arrive."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from apps.retrieval.core.engines.remote.line import http_line
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
-"""On the command line the one who types the address is the one whose machine asks."""
+"""Any address is allowed: on the command line, whoever types it sends the request from their own machine."""
 
 
 class RetrievalOutcome(NamedTuple):
-    """`failed` maps the queries without an answer to the reason; `stopped` is why the rest was not asked."""
+    """`failed` maps the queries without an answer to the reason; `stopped` is why the others were not sent."""
 
     answers: dict[str, SystemAnswer]
     failed: dict[str, str]
@@ -34,7 +34,7 @@ class RetrievalOutcome(NamedTuple):
 
 
 class _Ids:
-    """Numbers for the ids of one part, in the order of their bytes, so that ties are cut alike every time."""
+    """Numbers for the ids of one part, in bytewise order, so that ties are always cut the same way."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -44,7 +44,7 @@ class _Ids:
         return {name: number for number, name in enumerate(self.names)}
 
 
-def ask_release(
+def retrieve(
     engine: RemoteEngine,
     queries: Sequence[ReleasedQuery],
     file: AnswerFile,
@@ -52,15 +52,16 @@ def ask_release(
     k: int,
     pace: Pace,
     headers: Mapping[str, str] | None = None,
-    told: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RetrievalOutcome:
-    """Ask for the queries that the file has no answer to. `told` hears how many of them all are answered.
+    """Retrieve results for the queries without an answer in the file. `progress` gets the counts of answered and of
+    all queries.
 
-    Each answer is on file before the next part is asked. Raises OtherRun, InputError and BadAddress.
+    The answers of each part are in the file before the next part is sent. Raises OtherRun, InputError and BadAddress.
     """
     answers = {key: one for key, one in file.read().items() if key in {query.query_id for query in queries}}
     open_queries = [query for query in queries if query.query_id not in answers]
-    told(len(answers), len(queries))
+    progress(len(answers), len(queries))
     failed: dict[str, str] = {}
     with _line_to(engine, pace, headers or {}) as (line, ids):
         step = max(1, pace.at_once) * PARTS_PER_LANE
@@ -72,7 +73,7 @@ def ask_release(
                 file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
             failed |= {one.query_id: one.sentence for one in found.failed}
-            told(len(answers), len(queries))
+            progress(len(answers), len(queries))
             if found.stopped:
                 return RetrievalOutcome(answers, failed, found.stopped)
     return RetrievalOutcome(answers, failed, "")
@@ -81,7 +82,7 @@ def ask_release(
 def _answers(
     part: Sequence[RemoteQuery], answered: Sequence[int], found: Hits, names: Sequence[str]
 ) -> list[SystemAnswer]:
-    """The answers of one part; `answered` are the places in it of the queries that `found` is about."""
+    """The answers of one part; `answered` are the indices in it of the queries in `found`."""
     answers = []
     for place, number in enumerate(answered):
         positions, scores = found.of(place)

@@ -1,4 +1,4 @@
-"""An outside system's answers scored against a release and held to its gates."""
+"""Scores an outside system's answers against a release and checks its gates."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ PERCENTILES = (50, 95, 99)
 
 
 class Answered(NamedTuple):
-    """What a system gave for the queries of a release; `ids` are those of the blocks of `ranked`.
+    """The results of a system for the queries of a release; `ids` are those of the blocks in `ranked`.
 
-    `latencies` (milliseconds, one a query) is None for a run file, which carries no times.
+    `latencies` (milliseconds, one for each query) is None for a run file, which has no times.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Answered(NamedTuple):
 
 
 class LatencyFigures(NamedTuple):
-    """Milliseconds a query over n queries."""
+    """Milliseconds for each query, over n queries."""
 
     p50: float
     p95: float
@@ -46,22 +46,22 @@ class LatencyFigures(NamedTuple):
     n: int
 
 
-class HeldRule(NamedTuple):
-    """A rule and what it said of the run."""
+class DecidedRule(NamedTuple):
+    """A rule and its verdict on the run."""
 
     rule: GateRule
     verdict: GateVerdict
 
 
 class Evaluated(NamedTuple):
-    """`card` holds the run's scores, the baseline's before it where there is one.
+    """`card` has the scores of the baseline, if there is one, and then of the run.
 
-    `state` is that of all gates together, None where there are none.
+    `state` is the worst of all gates, None without gates.
     """
 
     card: Scorecard
     latency: LatencyFigures | None
-    held: tuple[HeldRule, ...]
+    gates: tuple[DecidedRule, ...]
     state: str | None
 
     @property
@@ -90,10 +90,10 @@ def evaluate(
     seed: int,
     confidence: float,
 ) -> Evaluated:
-    """Score the run, then hold it to the rules; what a rule needs beyond `measures` is scored as well."""
+    """Score the run, then check the rules; measures of rules that are not in `measures` are scored too."""
     wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
-    asked = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
-    runs = [_scored(one, list(wanted.values()), judged, confidence) for one in asked]
+    answered = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
+    runs = [_scored(one, list(wanted.values()), judged, confidence) for one in answered]
     divisions = list(_divisions(release))
     evidence = RunEvidence(
         query_ids=judged.queries,
@@ -104,9 +104,9 @@ def evaluate(
         strata={division.field: division.labels for division in divisions},
         seed=seed,
     )
-    held = tuple(HeldRule(rule, decide(rule, evidence)) for rule in rules)
+    gates = tuple(DecidedRule(rule, decide(rule, evidence)) for rule in rules)
     card = _card(wanted, judged, runs, divisions, seed, confidence)
-    return Evaluated(card, latency_of(run.latencies), held, worst(one.verdict for one in held) if held else None)
+    return Evaluated(card, latency_of(run.latencies), gates, worst(one.verdict for one in gates) if gates else None)
 
 
 def _card(
@@ -117,7 +117,7 @@ def _card(
     seed: int,
     confidence: float,
 ) -> Scorecard:
-    """The runs' scores, by stratum too; with two of them the first is what the second is set against."""
+    """The scores of the runs, also by stratum; of two runs the first is the baseline."""
     values = [one.scores.values for one in runs]
     strata = [
         found
@@ -143,7 +143,7 @@ def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, confiden
 
 
 def _divisions(release: ReleaseSplit) -> Iterator[QueryDivision]:
-    """The fields that any query of the release carries, with the label of each query."""
+    """The fields with a label for any query, with the label of each query."""
     for field in STRATA:
         labels = tuple(query.fields.get(field, "") for query in release.queries)
         if any(labels):
@@ -151,7 +151,7 @@ def _divisions(release: ReleaseSplit) -> Iterator[QueryDivision]:
 
 
 def latency_of(latencies: Floats | None) -> LatencyFigures | None:
-    """Percentiles over the queries whose time is known; None when none is."""
+    """Percentiles over the queries with a known latency; None without any."""
     known = latencies[~np.isnan(latencies)] if latencies is not None else np.empty(0)
     if not len(known):
         return None

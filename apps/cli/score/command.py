@@ -1,7 +1,7 @@
 """`karat score`: runs scored against a qrels file, without a server and without a database.
 
-Results go to standard output, remarks and errors to standard error. Exit codes: 0 scored; 2 unusable input or
-a wrong command line.
+Results go to standard output, warnings and errors to standard error. Exit codes: 0 scored; 2 unusable input or a wrong
+command line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIST_WIDTH = 100
 
 
 class ListMeasures(argparse.Action):
-    """Prints every measure of the registry and ends; no file has to be named."""
+    """Prints every measure of the registry and exits; no file is needed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(nargs=0, **options)
@@ -40,12 +40,12 @@ class ListMeasures(argparse.Action):
 
 
 def measure_list() -> str:
-    """Each measure as it may be written, its range, what it needs beyond grades, and its formula in words."""
+    """Each measure with an example, its range, what it needs besides grades, and its formula in words."""
     lines = []
     for entry in REGISTRY.values():
         needs = ", ".join(sorted(entry.needs - {"grades"}))
-        said = f"{entry.example}  {entry.low:g} to {entry.high:g}"
-        lines.append(f"{said}, needs {needs}" if needs else said)
+        line = f"{entry.example}  {entry.low:g} to {entry.high:g}"
+        lines.append(f"{line}, needs {needs}" if needs else line)
         lines.append(textwrap.fill(entry.words, LIST_WIDTH, initial_indent="    ", subsequent_indent="    "))
     return "\n".join(lines) + "\n"
 
@@ -78,7 +78,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a run: query Q0 block rank score tag; give it again for more runs",
     )
-    parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are set against")
+    parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are compared with")
     parser.add_argument("--by", metavar="FILE", help="strata: a table with the columns query and stratum, or several")
     parser.add_argument(
         "--blocks", metavar="FILE", help="attributes of blocks: a table with the column block, and others"
@@ -93,9 +93,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--measures",
         default=DEFAULT_MEASURES,
         metavar="LIST",
-        help=f'measures divided by spaces or commas (default: "{DEFAULT_MEASURES}")',
+        help=f'measures separated by spaces or commas (default: "{DEFAULT_MEASURES}")',
     )
-    parser.add_argument("--list-measures", action=ListMeasures, help="say what there is to measure, and stop")
+    parser.add_argument("--list-measures", action=ListMeasures, help="list all measures, and exit")
     parser.add_argument(
         "--rel-level",
         type=whole_from_one,
@@ -128,7 +128,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Scores, writes the reports that are asked for, and prints; the exit code."""
+    """Score, write the requested reports, and print. Returns the exit code."""
     try:
         card = scorecard_of(args, sys.stderr)
         _write_reports(card, args)
@@ -145,9 +145,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
-    """Raises InputError for a file that cannot be written."""
+    """Write the requested reports. Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.reports.core.score_document import scored_document
-        from apps.reports.formats.files import write_reports  # only where a report is asked for
+        from apps.reports.formats.files import write_reports  # only for a report
 
         write_reports(scored_document(card), html=args.html, markdown=args.markdown)

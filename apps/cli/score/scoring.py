@@ -1,4 +1,4 @@
-"""The scorecard of the files that `karat score` is given."""
+"""The scorecard of the files given to `karat score`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-a
 
 
 class ScoringGround(NamedTuple):
-    """What every run is scored against; `blocks` numbers the blocks where a measure asks more of them than grades."""
+    """What every run is scored against; `blocks` numbers the blocks where a measure needs more than grades."""
 
     measures: dict[str, Measure]
     judged: Judged
@@ -37,9 +37,9 @@ class ScoringGround(NamedTuple):
 
 
 def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
-    """Reads and scores.
+    """Read the files and score them.
 
-    Raises InputError and InputErrors for a file, and MeasureError for options that make no sense.
+    Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
     """
     paths = _run_paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
@@ -63,7 +63,7 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
 
 
 def _run_paths(args: argparse.Namespace) -> list[str]:
-    """The runs in the order they are told, the baseline first."""
+    """The runs in the order of the output, the baseline first."""
     paths = list(args.runs)
     if args.compare:
         paths = [args.compare, *(path for path in args.runs if path != args.compare)]
@@ -75,7 +75,7 @@ def _run_paths(args: argparse.Namespace) -> list[str]:
 
 
 def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, str]]:
-    """Every file that is read, with what it is."""
+    """Every file that is read, with its role."""
     found = [("judgements", args.qrels)]
     found += [("baseline" if path == args.compare else "run", path) for path in paths]
     found += [("strata", args.by), ("attributes of blocks", args.blocks)]
@@ -108,8 +108,8 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[QueryDivision]) ->
     found = next((division for division in divisions if division.field == args.stratify), None)
     if found is None:
         named = ", ".join(division.field for division in divisions)
-        there = f"{name_of(args.by)} has {named}." if divisions else "Name the file of strata with --by."
-        raise MeasureError(f"--stratify {args.stratify}: there is no such column. {there}")
+        hint = f"{name_of(args.by)} has {named}." if divisions else "Name the file of strata with --by."
+        raise MeasureError(f"--stratify {args.stratify}: there is no such column. {hint}")
     return found
 
 
@@ -138,7 +138,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
 
 
 def _chosen(summary: Summary, kind: str) -> Summary:
-    """The summary with the interval that was asked for in the first place."""
+    """The summary with the requested kind of interval as its first."""
     return summary._replace(interval=summary.bca) if kind == BCA else summary
 
 

@@ -1,4 +1,4 @@
-"""A scorecard as one JSON object: numbers unrounded, what is undefined is null."""
+"""A scorecard as one JSON object: numbers unrounded, undefined values null."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A scorecard as CSV or TSV, one row a value.
+"""A scorecard as CSV or TSV, one value a row.
 
-Means have the query `all` and their interval, values of queries leave it empty. With strata there is one more column,
+Means have the query `all` and their interval; values of queries have none. With strata there is one more column,
 `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
 `against` names the baseline.
 """

@@ -1,4 +1,4 @@
-"""A scorecard for people: four decimals, runs under one another for each measure, and the conventions below."""
+"""A scorecard for people: four decimals, the runs below each other for each measure, and notes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _strata(card: Scorecard, field: str) -> Iterator[str]:
 
 
 def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
-    """Strata under one another for each measure, and the runs within each."""
+    """The strata below each other for each measure, and the runs within each."""
     rows = [["measure", field, "run", "mean", _heading(card), "n"]]
     for place, name in enumerate(card.measures):
         for first, stratum in enumerate(card.shown_strata(field)):

@@ -108,7 +108,7 @@ def test_a_measure_that_reads_further_than_is_asked_for_is_remarked_before_askin
     assert evaluate("--command", "echo a", "--depth", "20", "--measures", "RR P@20 Recall@100") == 0
 
     assert capsys.readouterr().err == (
-        "karat eval: Recall@100 reads no more than the 20 results that are asked for; --depth 100 asks for all.\n"
+        "karat eval: Recall@100 reads no more than the 20 requested results; --depth 100 requests all.\n"
     )
 
 
@@ -200,7 +200,7 @@ def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the
     assert evaluate("--command", line) == 0
 
 
-def test_a_system_that_answers_nothing_is_told_once_and_nothing_is_kept(at, capsys):
+def test_a_system_that_answers_nothing_is_reported_once_and_nothing_is_stored(at, capsys):
     assert evaluate("--command", f"{sys.executable} -c 1/0", "--quiet") == 3
 
     said = capsys.readouterr().err
@@ -211,14 +211,14 @@ def test_a_system_that_answers_nothing_is_told_once_and_nothing_is_kept(at, caps
     assert not (at / ".karat-eval").exists()
 
 
-def test_queries_that_failed_and_that_were_not_asked_add_up(at, monkeypatch, capsys):
+def test_queries_that_failed_and_that_were_not_sent_add_up(at, monkeypatch, capsys):
     release = write_release(at / "many", content=many_questions(38))
 
     assert evaluate("--command", "/nowhere/find {query}", "--at-once", "1", release=str(release)) == 3
 
     said = capsys.readouterr().err
-    failed, unasked = map(int, re.search(r"nothing was scored: (\d+) failed, (\d+) were not asked\.", said).groups())
-    named = re.search(r"asked\. ([^:]*): The command", said).group(1)
+    failed, unasked = map(int, re.search(r"nothing was scored: (\d+) failed, (\d+) were not sent\.", said).groups())
+    named = re.search(r"sent\. ([^:]*): The command", said).group(1)
     more = re.search(r" and (\d+) more", named)
     assert failed + unasked == 38
     assert named.count("Q") + (int(more.group(1)) if more else 0) == failed
@@ -235,7 +235,7 @@ def test_failures_for_more_reasons_than_are_listed_are_counted(at, capsys):
     assert "2 more for other reasons." in said
 
 
-def test_every_mistake_of_a_file_of_gates_is_told(at, capsys):
+def test_every_mistake_in_a_file_of_gates_is_listed(at, capsys):
     (at / "gates.toml").write_text(
         '[[gate]]\nname = "a"\nfigure = "ndcg_cut_10"\nat_least = 0.4\n\n[[gate]]\nname = "b"\nfigure = "P@5"\n'
     )
@@ -248,7 +248,7 @@ def test_every_mistake_of_a_file_of_gates_is_told(at, capsys):
     assert "gates.toml, line 8, gate 2 (b), figure = 'P@5': A gate has one of" in second
 
 
-def test_every_mistake_of_a_run_is_told(at, capsys):
+def test_every_mistake_in_a_run_is_listed(at, capsys):
     (at / "broken.run").write_text("Q1 Q0 a\nQ1 Q0 b 1 high t\n")
 
     assert evaluate("--run", "broken.run") == 3
@@ -267,7 +267,7 @@ def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
     monkeypatch.setattr("apps.cli.evaluate.progress.Progress.__call__", stop)
 
     assert evaluate("--command", "echo a") == 130
-    assert "the same command asks for the rest" in capsys.readouterr().err
+    assert "the same command continues with the rest" in capsys.readouterr().err
 
 
 def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
@@ -347,7 +347,7 @@ def test_rows_hold_measures_and_gates(at, capsys, form):
     ("options", "code", "sentence"),
     [
         (["--run", "mine.run", "--measures", "nDGC@10"], 2, "not a measure"),
-        (["--command", "find 'x"], 2, "taken apart"),
+        (["--command", "find 'x"], 2, "split into words"),
         (["--command", "echo a", "--token-from", "KARAT_NO_SUCH_TOKEN"], 2, "is empty"),
         (["--endpoint", "http://localhost/find"], 2, None),
         (["--run", "nowhere.run"], 3, "nowhere.run"),

@@ -51,7 +51,7 @@ def test_json_is_read_too(printed, hits):
 
 
 def test_a_third_column_is_refused_with_its_line():
-    with pytest.raises(RemoteError, match="Line 2 of the answer has 3 columns, divided by tabs"):
+    with pytest.raises(RemoteError, match="Line 2 of the answer has 3 columns, separated by tabs"):
         ask(prints("print('b\\t2.5\\na\\t1\\t8.5')"))
 
 
@@ -84,7 +84,7 @@ def test_a_program_that_is_not_there_ends_the_run():
     assert caught.value.is_final
 
 
-@pytest.mark.parametrize(("line", "sentence"), [("", "is empty"), ("find 'x", "taken apart")])
+@pytest.mark.parametrize(("line", "sentence"), [("", "is empty"), ("find 'x", "split into words")])
 def test_a_line_that_is_no_command_is_refused(line, sentence):
     with pytest.raises(BadParameters, match=sentence):
         CommandEngine(line)

@@ -86,14 +86,14 @@ def test_a_form_without_the_words_of_the_queries_is_refused_with_what_to_do(tmp_
 
 
 def test_a_split_that_is_not_there_is_refused_with_those_that_are(release_folder):
-    with pytest.raises(NotAnExport, match="holds no train split"):
+    with pytest.raises(NotAnExport, match="contains no train split"):
         read_release(release_folder, "train")
 
 
 def test_a_release_without_grades_is_refused(tmp_path):
     folder = write_release(tmp_path / "empty", content=ListContent(query_rows=[FrozenQuery("Q1", "key")]))
 
-    with pytest.raises(NotAnExport, match="holds no grades"):
+    with pytest.raises(NotAnExport, match="contains no grades"):
         read_release(folder)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from apps.cli.evaluate.answers import AnswerFile, OtherRun, SystemAnswer
 from apps.cli.evaluate.release import read_release
-from apps.cli.evaluate.retrieval import ask_release
+from apps.cli.evaluate.retrieval import retrieve
 from apps.common.errors import InputError
 from apps.retrieval.core.engines.remote import HttpJson, Pace
 from tests.elsewhere import SECRET
@@ -35,7 +35,7 @@ def endpoint(port, path="search"):
 def test_every_query_is_asked_and_kept(port, queries, file):
     told = []
 
-    outcome = ask_release(endpoint(port), queries, file, k=10, pace=QUICK, told=lambda *now: told.append(now))
+    outcome = retrieve(endpoint(port), queries, file, k=10, pace=QUICK, progress=lambda *now: told.append(now))
 
     assert outcome.answers["Q1"].hits == (("a", 2.0), ("d", 1.0))
     assert (outcome.failed, outcome.stopped) == ({}, "")
@@ -44,7 +44,7 @@ def test_every_query_is_asked_and_kept(port, queries, file):
 
 
 def test_ties_stand_by_id_descending(port, queries, file):
-    outcome = ask_release(endpoint(port), queries, file, k=2, pace=QUICK)
+    outcome = retrieve(endpoint(port), queries, file, k=2, pace=QUICK)
 
     assert outcome.answers["Q2"].hits == (("c", 2.0), ("b", 1.0))
     assert outcome.answers["Q3"].hits == (("d", 2.0), ("c", 1.0))
@@ -54,7 +54,7 @@ def test_a_stopped_run_goes_on_where_it_was(port, queries, file):
     file.add([SystemAnswer("Q1", (("kept", 9.0),), 0.5)])
     told = []
 
-    outcome = ask_release(endpoint(port), queries, file, k=10, pace=QUICK, told=lambda *now: told.append(now))
+    outcome = retrieve(endpoint(port), queries, file, k=10, pace=QUICK, progress=lambda *now: told.append(now))
 
     assert outcome.answers["Q1"].hits == (("kept", 9.0),)
     assert told[0] == (1, 3)
@@ -66,7 +66,7 @@ def test_a_line_that_a_kill_cut_short_is_asked_again(port, queries, file):
     with file.path.open("a") as stream:
         stream.write('{"query_id": "Q2", "hi')
 
-    outcome = ask_release(endpoint(port), queries, file, k=10, pace=QUICK)
+    outcome = retrieve(endpoint(port), queries, file, k=10, pace=QUICK)
 
     assert outcome.answers["Q2"].hits == (("c", 2.0), ("b", 1.0))
     assert len(file.path.read_text().splitlines()) == 4
@@ -75,11 +75,11 @@ def test_a_line_that_a_kill_cut_short_is_asked_again(port, queries, file):
 def test_headers_sign_in(port, queries, file):
     headers = {"Authorization": f"Bearer {SECRET}"}
 
-    assert not ask_release(endpoint(port, "locked"), queries, file, k=10, pace=QUICK, headers=headers).failed
+    assert not retrieve(endpoint(port, "locked"), queries, file, k=10, pace=QUICK, headers=headers).failed
 
 
 def test_what_no_other_query_would_pass_stops_the_run(port, queries, file):
-    outcome = ask_release(endpoint(port, "locked"), queries, file, k=10, pace=QUICK)
+    outcome = retrieve(endpoint(port, "locked"), queries, file, k=10, pace=QUICK)
 
     assert "does not accept the secret" in outcome.stopped
     assert outcome.answers == {}

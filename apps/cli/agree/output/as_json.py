@@ -1,4 +1,4 @@
-"""As one JSON object: numbers unrounded, what is undefined without a value but with the reason."""
+"""`karat agree` as one JSON object: numbers unrounded; undefined figures have a reason and no value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_json(figures: Figures) -> str:
 
 
 def as_object(figures: Figures) -> dict[str, Any]:
-    """The figures as plain values, in the order in which they are documented."""
+    """The figures as plain values, in the documented order."""
     labelling, settings = figures.labelling, figures.settings
     found: dict[str, Any] = {
         "n_items": len(labelling.items),
@@ -59,7 +59,7 @@ def as_object(figures: Figures) -> dict[str, Any]:
 
 
 def coefficient_as_object(found: Coefficient, confidence: float) -> dict[str, Any]:
-    """The figure, its standard error, and the interval that rests on that."""
+    """The figure, its standard error, and the interval computed from that error."""
     analytic = standard_interval(found, confidence)
     return {
         **found.estimate.as_json,
@@ -73,7 +73,7 @@ def _coefficients(found: Mapping[str, Coefficient], confidence: float) -> dict[s
 
 
 def _everybody(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
-    """The coefficients over everybody, those that are usual and further ones."""
+    """The coefficients over all annotators: the usual ones, and further ones."""
     return {
         "coefficients": _coefficients({key: found[key] for key in COEFFICIENTS}, confidence),
         "further": _coefficients({key: found[key] for key in FURTHER}, confidence),

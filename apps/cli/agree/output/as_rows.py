@@ -1,4 +1,4 @@
-"""As rows of one figure each, for CSV and TSV."""
+"""`karat agree` as CSV and TSV, one figure a row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_csv(figures: Figures) -> str:
 
 
 def as_tsv(figures: Figures) -> str:
-    """As CSV, divided by tabs."""
+    """As CSV, separated by tabs."""
     return delimited([COLUMNS, *_rows(figures)], "\t")
 
 
@@ -57,14 +57,14 @@ def _model(figures: Figures) -> Iterator[Row]:
     if figures.model.fit is None:
         yield ["model", "", "", "right", *[""] * 6, figures.model.reason]
         return
-    said = "label model, bootstrap over items"
+    method = "label model, bootstrap over items"
     shared = str(len(figures.labelling.items))
     for category, (share, ends) in zip(figures.labelling.categories, figures.model.prevalence, strict=True):
         low, high = ends or ("", "")
-        yield ["model", safe_cell(category), "", "prevalence", str(share), str(low), str(high), shared, "", said, ""]
+        yield ["model", safe_cell(category), "", "prevalence", str(share), str(low), str(high), shared, "", method, ""]
     for name, one in zip(figures.labelling.annotators, figures.model.annotators, strict=True):
         low, high = one.interval or ("", "")
-        yield ["model", safe_cell(name), "", "right", str(one.right), str(low), str(high), str(one.n), "", said, ""]
+        yield ["model", safe_cell(name), "", "right", str(one.right), str(low), str(high), str(one.n), "", method, ""]
 
 
 def _coefficients(scope: str, first: str, second: str, found: Mapping[str, Coefficient]) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""For people: four decimals, what is undefined with its reason, and the conventions below."""
+"""`karat agree` as tables for people: four decimals, undefined figures with their reason, and notes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def as_table(figures: Figures) -> str:
 
 
 def _summary(labelling: Labelling) -> str:
-    said = (
+    counts = (
         f"{len(labelling.items):,} items, {len(labelling.annotators):,} annotators, {labelling.labels:,} labels; "
         f"{labelling.shared:,} items have labels of two annotators or more."
     )
     labels = f"Labels, {labelling.level}: {', '.join(labelling.categories)}."
-    return "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in (said, labels))
+    return "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in (counts, labels))
 
 
 def _coefficient_rows(figures: Figures) -> list[list[str]]:
@@ -56,7 +56,7 @@ def _coefficient_rows(figures: Figures) -> list[list[str]]:
 
 
 def _stratum_tables(figures: Figures) -> Iterator[list[list[str]]]:
-    """One table a field: the first strata with the coefficients that fit any number of annotators."""
+    """One table for each field: its first strata with the coefficients for any number of annotators."""
     keys = ("percent_agreement", figures.headline, "gwet_ac1")
     for field, found in groupby(figures.strata or [], key=lambda one: one.field):
         rows = [[field, "items", "shared", *_headings(keys)]]
@@ -103,8 +103,8 @@ def _model_parts(figures: Figures) -> Iterator[str]:
         yield f"Label model: undefined. {figures.model.reason}"
         return
     fit, categories = figures.model.fit, figures.labelling.categories
-    rest = "came to rest" if fit.is_converged else "did not come to rest"
-    yield f"Label model (Dawid and Skene), a diagnosis and never gold: {rest} after {fit.steps} steps."
+    ending = "converged" if fit.is_converged else "did not converge"
+    yield f"Label model (Dawid and Skene), a diagnosis and never gold: {ending} after {fit.steps} steps."
     rows = [["category", "prevalence"]]
     for category, (share, ends) in zip(categories, figures.model.prevalence, strict=True):
         rows.append([category, _numbers(share, ends)])
@@ -113,7 +113,7 @@ def _model_parts(figures: Figures) -> Iterator[str]:
 
 
 def _confusion_rows(model: Diagnosis, labelling: Labelling) -> list[list[str]]:
-    """A row for each annotator and category that they met: what they say where it is true, by the model."""
+    """A row for each annotator and category that they met: the label model's probabilities of their labels."""
     rows = [["annotator", "n", "right", "where true", "met", *(f"says {name}" for name in labelling.categories)]]
     for name, one in list(zip(labelling.annotators, model.annotators, strict=True))[:MOST_ROWS]:
         head = [name, str(one.n), _numbers(one.right, one.interval)]
@@ -130,7 +130,7 @@ def _notes(figures: Figures) -> Iterator[str]:
         yield f"{', '.join(keys)}: undefined. {reason}"
     yield f"* fits {figures.labelling.level} labels, any number of annotators, and missing ones."
     yield (
-        f"Intervals: percentile bootstrap over items beside half an imagined one, read further out for few items, "
+        f"Intervals: percentile bootstrap over items and half an imagined one, with outer percentiles for few items, "
         f"{settings.resamples:,} resamples, seed {settings.seed}; percent agreement of two annotators, and where every "
         "item agrees: Wilson. Standard errors are analytic."
     )
@@ -144,7 +144,7 @@ def _notes(figures: Figures) -> Iterator[str]:
 
 
 def _undefined(figures: Figures) -> dict[str, list[str]]:
-    """The coefficients without a value, by the reason."""
+    """The keys of coefficients without a value, by reason."""
     found: dict[str, list[str]] = {}
     for key in COEFFICIENTS:
         if not figures.coefficients[key].is_defined:
