@@ -1,6 +1,7 @@
 """Retrieval measures, agreement coefficients, intervals and tests, and the files they read.
 
 It needs NumPy and SciPy, and no Django, settings or database.
+
 The names below score a run in a script; docs/reference/measures.md shows how. Coefficients of agreement are in
 `apps.metrics.agreement`.
 """
@@ -56,7 +57,7 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """A public name is loaded when it is asked for: who wants one statistic does not wait for every measure."""
+    """Load a public name on first use, so that importing one statistic does not load every measure."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

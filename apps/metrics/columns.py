@@ -1,7 +1,7 @@
-"""Judgements and rankings as integer columns: what the measures are computed from.
+"""Judgements and rankings as integer columns: the input of the measures.
 
-Ids become whole numbers once, at the door. A block's number says nothing about its order; where two blocks of
-a query have the same score, their ids decide (descending), and only those ids are ever compared.
+Ids become whole numbers once, on reading. The number of a block has no order; where two blocks of a query have the same
+score, their ids decide (descending), and only those ids are compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from apps.metrics.vocabulary import Vocabulary
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Ids of blocks by number: a column of them, or anything whose members stand in the order of the ids.
+# Ids of blocks by number: a column of them, or any sequence whose members sort as the ids do.
 BlockIds = Ids | Sequence[Any]
 
 MOST_PADDING = 4
@@ -30,7 +30,7 @@ BLOCK_BITS = 32
 class Facets(NamedTuple):
     """Which facets of its query a block answers, one row each: query, facet, block, grade.
 
-    Facets are numbered over all queries in the order of first mention. No two rows name the same three.
+    Facets are numbered over all queries in order of first mention. No two rows have the same query, facet and block.
     """
 
     query: Ints
@@ -41,10 +41,10 @@ class Facets(NamedTuple):
 
 @dataclass(eq=False)
 class Judged:
-    """One row a judgement; `queries[i]` is the id of query i. What every run asks of them is kept once known.
+    """One row for each judgement; `queries[i]` is the id of query i. Results that all runs share are cached.
 
-    `facets` is there when the file tells the facets of a query apart; the grade of a pair is then its best one. `ids`
-    is there when the number of a block is the row of its judgement: the same block under another query has another.
+    `facets` is set when the file has several facets; the grade of a pair is then its best one. `ids` is set when the
+    number of a block is the row of its judgement: the same block under another query has another number.
     """
 
     queries: tuple[str, ...]
@@ -69,12 +69,12 @@ class Judged:
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What measures worked out from the judgements alone, under a key of their own choosing."""
+        """Results that measures computed from the judgements alone, under keys of their own."""
         return {}
 
     @cached_property
     def ideal(self) -> tuple[Ints, Ints, Ints]:
-        """Query, rank from 0 and grade of the blocks that gain something, in their best order."""
+        """Query, rank from 0 and grade of the blocks with a positive gain, in their ideal order."""
         gains = self.grade > 0
         query, grade = self.query[gains], self.grade[gains]
         order = np.argsort((query << BLOCK_BITS) - grade)
@@ -91,7 +91,7 @@ class Judged:
 
 
 class Ranked(NamedTuple):
-    """One row a result of one run, in any order. Rows of queries that were not judged are left out before."""
+    """One row for each result of one run, in any order, without rows of unjudged queries."""
 
     query: Ints
     block: Ints
@@ -99,7 +99,7 @@ class Ranked(NamedTuple):
 
 
 def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> Judged:
-    """Columns from (query id, block id, grade) rows; queries are kept in the order of their first row."""
+    """Columns from (query id, block id, grade) rows; queries are in the order of their first row."""
     queries: dict[str, int] = {}
     query, block, grade = [], [], []
     for query_id, block_id, value in rows:
@@ -112,7 +112,7 @@ def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> 
 def faceted_columns(rows: Iterable[tuple[str, str, str, int]], blocks: Vocabulary) -> Judged:
     """Columns from (query id, facet, block id, grade) rows; the grade of a pair is the best over its facets.
 
-    Where all rows name the same facet there are none to tell apart, and `facets` is None.
+    Where all rows have the same facet, `facets` is None.
     """
     queries: dict[str, int] = {}
     names: dict[str, int] = {}
@@ -133,7 +133,7 @@ def faceted_columns(rows: Iterable[tuple[str, str, str, int]], blocks: Vocabular
 def ranked_columns(
     rows: Iterable[tuple[str, str, float]], queries: Sequence[str], blocks: Vocabulary
 ) -> tuple[Ranked, tuple[str, ...]]:
-    """Columns from (query id, block id, score) rows, and the queries of the rows that were never judged."""
+    """Columns from (query id, block id, score) rows, and the unjudged queries in them."""
     numbers = {query_id: number for number, query_id in enumerate(queries)}
     unjudged: set[str] = set()
     query, block, score = [], [], []
@@ -155,7 +155,7 @@ def pair_keys(query: Ints, block: Ints) -> Ints:
 
 
 def place_within(query: Ints, size: int) -> Ints:
-    """Place from 0 of each row within its query; the rows stand by query, and there are `size` queries."""
+    """Position from 0 of each row within its query; the rows are sorted by query, and there are `size` queries."""
     counts = np.bincount(query, minlength=size)
     return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
 
@@ -186,9 +186,9 @@ def _is_ordered(query: Ints, score: Floats) -> bool:
 
 
 def _order_by_score(query: Ints, score: Floats) -> Ints:
-    """Places of the rows by query and score descending, ties in any order.
+    """Row indices by query and score descending, ties in any order.
 
-    Queries of much the same length are sorted side by side, as rows of one array, which is several times faster.
+    Queries of similar length are sorted together, as rows of one array, which is several times faster.
     """
     if not np.all(query[1:] >= query[:-1]):
         by_query = np.argsort(query, kind="stable")
@@ -206,7 +206,7 @@ def _order_by_score(query: Ints, score: Floats) -> Ints:
 
 
 def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: BlockIds) -> Ints:
-    """Blocks with those of equal score put in order; `same[i]` says that row i + 1 is tied with row i."""
+    """Blocks with those of equal score in order; `same[i]` means that row i + 1 is tied with row i."""
     before, after = np.concatenate(([False], same)), np.concatenate((same, [False]))
     is_first = after & ~before
     firsts = np.flatnonzero(is_first)
@@ -226,7 +226,7 @@ def _with_ties_broken(block: Ints, same: NDArray[np.bool_], block_ids: BlockIds)
 
 
 def _texts(block_ids: BlockIds, blocks: Ints) -> NDArray[Any]:
-    """The ids of these blocks, to be compared."""
+    """The ids of these blocks, for comparison."""
     if isinstance(block_ids, Ids):
         return block_ids.take(blocks).texts()
     found = np.empty(len(blocks), dtype=object)

@@ -1,4 +1,4 @@
-"""Two runs side by side: what differs, how surely, and on which queries."""
+"""Comparisons of two runs: what differs, how surely, and on which queries."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ FEWEST_IN_STRATUM = 5
 
 
 class SupplementaryTests(NamedTuple):
-    """Tests and power of one difference, for who wants more than its interval and its randomisation test.
+    """Further tests and power of one difference, besides its interval and its randomisation test.
 
-    `detectable` is the smallest difference that so many queries show four times in five, `needed` how many queries
-    the difference seen would need for that. None: not defined.
+    `detectable` is the smallest difference that so many queries detect with a power of 80 %, `needed` the number of
+    queries that the difference seen would need for that. None: not defined.
     """
 
     tests: Paired
@@ -47,15 +47,15 @@ class SupplementaryTests(NamedTuple):
 
     @property
     def needed_words(self) -> str:
-        """The queries needed, as people plan with them."""
+        """The queries needed, rounded for planning."""
         return needed_words(self.needed)
 
 
 class MeasureComparison(NamedTuple):
     """Two runs by one measure: both means and their paired difference, candidate minus baseline.
 
-    `is_lower_better`: a fall is what one hopes for; `better` and `worse` of the difference count accordingly.
-    `method` is one of INTERVALS.
+    `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly. `method` is
+    one of INTERVALS.
     """
 
     measure: str
@@ -75,7 +75,7 @@ class MeasureComparison(NamedTuple):
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """The form of the command line and of the API: numbers unrounded, what is undefined is null."""
+        """The form of the command line and of the API: numbers unrounded, undefined values null."""
         found, tests = self.difference, self.supplement.tests
         sign = {"value": found.better, "p": found.tally.sign_p, "n": found.tally.moved} if found.tally.moved else None
         return {
@@ -105,7 +105,7 @@ class MeasureComparison(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval excludes zero and chance is unlikely even among all measures looked at."""
+        """Whether the interval excludes zero and p is significant after correction over all measures."""
         return self.difference.is_settled and self.difference.holm < LEVEL
 
     @property
@@ -141,7 +141,7 @@ class QueryChange(NamedTuple):
 
 
 class RunValues(NamedTuple):
-    """A run by the name it is called, with a value for each query by measure; NaN is "no value"."""
+    """A run by its name, with a value for each query by measure; NaN is "no value"."""
 
     name: str
     values: Mapping[str, Floats]
@@ -149,11 +149,11 @@ class RunValues(NamedTuple):
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A candidate compared with a baseline, query by query: the one value that sentence, table, chart, API and report
-    are made of.
+    """A candidate compared with a baseline, query by query: the source of the sentence, table, chart, API and report.
 
-    `measures` are in the order asked for. `left_out` are measures without a value for some query of either run: they
-    have no paired difference. `family` is how many differences p was corrected over, those of other candidates too.
+    `measures` are in the requested order. `left_out` are measures without a value for some query of either run: they
+    have no paired difference. `family` is the number of differences that p was corrected over, including those of other
+    candidates.
     """
 
     baseline: RunValues
@@ -182,11 +182,11 @@ class RunComparison:
         return [change for change in self.changes(measure) if change.is_drop]
 
     def verdict(self, measure: MeasureComparison, fell: Regressions | None = None) -> str:
-        """What it comes to by one of the measures, then how it was tested and how many queries fell."""
+        """The verdict by one of the measures, then its test and the number of drops."""
         return " ".join(line for line in self.verdict_lines(measure, fell) if line)
 
     def verdict_lines(self, measure: MeasureComparison, fell: Regressions | None = None) -> tuple[str, str]:
-        """The sentence for everybody, and the line below it, as `verdict_lines` words them."""
+        """The sentence for everybody, and the line below it, as in the function `verdict_lines`."""
         return verdict_lines(*self.names, measure, self.family, fell, self.confidence)
 
 
@@ -204,9 +204,9 @@ def compare_runs(
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
-    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of
-    the pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that
-    got worse by more than `bar` is a drop.
+    Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
+    pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that got
+    worse by more than `bar` is a drop.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
@@ -261,14 +261,14 @@ def _measure_comparisons(
 
 
 def _with_interval(found: Difference, interval: str) -> Difference:
-    """The difference with the interval asked for in the first place."""
+    """The difference with the requested interval as its first."""
     if interval == PERCENTILE:
         return found
     return found._replace(interval=found.bca if interval == BCA else None)
 
 
 def is_lower_better(measure: str) -> bool:
-    """Whether a small value of the measure, named as in `nDCG@10`, is the good one."""
+    """Whether lower values of the measure, named as in `nDCG@10`, are better."""
     return parse_measure(measure).entry.is_lower_better
 
 
@@ -293,7 +293,7 @@ def tally(rows: Sequence[QueryChange]) -> WinTally:
 
 
 class Regressions(NamedTuple):
-    """How many queries fell by more than the bar, and for how many of them nobody has said why."""
+    """The number of drops, and of those without an explanation."""
 
     total: int
     unexplained: int
@@ -318,7 +318,7 @@ def verdict(
     fell: Regressions | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
 ) -> str:
-    """What a comparison comes to, then how it was tested and how many queries fell."""
+    """The verdict of a comparison, then its test and the number of drops."""
     return " ".join(line for line in verdict_lines(baseline, candidate, row, family, fell, confidence) if line)
 
 
@@ -330,10 +330,10 @@ def verdict_lines(
     fell: Regressions | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
 ) -> tuple[str, str]:
-    """The verdict as a sentence for everybody, and the line below it: method, p, and how many queries fell.
+    """The verdict as a sentence for everybody, and the line below it: method, p, and the number of drops.
 
-    `family` is the number of measures that p was corrected over. An interval beside zero whose corrected p is no
-    smaller than `LEVEL` is shown as what it is.
+    `family` is the number of measures that p was corrected over. An interval that excludes zero with a corrected p of
+    `LEVEL` or more is reported as such.
     """
     bounds = row.difference.interval
     if bounds is None:
@@ -369,7 +369,7 @@ HANDFUL_WORDS = (
 
 
 def handfuls(rows: Sequence[MeasureComparison]) -> list[str]:
-    """Which measures differ on a handful of queries alone, each with its exact sign test; nothing where none does."""
+    """Measures that differ on a handful of queries only, each with its exact sign test; empty without any."""
     return [
         f"{row.measure}: {found.better:,} better, {found.worse:,} worse, {found.equal:,} equal{handful_words(found)}."
         for row in rows
@@ -394,7 +394,7 @@ class ComparedStratum(NamedTuple):
 def strata(
     labels: Sequence[str], runs: Sequence[Floats], *, fewest: int = FEWEST_IN_STRATUM
 ) -> tuple[list[ComparedStratum], int]:
-    """The mean of each run in every stratum, largest first; and how many strata were too small to be shown.
+    """The mean of each run in every stratum, largest first; and how many strata were too small to show.
 
     `labels[i]` names the stratum of row i; rows without a name are left out.
     """

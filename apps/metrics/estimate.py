@@ -1,4 +1,4 @@
-"""A figure with how sure it is: the one form for the command line, the API, gates, agreement and reports."""
+"""A figure with its uncertainty: the one form for the command line, the API, gates, agreement and reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def excludes_zero(interval: tuple[float, float] | None) -> bool:
 
 
 class EstimateJson(TypedDict):
-    """An `Estimate` in JSON: every key is always there."""
+    """An `Estimate` in JSON; every key is always present."""
 
     value: float | None
     low: float | None
@@ -26,11 +26,10 @@ class EstimateJson(TypedDict):
 
 
 class Estimate(NamedTuple):
-    """A figure, the ends of its interval and the `n` queries, items or grades that it rests on.
+    """A figure, the ends of its interval and `n`, the number of queries, items or grades behind it.
 
-    `value` is None where the figure is not defined, `low` and `high` where it has no interval; `reason` then says why
-    in a sentence, where there is more to say than that nobody asked for one. `method` names how the interval was made;
-    "" without one.
+    `value` is None where the figure is undefined, `low` and `high` where it has no interval; `reason` is then a
+    sentence, unless no interval was requested. `method` names the kind of interval; "" without one.
     """
 
     value: float | None
@@ -44,7 +43,7 @@ class Estimate(NamedTuple):
     def of(
         cls, value: float | None, interval: tuple[float, float] | None, n: int, method: str = "", reason: str = ""
     ) -> Self:
-        """The figure with its interval as a pair; a method is named only where there is an interval."""
+        """The figure with its interval as a pair; without an interval `method` is dropped."""
         if interval is None:
             return cls(value, n=n, reason=reason)
         return cls(value, *interval, n, method, reason)
@@ -55,7 +54,7 @@ class Estimate(NamedTuple):
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Self:
-        """The figure of a manifest. Those of versions released before figures had one form have both ends in `ci`."""
+        """The figure from a manifest. Versions released before figures had one form have both ends in `ci`."""
         low, high = facts["ci"] or (None, None) if "ci" in facts else (facts.get("low"), facts.get("high"))
         return cls(facts["value"], low, high, facts["n"], facts.get("method", ""), facts.get("reason", ""))
 

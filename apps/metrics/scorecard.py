@@ -1,4 +1,4 @@
-"""What `karat score` found, as plain values: the layouts print it, a report tells it."""
+"""The results of `karat score` as plain values, for its outputs and for reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from apps.metrics.statistics.significance import RESAMPLES, Summary
 
 
 class Input(NamedTuple):
-    """A file that was read: what it is, its name, and the SHA-256 of its bytes as they lie there."""
+    """An input file: its role, its name, and the SHA-256 of its bytes on disk."""
 
     role: str
     name: str
@@ -25,10 +25,10 @@ class Input(NamedTuple):
 
 
 class ScoredRun(NamedTuple):
-    """The scores of one run under the name the report calls it by; `missing` are judged queries it lacks.
+    """The scores of one run under its name in the report; `missing` are judged queries without results.
 
-    `people` are the intervals of its measures that also resample whose grade counts; empty when nobody has them.
-    `judged` is judged@10 with its interval where that was kept; else `scores` has the mean alone.
+    `people` are the intervals of its measures over queries and annotators; empty without any. `judged` is judged@10
+    with its interval where that was stored; else `scores` has the mean alone.
     """
 
     tag: str
@@ -52,12 +52,12 @@ class StratumScores(NamedTuple):
 
 
 class Scorecard(NamedTuple):
-    """Everything that is printed. Measures stand under the name they were asked for.
+    """Everything in the output. Measures have the names under which they were requested.
 
-    With `comparisons` the first run is the baseline. `family` is how many differences p was corrected over,
-    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` says which queries
-    may be told one by one; None: all of them. `decisions` are what was decided about drops, by measure and query; None
-    where nobody is asked to. Strata of fewer than `fewest` queries are left out of what people read.
+    With `comparisons` the first run is the baseline. `family` is the number of differences that p was corrected over,
+    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` are the queries that
+    may be shown one by one; None: all of them. `decisions` are those on drops, by measure and query; None where none
+    are expected. Strata of fewer than `fewest` queries are left out of what people read.
     """
 
     measures: Mapping[str, Measure]
@@ -77,11 +77,11 @@ class Scorecard(NamedTuple):
     fewest: int = 0
 
     def shown_strata(self, field: str) -> list[StratumScores]:
-        """The strata of a field that are large enough to be told."""
+        """The strata of a field that are large enough to show."""
         return [one for one in self.strata if one.field == field and one.n >= self.fewest]
 
     def small_words(self, field: str) -> str:
-        """How many strata of a field are not told, as a sentence; "" where all are."""
+        """The number of hidden strata of a field, as a sentence; "" without any."""
         small = sum(one.field == field and one.n < self.fewest for one in self.strata)
         them = "stratum" if small == 1 else "strata"
         left = "is" if small == 1 else "are"
@@ -98,7 +98,7 @@ class Scorecard(NamedTuple):
 
     @property
     def told_queries(self) -> list[int]:
-        """The places of the queries that may be told one by one."""
+        """The rows of the queries that may be shown one by one."""
         return [place for place in range(len(self.queries)) if self.told is None or self.told[place]]
 
     @property
@@ -126,7 +126,7 @@ def compared_with_first(
 
 
 def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
-    """The runs, those that share a tag called after their file as well, or else by their number."""
+    """The runs; those that share a tag get their file name added, or else their number."""
     shared = Counter(run.tag for run in runs)
     names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))
     found = []
@@ -142,7 +142,7 @@ INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and
 
 
 def notes_of(card: Scorecard) -> Iterator[str]:
-    """Denominators, conventions, and how intervals and p were made."""
+    """Denominators, conventions, and the methods of intervals and p."""
     yield f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
     for run in card.runs:
         if run.scores.missing:
@@ -163,7 +163,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
 
 
 def _of_unjudged(card: Scorecard) -> Iterator[str]:
-    """Which runs have more in their first ten than was judged, where any measure counts that against them."""
+    """Which runs have more unjudged results in their first ten, where any measure counts those as not relevant."""
     shares = {run.tag: run.judged_at_10.mean for run in card.runs}
     low = [tag for tag, share in shares.items() if share is not None and share < 1]
     counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())

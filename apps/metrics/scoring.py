@@ -1,4 +1,4 @@
-"""A run scored: values per query, means with intervals, and what to know before reading them."""
+"""Scores a run: values per query, and means with intervals."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ JUDGED_AT_10 = Measure("Judged", 10)
 class RunScores(NamedTuple):
     """`values` has a row for each judged query and a column for each measure.
 
-    `judged_at_10` is the share of judged blocks in the first ten, over the queries the run answers; None when
-    it answers none. `answered` counts the judged queries for which the run returned something.
+    `judged_at_10` is the share of judged blocks in the first ten, over the queries with results; None without any.
+    `answered` counts the judged queries with results.
     """
 
     values: Floats
@@ -46,8 +46,8 @@ def score_run(
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
-    `attributes` are what some measures read beside grades; `strata`, a number for each query, are what queries are
-    resampled within. Raises MeasureError for a measure that reads what is not there.
+    `attributes` are what some measures need besides grades; `strata`, a number for each query, are what queries are
+    resampled within. Raises MeasureError for a measure whose input is missing.
     """
     values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
     asked, share = values[:, :-1], values[:, -1]
@@ -62,12 +62,12 @@ def score_run(
 
 
 def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
-    """How many judged queries have a relevant block at all."""
+    """How many judged queries have a relevant block."""
     return len(np.unique(judged.query[judged.grade >= rel]))
 
 
 def conventions(measures: Sequence[Measure]) -> str:
-    """The sentences that stand beside every table of these measures."""
+    """The sentences below every table of these measures."""
     missing = "Judged queries missing from a run count as zero"
     turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
     if turned:

@@ -1,4 +1,4 @@
-"""Numbers for the ids of blocks and queries, given out and found many at a time."""
+"""Numbers for the ids of blocks and queries, assigned and looked up many at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Known = Ids | Sequence[bytes] | Sequence[str]
 
 
 class Vocabulary:
-    """Numbers for ids, given out in order of first use. `vocabulary[n]` is the UTF-8 bytes of id n."""
+    """Numbers for ids, assigned in order of first use. `vocabulary[n]` is the UTF-8 bytes of id n."""
 
     def __init__(self) -> None:
         self.ids = Ids.of([])
@@ -30,7 +30,7 @@ class Vocabulary:
         return iter(self.ids)
 
     def numbers_of(self, ids: Known) -> Ints:
-        """The number of each id; those that are not known yet get one."""
+        """The number of each id; new ids get the next ones."""
         column = ids if isinstance(ids, Ids) else Ids.of(ids)
         found = self.known(column)
         new = np.flatnonzero(found < 0)
@@ -43,7 +43,7 @@ class Vocabulary:
         return found
 
     def known(self, ids: Ids) -> Ints:
-        """The number of each id, -1 for those that are not known."""
+        """The number of each id, -1 for unknown ones."""
         return self._index.find(ids.marks, lambda numbers, rows: self.ids.take(numbers).same_as(ids.take(rows)))
 
 
@@ -59,10 +59,10 @@ class MarkIndex(NamedTuple):
         return cls(marks[rows], rows)
 
     def find(self, marks: Words, same: Callable[[Ints, Ints], Bools]) -> Ints:
-        """For each mark the row that it belongs to, -1 where there is none.
+        """For each mark its row, -1 where there is none.
 
-        `same(rows, asked)` says, place by place, whether a row here and an asked one are the same and not alike in
-        their mark alone.
+        `same(rows, asked)` returns, position by position, whether the id of a row equals the requested one, since
+        different ids can have the same mark.
         """
         found = np.full(len(marks), -1, dtype=np.int64)
         at = np.searchsorted(self.marks, marks)
@@ -79,7 +79,9 @@ class MarkIndex(NamedTuple):
 
 
 def distinct(ids: Ids) -> tuple[Ints, Ints]:
-    """The row where each different id stands first, in the order of the rows, and for each row which of them it is."""
+    """The row of the first occurrence of each different id, in row order, and for each row the index of its id among
+    those.
+    """
     if not len(ids):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     order = np.argsort(ids.marks)

@@ -189,7 +189,7 @@ def test_an_interval_that_tells_nothing_is_told_in_words(project, client):
     html = page(client, project, "where", by="query")
 
     assert few.alpha.is_defined
-    assert not few.alpha.is_telling
+    assert not few.alpha.is_informative
     assert "interval too wide" in html
     assert "<td>too little to tell</td>" in html
     assert f"{few.alpha.interval[0]:.2f} to 1.00".replace("-", "−") not in html.split("</figure>")[1]

@@ -1,10 +1,10 @@
 """Coefficients of agreement between annotators, on NumPy arrays.
 
-Ratings come as a matrix of items by raters holding positions in the list of categories, `MISSING` where
-nobody rated. Every coefficient is a function of how often each pattern of ratings occurred. That makes the
-bootstrap over items one multinomial draw of those counts, whatever the number of items.
+Ratings are a matrix of items by raters, with positions in the list of categories, and `MISSING` for no rating. Every
+coefficient is a function of how often each pattern of ratings occurs. That makes the bootstrap over items one
+multinomial draw of those counts, for any number of items.
 
-What is not defined has no value but a reason in words; it is never 1.0 and never an exception.
+An undefined coefficient has a reason as a sentence and no value; it is never 1.0 and never an exception.
 """
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
@@ -38,9 +38,9 @@ from apps.metrics.agreement.results import (
     TOO_NOISY,
     Coefficient,
     band,
+    is_uninformative,
     reading,
     standard_interval,
-    tells_nothing,
     undefined,
 )
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
@@ -74,6 +74,7 @@ __all__ = [
     "fleiss_kappa",
     "gwet_ac",
     "highest_kappa",
+    "is_uninformative",
     "kappa_null_error",
     "kappa_of_maximum",
     "krippendorff_alpha",
@@ -87,7 +88,6 @@ __all__ = [
     "standard_interval",
     "table_counts",
     "table_figures",
-    "tells_nothing",
     "undefined",
     "weights_from_disagreement",
 ]

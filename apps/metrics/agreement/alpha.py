@@ -1,7 +1,7 @@
 """Krippendorff's alpha, at the nominal, ordinal, interval and ratio level; missing cells allowed.
 
 Value: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011). Standard error: Gwet, Handbook of Inter-Rater
-Reliability (2014), chapter 5; at the ordinal level with the part that comes from the ranks being estimated too.
+Reliability (2014), chapter 5; at the ordinal level including the part due to estimated ranks.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def krippendorff_alpha(
 ) -> Coefficient:
     """Krippendorff's alpha from items by categories; items with one rating do not count.
 
-    `values` are those of the categories, rising; their positions when not given. `strata` numbers the stratum of
-    each item, from 0; items are then resampled within theirs.
+    `values` are those of the categories, ascending; by default their positions. `strata` has the number of each item's
+    stratum, from 0; items are then resampled within strata.
     """
     sample = sample_of_counts(counts, least=2, strata=strata)
     points = [float(value) for value in (range(counts.shape[1]) if values is None else values)]
@@ -45,7 +45,7 @@ def alpha(sample: Sample, level: str, values: Sequence[float]) -> Estimator | Co
     if reason := undefined_reason(patterns[sample.seen], sample.n):
         return undefined(name, reason, sample.n)
     if level == "ratio" and min(values) < 0:
-        return undefined(name, "The ratio level needs a zero that nothing lies below; a label is negative.", sample.n)
+        return undefined(name, "The ratio level needs labels from 0; a label is negative.", sample.n)
     parts = alpha_parts(patterns, level, values)
     return Estimator(name, parts, _influence(sample, level, values), sample.n, sample.n)
 
@@ -62,11 +62,11 @@ def _influence(sample: Sample, level: str, values: Sequence[float]) -> Floats:
     near = np.einsum("pi,ij->pj", patterns, apart)
     own = (near * patterns).sum(axis=1) / (mean_raters * (raters - 1))
     observed = (weights * own).sum() / n
-    # What follows is disagreement, so that chance-corrected agreement is 1 - observed / expected.
+    # From here on disagreement, so that chance-corrected agreement is 1 - observed / expected.
     expected = float((np.einsum("i,ij->j", shares, apart) * shares).sum())
     more = (raters - mean_raters) / mean_raters
     by_chance = np.einsum("pj,j->p", near, shares) / mean_raters - expected * more
-    corrected = observed * (1 - 1 / marginals.sum())  # for small samples, in this one term, as the Handbook has it
+    corrected = observed * (1 - 1 / marginals.sum())  # the Handbook's correction for small samples, in this term only
     gained = own - observed - corrected * more
     met = 2 * (by_chance - expected)
     if level == "ordinal":
@@ -84,7 +84,7 @@ def _ranks_apart(marginals: Floats) -> Floats:
 
 
 def _moved_ranks(sample: Sample, marginals: Floats) -> tuple[Floats, Floats]:
-    """How far an item of each pattern moves observed and expected disagreement by moving the ranks of categories."""
+    """The effect of an item of each pattern on observed and expected disagreement through the ranks of categories."""
     patterns, weights = sample.patterns, sample.total
     size = patterns.shape[1]
     pairs = (patterns[:, :, None] * patterns[:, None, :]).reshape(len(patterns), -1)

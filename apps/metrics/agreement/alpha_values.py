@@ -1,4 +1,4 @@
-"""Krippendorff's alpha, on counts of grades. Only the value: intervals are `agreement.coefficients`' business.
+"""Krippendorff's alpha on counts of grades: values only; intervals are in the other modules of this package.
 
 Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C.
 """
@@ -18,10 +18,9 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
 def ordinal_alpha(items: Iterable[Sequence[int | None]]) -> float | None:
-    """Alpha at the ordinal level over the grades that each item got, None standing for no grade.
+    """Alpha at the ordinal level over the grades of each item; None is no grade.
 
-    Items with one grade do not count. The answer is None where alpha is undefined: fewer than two items, or one
-    grade used throughout.
+    Items with one grade do not count. None where alpha is undefined: fewer than two items, or one grade throughout.
     """
     graded = [[grade for grade in item if grade is not None] for item in items]
     graded = [item for item in graded if len(item) > 1]
@@ -39,14 +38,14 @@ def ordinal_alpha(items: Iterable[Sequence[int | None]]) -> float | None:
 
 
 def distinct_patterns(counts: Counts) -> tuple[Floats, Counts]:
-    """The distinct rows of counts and how often each occurs; rows without any rating are left out."""
+    """The distinct rows of counts and how often each occurs, without rows of no rating."""
     rated = counts[counts.sum(axis=1) > 0]
     patterns, weights = np.unique(rated, axis=0, return_counts=True)
     return patterns.astype(float), weights.astype(np.int64)
 
 
 def undefined_reason(patterns: Floats, n: int) -> str | None:
-    """Say why agreement over `n` items of these patterns, each with two raters or more, has no value."""
+    """Why agreement over `n` items of these patterns, each with two raters or more, is undefined; None if it is not."""
     if n == 0:
         return "No item was rated by two people."
     if n == 1:
@@ -57,10 +56,10 @@ def undefined_reason(patterns: Floats, n: int) -> str | None:
 
 
 def added_up(draws: Floats, features: Counts, divisors: Counts) -> Floats:
-    """Draws by features: what the features of all patterns add up to, each divided by its pattern's divisor.
+    """Draws by features: the sums of the features of all patterns, each divided by its pattern's divisor.
 
-    Patterns of one divisor are added as whole numbers first. Those sums are exact, so the answer is the same to the
-    last bit in whatever order and on however many threads they are added.
+    Patterns of one divisor are added as whole numbers first. Those sums are exact, so the result is the same to the
+    last bit in any order and on any number of threads.
     """
     total = np.zeros((len(draws), features.shape[1]))
     for divisor in np.unique(divisors[divisors > 0]).tolist():
@@ -83,7 +82,7 @@ def alpha_parts(patterns: Floats, level: str, values: Sequence[float]) -> Parts:
 
 
 def _fixed_parts(counts: Counts, apart: Floats) -> Parts:
-    """Parts where the differences between categories do not depend on how often they were used."""
+    """Parts where the differences between categories do not depend on their counts."""
     widest = max(float(apart.max(initial=0.0)), 1e-12)
     raters = counts.sum(axis=1)
     own = (np.einsum("pi,ij->pj", counts.astype(float), apart) * counts).sum(axis=1) / np.maximum(raters - 1, 1)
@@ -98,9 +97,9 @@ def _fixed_parts(counts: Counts, apart: Floats) -> Parts:
 
 
 def _ordinal_parts(counts: Counts) -> Parts:
-    """Parts at the ordinal level, where two categories differ by the ratings from one to the other, squared.
+    """Parts at the ordinal level: the squared number of ratings from one category to the other.
 
-    With m for the middle ranks, the squared differences of all pairs come from sums of m and of its square.
+    With middle ranks m, the squared differences of all pairs are computed from sums of m and of its square.
     """
     raters = counts.sum(axis=1).astype(float)
     features = counts.astype(float)

@@ -1,4 +1,4 @@
-"""Agreement on each category by itself: where it was used at all, and against the rest."""
+"""Agreement on each category separately: specific agreement, and kappa against the other categories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from apps.metrics.agreement.uncertainty import DEFAULTS, Estimator, Settings, es
 
 @dataclass(frozen=True)
 class CategoryAgreement:
-    """One category: `used` ratings, agreement given that one rater chose it, and Fleiss' kappa against the rest."""
+    """One category: `used` ratings, agreement given that one rater chose it, and Fleiss' kappa against the others."""
 
     category: object
     used: int
@@ -29,7 +29,7 @@ def by_category(counts: Counts, categories: Sequence[object], settings: Settings
     """Each category in order, from items by categories.
 
     Specific agreement is the chance that another rater of an item chose a category when one did (Dice 1945; Fleiss,
-    Statistical Methods for Rates and Proportions, 1981, section 13.1); kappa takes all other categories as one
+    Statistical Methods for Rates and Proportions, 1981, section 13.1); kappa merges all other categories into one
     (Fleiss 1971, formula 14).
     """
     sample = sample_of_counts(counts, least=2)

@@ -33,7 +33,7 @@ def conger_kappa(
 ) -> Coefficient:
     """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
 
-    `rated` is items by raters as `codes` gives them, `size` the number of categories.
+    `rated` is items by raters as `codes` returns them, `size` the number of categories.
     """
     sample = sample_of_codes(rated, size, strata=strata)
     closeness = agreement_weights(kind, range(size) if values is None else values)
@@ -62,7 +62,7 @@ def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
 
 
 def _chosen(rated: Counts, size: int) -> list[tuple[Counts, Floats]]:
-    """For each rater the patterns that they rated, and these by categories: 1 where they chose it."""
+    """For each rater the rows of the patterns that they rated, and these by categories: 1 for the chosen one."""
     found = []
     for own in rated.T:
         places = np.flatnonzero(own != MISSING)
@@ -73,8 +73,8 @@ def _chosen(rated: Counts, size: int) -> list[tuple[Counts, Floats]]:
 def _added_by_rater(draws: Floats, chosen: list[tuple[Counts, Floats]]) -> Floats:
     """Draws by raters by categories: how often each rater chose each category.
 
-    A rater's own patterns alone are added, for of many raters each sees few. Whole numbers throughout: exact, in
-    whatever order and on however many threads they are added.
+    For each rater only the patterns that they rated are added, since each of many raters rated few. Whole numbers
+    throughout: exact in any order and on any number of threads.
     """
     by_pattern = np.ascontiguousarray(draws.T)
     return np.stack([by_pattern[places].T @ choices for places, choices in chosen], axis=1)
@@ -83,7 +83,7 @@ def _added_by_rater(draws: Floats, chosen: list[tuple[Counts, Floats]]) -> Float
 def _met(by_rater: Floats, closeness: Floats) -> Floats:
     """Agreement by chance of each draw: the mean over all pairs of different raters of their shares' agreement.
 
-    `by_rater` counts draws by raters by categories; raters without a rating in a draw are not in it.
+    `by_rater` has draws by raters by categories; raters without a rating in a draw do not count in it.
     """
     totals = by_rater.sum(axis=2, keepdims=True)
     shares = by_rater / np.maximum(totals, 1)
@@ -96,7 +96,7 @@ def _met(by_rater: Floats, closeness: Floats) -> Floats:
 
 
 def _conger_moves(rated: Counts, by_rater: Floats, n: int, closeness: Floats) -> Floats:
-    """How far an item of each pattern moves agreement by chance, by way of the shares of the raters who rated it."""
+    """The effect of an item of each pattern on agreement by chance, through the shares of its raters."""
     totals = by_rater.sum(axis=1)
     shares = by_rater / totals[:, None]
     raters = len(shares)

@@ -49,7 +49,7 @@ def table_counts(table: Counts) -> Counts:
 
 
 def distinct_rows(rows: Counts) -> tuple[Counts, Counts]:
-    """The distinct rows in rising order, and for each row the place of its own among them."""
+    """The distinct rows in ascending order, and for each row its index among them."""
     keys = _keys(rows)
     if keys is None:
         patterns, places = np.unique(rows, axis=0, return_inverse=True)

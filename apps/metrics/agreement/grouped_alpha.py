@@ -1,8 +1,7 @@
 """Where people agree and where they do not: by any parts of the items, and by the boundary between two grades.
 
-Items are added up as patterns: how many people gave each grade. Only items that two people or more graded count.
-Everything here is a function of how often each pattern occurs, so a bootstrap over items is one multinomial draw.
-No database.
+Items are counted by pattern: how many people gave each grade. Only items graded by two people or more count. All
+results are functions of the counts of patterns, so a bootstrap over items is one multinomial draw. No database.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ LEVEL = "ordinal"
 
 
 class Differing(NamedTuple):
-    """Of `n` comparisons of two grades of one item, those that are not the same."""
+    """Of `n` comparisons of two grades of one item, those that differ."""
 
     hits: int
     n: int
@@ -38,10 +37,10 @@ class Differing(NamedTuple):
 
 @dataclass(frozen=True)
 class Boundary:
-    """The boundary between two neighbouring grades, and how often two people fall on its two sides.
+    """The boundary between two neighbouring grades, and how often the grades of two people are on its two sides.
 
-    `crossings` of `comparisons` lie astride it. `share` is its part of all crossings of all boundaries, which add up
-    to the distance between grades in steps; None where nobody differs. `alpha` is α of the grades cut in two here.
+    `crossings` of `comparisons` are across it. `share` is its part of the crossings of all boundaries, whose sum is the
+    distance between grades in steps; None without any. `alpha` is α of the grades reduced to their side.
     """
 
     below: int
@@ -63,7 +62,7 @@ class Boundary:
 class PatternCounts:
     """How often each pattern occurs in each part.
 
-    `patterns` holds patterns by grades, `weights` parts by patterns. Items that belong to no part are not in it.
+    `patterns` is patterns by grades, `weights` parts by patterns. Items of no part are not included.
     """
 
     grades: tuple[int, ...]
@@ -72,13 +71,13 @@ class PatternCounts:
 
     @property
     def total(self) -> Counts:
-        """How often each pattern occurs at all."""
+        """How often each pattern occurs in all parts."""
         total: Counts = self.weights.sum(axis=0)
         return total
 
     @property
     def sizes(self) -> list[int]:
-        """The items of each part."""
+        """The number of items of each part."""
         return [int(n) for n in self.weights.sum(axis=1)]
 
     def alpha_of(self, part: int) -> Coefficient:
@@ -88,9 +87,9 @@ class PatternCounts:
 
 
 def pattern_counts(ratings: Ratings, parts: NDArray[np.int64] | None = None, size: int = 1) -> PatternCounts:
-    """Add the items up by pattern and part. `parts` names the part of each item, from 0 to size - 1, or -1 for none.
+    """Count the items by pattern and part. `parts` has the part of each item, from 0 to size - 1, or -1 for none.
 
-    Without `parts` every item is in the one part there is.
+    Without `parts` all items are in one part.
     """
     counts = category_counts(ratings.codes, len(ratings.grades))
     own = np.zeros(len(counts), dtype=np.int64) if parts is None else parts
@@ -109,11 +108,11 @@ def differing(counts: PatternCounts) -> list[Differing]:
     return [Differing(*row) for row in zip(hits, n, strict=True)]
 
 
-# What a part costs
+# Change without a part
 
 
 def changes_without(counts: PatternCounts) -> Floats:
-    """By how much ordinal α changes when each part is left out; nan where α is undefined with or without it."""
+    """The change of ordinal α when each part is left out; nan where α is undefined with or without it."""
     if not counts.patterns.size:
         return np.full(len(counts.weights), np.nan)
     parts = _alpha(counts)
@@ -126,9 +125,9 @@ def changes_without(counts: PatternCounts) -> Floats:
 def change_without(
     counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES
 ) -> Estimate:
-    """By how much α would change without a part: above 0 where the part lowers it. `n`: items of the part.
+    """The change of α without a part: above 0 where the part lowers it. `n`: items of the part.
 
-    The interval resamples the items of the part and the others apart; None where most resamples are undefined.
+    The interval resamples the items of the part and the others separately; None where most resamples are undefined.
     """
     parts = _alpha(counts)
     inside, outside = counts.weights[part], counts.total - counts.weights[part]
@@ -140,7 +139,7 @@ def change_without(
 
 
 def places_for(values: Sequence[float]) -> int:
-    """Decimals at which the largest value has two figures, three or more: one query of many costs little of α."""
+    """The number of decimals, at least three, that gives the largest value two significant digits."""
     largest = max(values, default=0.0)
     return max(FEWEST_PLACES, 1 - floor(log10(largest))) if largest > 0 else FEWEST_PLACES
 
@@ -197,6 +196,6 @@ def _shares_of_crossings(
 
 
 def _cut_in_two(below: Counts, raters: Counts, total: Counts) -> Coefficient:
-    """α of grades that say no more than on which side of a boundary they lie."""
+    """α of grades reduced to their side of a boundary."""
     sides = np.column_stack([below, raters - below])
     return krippendorff_alpha(np.repeat(sides, total, axis=0), level="nominal")

@@ -1,8 +1,8 @@
-"""An item that nobody has seen yet: what two raters may say of it, as far as is known beforehand.
+"""An imagined item: the ratings that two raters might give, as far as is known beforehand.
 
 Half of it is spread evenly over all pairs of categories (Perks, Journal of the Institute of Actuaries 73, 1947), half
-over those that agree. A little of it stands beside the items that are drawn again, for what a small sample holds none
-of, a far miss or two raters who agree on a rare category, no resample would show (pseudo-Bayes estimates: Bishop,
+over those that agree. A small part of it is added to the resampled items: rare ratings that a small sample lacks, such
+as a far miss or two raters who agree on a rare category, are in no resample otherwise (pseudo-Bayes estimates: Bishop,
 Fienberg and Holland, Discrete Multivariate Analysis, 1975, chapter 12).
 """
 
@@ -22,7 +22,7 @@ MOST = 200
 
 
 class Pairs(NamedTuple):
-    """Pairs of categories and the share of the item that each has. Of very many pairs, some stand for all."""
+    """Pairs of categories, each with its share of the item. Very many pairs are represented by some of them."""
 
     first: Counts
     second: Counts
@@ -37,7 +37,7 @@ def pairs_of_categories(size: int) -> Pairs:
 
 
 def rows_of_pairs(raters: Counts, columns: int, size: int, missing: int) -> tuple[Counts, Floats]:
-    """The item as rows of `columns` raters of whom two rated it, and the share of each row; none without two raters."""
+    """The item as rows of `columns` raters of whom two rated it, and the share of each row; empty for one rater."""
     one, other = np.triu_indices(len(raters), 1)
     pairs = pairs_of_categories(size)
     chosen = spread(len(one) * len(pairs.shares))
@@ -51,10 +51,10 @@ def rows_of_pairs(raters: Counts, columns: int, size: int, missing: int) -> tupl
 
 
 def spread(count: int) -> Counts:
-    """The numbers below `count`; of more than MOST as many as that, strewn evenly and always the same."""
+    """The numbers below `count`, or MOST of them when there are more, spread evenly and always the same."""
     if count <= MOST:
         return np.arange(count)
-    step = round(count * 0.6180339887)  # by the golden section neighbours in a row do not fall into columns
+    step = round(count * 0.6180339887)  # with the golden section neighbours in a row do not share columns
     while gcd(step, count) > 1:
         step += 1
     return np.sort(np.arange(MOST) * step % count)

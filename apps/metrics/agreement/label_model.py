@@ -1,9 +1,9 @@
 """A label model as a diagnosis of annotators: who mistakes which category for which. It is never gold. No database.
 
 Dawid and Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm, Applied Statistics 28
-(1979) 20-28. Each item has one true category that nobody sees; each annotator has a matrix of chances to say one
-category where another is true. What is taken for true is what makes the labels most likely, so annotators who share
-a mistake are taken for right: read it beside the coefficients, and let people decide.
+(1979) 20-28. Each item has one unknown true category; each annotator has a matrix of probabilities of each label for
+each true category. Estimates maximise the likelihood of the labels, so annotators who share a mistake count as right:
+read it together with the coefficients, and leave decisions to people.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ RESAMPLED_STEPS = 30
 
 @dataclass(frozen=True)
 class Labels:
-    """One entry a label: which item, which annotator, which category, each a number from 0.
+    """One entry for each label: item, annotator and category, each a number from 0.
 
-    An annotator may label an item several times; each time counts.
+    An annotator may label an item several times; each label counts.
     """
 
     item: Counts
@@ -43,10 +43,10 @@ class Labels:
 
 @dataclass(frozen=True)
 class Fit:
-    """Where the model came to rest.
+    """The model at its last step.
 
-    `prevalence` holds the share of each category among the items, `confusion` annotators by true categories by those
-    said, `posterior` items by categories. Rows of `confusion` for categories that an annotator never met are 0.
+    `prevalence` is the share of each category among the items, `confusion` annotators by true categories by labels,
+    `posterior` items by categories. Rows of `confusion` for categories that an annotator never met are 0.
     """
 
     prevalence: Floats
@@ -59,10 +59,9 @@ class Fit:
 
 @dataclass(frozen=True)
 class AnnotatorDiagnosis:
-    """One annotator: `n` labels, the share of those the model takes for right with its interval, and the confusion.
+    """One annotator: `n` labels, the share of those right by the model with its interval, and the confusion.
 
-    `met` is the expected number of their labels whose item truly is of each category: what a row of `confusion`
-    rests on.
+    `met` is the expected number of their labels on items of each true category: the basis of a row of `confusion`.
     """
 
     n: int
@@ -74,7 +73,7 @@ class AnnotatorDiagnosis:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The fit, each annotator, and the intervals of prevalence; or only the `reason` why there is none."""
+    """The fit, each annotator, and the intervals of prevalence; or the `reason` why there is no fit."""
 
     reason: str = ""
     fit: Fit | None = None
@@ -85,7 +84,7 @@ class Diagnosis:
 def diagnose(
     labels: Labels, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES, confidence: float = 0.95
 ) -> Diagnosis:
-    """Fit the model and say how sure it is: percentile bootstrap over items, each fit begun from the first one."""
+    """Fit the model, with percentile bootstrap intervals over items; each resampled fit starts from the first one."""
     if reason := _undefined_reason(labels):
         return Diagnosis(reason=reason)
     found = fit(labels)
@@ -93,7 +92,7 @@ def diagnose(
     drawn = _resampled(labels, found, seed, resamples)
     right_ends, share_ends = ([interval_of_defined(column, confidence) for column in values.T] for values in drawn)
     n = np.bincount(labels.annotator, minlength=labels.annotators)
-    met = _said(labels, found.posterior).sum(axis=2)
+    met = _label_totals(labels, found.posterior).sum(axis=2)
     people = tuple(
         AnnotatorDiagnosis(int(n[who]), float(right[who]), right_ends[who], found.confusion[who], met[who])
         for who in range(labels.annotators)
@@ -107,8 +106,8 @@ def fit(
 ) -> Fit:
     """Maximum likelihood by expectation and maximisation, from the shares of each item's labels or from `start`.
 
-    `weights` says how often each item counts. It rests when a step raises the log likelihood by less than
-    `TOLERANCE` a label, and gives up after `most_steps`. Items without a label keep the prevalence.
+    `weights` is how often each item counts. Converged when a step raises the log likelihood by less than `TOLERANCE`
+    for each label; ends after `most_steps` otherwise. Items without a label keep the prevalence.
     """
     counts = np.ones(labels.items) if weights is None else weights
     posterior = _label_shares(labels) if start is None else start
@@ -124,39 +123,39 @@ def fit(
 
 
 def _maximised(labels: Labels, posterior: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Prevalence and confusion that fit what is believed of the items."""
+    """Prevalence and confusion with the highest likelihood under this posterior of the items."""
     weighted = posterior * counts[:, None]
     prevalence = weighted.sum(axis=0) / counts.sum()
-    said = _said(labels, weighted)
-    met = said.sum(axis=2, keepdims=True)
-    return prevalence, said / np.where(met > 0, met, 1.0)
+    totals = _label_totals(labels, weighted)
+    met = totals.sum(axis=2, keepdims=True)
+    return prevalence, totals / np.where(met > 0, met, 1.0)
 
 
 def _expected(labels: Labels, prevalence: Floats, confusion: Floats, counts: Floats) -> tuple[Floats, float]:
-    """What to believe of the items under these chances, and the log likelihood of all labels."""
+    """The posterior of the items under these probabilities, and the log likelihood of all labels."""
     with np.errstate(divide="ignore"):
         likely, chances = np.log(prevalence), np.log(confusion)
     scores = np.empty((labels.items, labels.categories))
     for true in range(labels.categories):
-        said = chances[labels.annotator, true, labels.category]
-        scores[:, true] = likely[true] + np.bincount(labels.item, weights=said, minlength=labels.items)
+        totals = chances[labels.annotator, true, labels.category]
+        scores[:, true] = likely[true] + np.bincount(labels.item, weights=totals, minlength=labels.items)
     best = scores.max(axis=1, keepdims=True)
-    # An item drawn zero times may have become impossible; it keeps the prevalence and does not count.
+    # An item drawn zero times may be impossible now; it keeps the prevalence and does not count.
     shifted = np.where(np.isfinite(best), np.exp(scores - np.where(np.isfinite(best), best, 0.0)), prevalence)
     total = shifted.sum(axis=1, keepdims=True)
     logs = np.where(np.isfinite(best), best, 0.0) + np.log(total)
     return shifted / total, float((counts * logs[:, 0]).sum())
 
 
-def _said(labels: Labels, posterior: Floats) -> Floats:
-    """Annotators by true categories by those said: the expected number of labels."""
+def _label_totals(labels: Labels, posterior: Floats) -> Floats:
+    """Annotators by true categories by labels: the expected number of labels."""
     size = labels.categories
-    said = np.empty((labels.annotators, size, size))
+    totals = np.empty((labels.annotators, size, size))
     places = labels.annotator * size + labels.category
     for true in range(size):
         found = np.bincount(places, weights=posterior[labels.item, true], minlength=labels.annotators * size)
-        said[:, true] = found.reshape(labels.annotators, size)
-    return said
+        totals[:, true] = found.reshape(labels.annotators, size)
+    return totals
 
 
 def _label_shares(labels: Labels) -> Floats:
@@ -170,7 +169,7 @@ def _label_shares(labels: Labels) -> Floats:
 
 
 def _right(labels: Labels, posterior: Floats, counts: Floats | None = None) -> Floats:
-    """For each annotator the expected share of their labels that are the true category; nan without a label."""
+    """For each annotator the expected share of their labels that are right; nan without a label."""
     weights = np.ones(len(labels.item)) if counts is None else counts[labels.item]
     hits = posterior[labels.item, labels.category] * weights
     found = np.bincount(labels.annotator, weights=hits, minlength=labels.annotators)

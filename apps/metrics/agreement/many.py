@@ -1,7 +1,8 @@
 """Any number of raters, missing cells allowed: Fleiss, Gwet, Brennan and Prediger, percent agreement.
 
-Agreement is averaged over items with two raters or more; chance is taken from all rated items. Standard errors are
-those of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 5, items drawn from many.
+Agreement is averaged over items with two raters or more; chance is computed from all rated items. Standard errors are
+those of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 5, for items sampled from a large
+population.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def fleiss_kappa(
     """Fleiss' kappa from items by categories (Fleiss 1971), for two raters Scott's pi.
 
     Where the number of raters differs between items this is Gwet's generalisation: agreement is averaged over items
-    with two raters or more, the share of a category over all rated items. `strata` numbers the stratum of each
-    item, from 0; items are then resampled within theirs.
+    with two raters or more, the share of a category over all rated items. `strata` has the number of each item's
+    stratum, from 0; items are then resampled within strata.
     """
     sample = sample_of_counts(counts, strata=strata)
     return estimate(sample, fleiss(sample, _weights(counts, kind, values), kind), Settings(seed, resamples, confidence))
@@ -57,7 +58,7 @@ def gwet_ac(
 ) -> Coefficient:
     """Gwet's AC1, or AC2 with weights, from items by categories (Gwet 2008; 2014, chapters 4 and 5).
 
-    Chance depends on the number of categories: give a column to each one that could have been chosen.
+    Chance depends on the number of categories: include a column for each possible one.
     """
     sample = sample_of_counts(counts, strata=strata)
     return estimate(sample, gwet(sample, _weights(counts, kind, values), kind), Settings(seed, resamples, confidence))
@@ -72,7 +73,7 @@ def brennan_prediger(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Coefficient:
-    """Brennan and Prediger's coefficient (1981): chance as if each category were as likely as another."""
+    """Brennan and Prediger's coefficient (1981): by chance all categories are equally likely."""
     sample = sample_of_counts(counts)
     found = uniform_chance(sample, _weights(counts, kind, values), kind)
     return estimate(sample, found, Settings(seed, resamples, confidence))
@@ -86,12 +87,12 @@ def pairwise_agreement(
     confidence: float = CONFIDENCE,
     strata: Counts | None = None,
 ) -> Coefficient:
-    """Of all pairs of ratings of one item, the share that are alike; an item with more raters counts for more."""
+    """The share of equal pairs among all pairs of ratings of one item; an item with more raters has more weight."""
     sample = sample_of_counts(counts, least=2, strata=strata)
     return estimate(sample, pairwise(sample), Settings(seed, resamples, confidence))
 
 
-# What they are made of
+# Their parts
 
 
 def fleiss(sample: Sample, closeness: Floats, kind: str) -> Found:
@@ -145,7 +146,7 @@ def _from_totals(
 ) -> Found:
     """A coefficient whose chance comes from the shares of the categories.
 
-    `chance` maps those shares, draws by categories, to agreement by chance. `shift` is how far an item moves that,
+    `chance` maps those shares, draws by categories, to agreement by chance. `shift` is the effect of an item on that,
     up to a constant, from the shares within each pattern.
     """
     patterns = sample.patterns
@@ -185,7 +186,7 @@ def pairwise(sample: Sample) -> Found:
 
 
 def _of_one(name: str, value: float) -> Coefficient:
-    """Percent agreement on a single item: no interval can come from that."""
+    """Percent agreement on a single item: no interval can be computed from it."""
     return Coefficient(name, float(value), 1, method="no interval: one item only")
 
 
@@ -194,7 +195,7 @@ def linearised(
 ) -> Floats:
     """The linearised value of each pattern's items less the coefficient (Gwet 2014, chapter 5).
 
-    Items with one rating count in the totals, with no agreement of their own. `moves` is how far an item moves
+    Items with one rating count in the totals, without agreement of their own. `moves` is the effect of an item on
     agreement by chance, up to a constant.
     """
     weights = sample.total
@@ -208,7 +209,7 @@ def linearised(
 
 
 def item_agreement(patterns: Counts, closeness: Floats) -> Floats:
-    """For each pattern the weighted share of its pairs of raters that agree; 0 where there is no pair."""
+    """For each pattern the weighted share of agreeing pairs of raters; 0 without a pair."""
     raters = patterns.sum(axis=1)
     near = np.einsum("pi,ij->pj", patterns.astype(float), closeness)
     alike = (patterns * (near - 1)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Every coefficient that a matrix of ratings has, under the names that `karat agree` prints."""
+"""Every coefficient of a matrix of ratings, under its key in the output of `karat agree`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ NO_NUMBERS = "The labels are no numbers."
 
 @dataclass(frozen=True)
 class Scale:
-    """What the categories are: how many, their values, and whether those are an order only or numbers too.
+    """The categories: their number and values, and whether the values are numbers or an order only.
 
-    `values` is None for names without an order, and their places where they are words in an order.
+    `values` is None for categories without an order, and their positions for ordered words.
     """
 
     size: int
@@ -51,7 +51,7 @@ class Scale:
     is_numeric: bool = False
 
     def reason(self, level: str) -> str | None:
-        """Why a coefficient that takes labels at this level has no value here, in words; None where it can."""
+        """Why a coefficient at this level is undefined for these categories, as a sentence; None where it is not."""
         if level == "nominal":
             return None
         if self.values is None:
@@ -61,7 +61,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class PairFigures:
-    """Two raters by their columns, the number of items that both rated, and what can be said of those."""
+    """Two raters by their columns, the number of items that both rated, and the figures over those."""
 
     first: int
     second: int
@@ -74,8 +74,8 @@ def all_coefficients(
 ) -> dict[str, Coefficient]:
     """Each of COEFFICIENTS and FURTHER from items by raters, in that order.
 
-    With `strata`, the number of each item's stratum from 0, items are resampled within theirs; figures that rest on
-    the table of two raters do not know strata.
+    With `strata`, the number of each item's stratum from 0, items are resampled within strata; figures computed from
+    the table of two raters ignore strata.
     """
     counts = category_counts(rated, scale.size)
     found: dict[str, Coefficient] = {}
@@ -94,9 +94,9 @@ def all_coefficients(
 
 
 def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> list[PairFigures]:
-    """Every two raters who share an item, most items first, then by column. Equal tables are worked out once.
+    """Every two raters who share an item, most items first, then by column. Equal tables are computed once.
 
-    Of more than MOST_RESAMPLED pairs nobody reads each one: their intervals come from the standard error.
+    With more than MOST_RESAMPLED pairs, intervals come from the standard error, to save time.
     """
     known: dict[bytes, dict[str, Coefficient]] = {}
     is_resampled = _pairs_sharing(rated) <= MOST_RESAMPLED
@@ -120,7 +120,7 @@ def _pairs_sharing(rated: Counts) -> int:
 
 
 def _tables(rated: Counts, size: int) -> Iterator[tuple[int, list[int], Counts]]:
-    """One rater at a time: their column, those of the later ones who share an item with them, and the tables."""
+    """One rater at a time: their column, those of the later raters who share an item with them, and the tables."""
     raters = rated.shape[1]
     for first in range(raters - 1):
         own = rated[rated[:, first] != MISSING, first:]
@@ -134,13 +134,13 @@ def _tables(rated: Counts, size: int) -> Iterator[tuple[int, list[int], Counts]]
 def _figures_of(
     tables: Counts, scale: Scale, settings: Settings, *, is_resampled: bool
 ) -> list[dict[str, Coefficient]]:
-    """What `table_figures` tells of each table; from standard errors alone unless they are resampled."""
+    """`table_figures` of each table; from standard errors alone unless `is_resampled`."""
     if is_resampled and settings.resamples:
         return [table_figures(table, scale, settings) for table in tables]
     sums = tables.sum(axis=(1, 2)).tolist()
     found = {"percent_agreement": stacks.percents(tables, settings.confidence)}
     for key, kind in KAPPAS.items():
-        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        name, reason = kappa_name(kind), _kappa_reason(kind, scale)
         if reason:
             found[key] = [undefined(name, reason, n) for n in sums]
         else:
@@ -154,15 +154,15 @@ def table_figures(table: Counts, scale: Scale, settings: Settings = DEFAULTS) ->
     n = int(table.sum())
     found: dict[str, Found] = {}
     for key, kind in KAPPAS.items():
-        name, reason = kappa_name(kind), _reason_against(kind, scale)
+        name, reason = kappa_name(kind), _kappa_reason(kind, scale)
         found[key] = undefined(name, reason, n) if reason else kappa(table, _kappa_weights(kind, scale), name)
     found["cohen_kappa_of_maximum"] = share_of_maximum(table)
     percent = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
     return percent | _estimated(sample_of_table(table), found, settings)
 
 
-def _reason_against(kind: str, scale: Scale) -> str | None:
-    """Why there is no kappa with this kind of weights, in words; None where there is."""
+def _kappa_reason(kind: str, scale: Scale) -> str | None:
+    """Why kappa with this kind of weights is undefined, as a sentence; None where it is defined."""
     return scale.reason("nominal" if kind == "nominal" else "ordinal")
 
 
@@ -198,12 +198,12 @@ def _from_shared(sample: Sample, scale: Scale) -> dict[str, Found]:
 
 
 def _estimated(sample: Sample, found: dict[str, Found], settings: Settings) -> dict[str, Coefficient]:
-    """All of one sample, from one set of resampled items."""
+    """All coefficients of one sample, from one set of resampled items."""
     return dict(zip(found, estimate_each(sample, list(found.values()), settings), strict=True))
 
 
 def _of_two(rated: Counts, scale: Scale, settings: Settings) -> dict[str, Coefficient]:
-    """The figures of Cohen's family, which two raters have; for them percent agreement has Wilson's interval."""
+    """The figures of Cohen's family, for exactly two raters; percent agreement then has Wilson's interval."""
     raters = np.flatnonzero((rated >= 0).any(axis=0)).tolist()
     if len(raters) == 2:
         first, second = raters

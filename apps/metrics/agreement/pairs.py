@@ -55,8 +55,8 @@ def cohen_kappa(
 ) -> Coefficient:
     """Cohen's kappa of two raters (Cohen 1960; weighted: Cohen 1968), error by Fleiss, Cohen and Everitt 1969.
 
-    `values` are the categories' values for linear and quadratic weights; their positions when not given.
-    `weights`, categories by categories with 1 on the diagonal, stand in for those of the kind.
+    `values` are the categories' values for linear and quadratic weights; by default their positions. `weights`,
+    categories by categories with 1 on the diagonal, replace those of the kind.
     """
     own = _weights(table, kind, values) if weights is None else weights
     found = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
@@ -70,7 +70,7 @@ def cohen_kappas(
     kinds: Sequence[str] = ("nominal", "linear", "quadratic"),
     settings: Settings = DEFAULTS,
 ) -> list[Coefficient]:
-    """Kappa with each kind of weights over one set of resampled items; the same figures as one by one."""
+    """Kappa with each kind of weights over one set of resampled items; the same figures as when computed singly."""
     found = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
     return estimate_each(sample_of_table(table), found, settings)
 
@@ -101,7 +101,7 @@ def share_of_maximum(table: Counts) -> Estimator | Coefficient:
 
 
 def maximum_reasons(tables: Counts) -> list[str]:
-    """Why kappa of these tables cannot be held against its maximum, though kappa has a value; "" where it can."""
+    """Why kappa over its maximum is undefined for each table, though kappa is defined; "" where it is not."""
     no_room = highest_kappas(tables / tables.sum(axis=(1, 2), keepdims=True)) < CERTAIN
     return ["The two raters' totals allow no agreement beyond chance." if none else "" for none in no_room.tolist()]
 
@@ -110,7 +110,7 @@ def maximum_parts(size: int) -> Parts:
     """Kappa over its maximum from draws of the cells of a table."""
 
     def parts(draws: Floats) -> tuple[Floats, Floats]:
-        """Agreement beyond chance over the most there could be, as observed and expected of a ratio."""
+        """Agreement beyond chance over its maximum, as observed and expected of a ratio."""
         shares = _shares(draws, size)
         rows, columns = shares.sum(axis=2), shares.sum(axis=1)
         expected = (rows * columns).sum(axis=1)
@@ -128,7 +128,7 @@ def highest_kappa(table: Counts) -> float | None:
 
 
 def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> float | None:
-    """Standard error of kappa if there were no agreement beyond chance, for testing that: Fleiss, Cohen, Everitt 1969.
+    """Standard error of kappa without agreement beyond chance, for a test of that: Fleiss, Cohen, Everitt 1969.
 
     None where kappa is undefined.
     """
@@ -145,27 +145,29 @@ def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[f
 
 
 def scott_pi(table: Counts, **options: float) -> Coefficient:
-    """Scott's pi (1955): chance by the totals of both raters together. Error as the Handbook's for tables, over n."""
+    """Scott's pi (1955): chance by the totals of both raters together. Error by the Handbook's formula for tables,
+    over n.
+    """
     return _as_of_table(fleiss_kappa(table_counts(table), **options), "Scott's π")  # type: ignore[arg-type]
 
 
 def pair_gwet_ac(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> Coefficient:
-    """Gwet's AC1, AC2 with weights, of two raters. Error as the Handbook's for tables, over n."""
+    """Gwet's AC1, AC2 with weights, of two raters. Error by the Handbook's formula for tables, over n."""
     return _as_of_table(gwet_ac(table_counts(table), kind=kind, values=values))
 
 
 def pair_brennan_prediger(table: Counts) -> Coefficient:
-    """Brennan and Prediger's coefficient of two raters. Error as the Handbook's for tables, over n."""
+    """Brennan and Prediger's coefficient of two raters. Error by the Handbook's formula for tables, over n."""
     return _as_of_table(brennan_prediger(table_counts(table)))
 
 
 def pair_reason(table: Counts) -> str | None:
-    """Why kappa of this table has no value, in words; None where it has one."""
+    """Why kappa of this table is undefined, as a sentence; None where it is defined."""
     return pair_reasons(table[None])[0] or None
 
 
 def pair_reasons(tables: Counts) -> list[str]:
-    """The same of each table; "" where kappa has a value."""
+    """The same for each table; "" where kappa is defined."""
     sums = tables.sum(axis=(1, 2))
     used = np.count_nonzero(tables.sum(axis=1) + tables.sum(axis=2), axis=1)
     found = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "")
@@ -221,9 +223,10 @@ def kappa_influences(tables: Counts, weights: Floats) -> Floats:
 
 
 def numeric_influences(parts: Parts, tables: Counts, step: float = 1e-5) -> Floats:
-    """The derivative of a ratio by the share of each cell, tables by cells, where a minimum makes a formula piecewise.
+    """The derivative of a ratio by the share of each cell, tables by cells, for formulas that a minimum makes
+    piecewise.
 
-    As many shares are held at once as tables have cells, squared.
+    Needs memory for tables by cells squared.
     """
     shares = (tables / tables.sum(axis=(1, 2), keepdims=True)).reshape(-1, tables.shape[1] ** 2)
     cells = shares.shape[1]

@@ -1,4 +1,4 @@
-"""Who gave which grade to what: a matrix of items by people, and what it says about agreement. No database."""
+"""Grades as a matrix of items by people, and their agreement. No database."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ OF_EVERYBODY = (
 
 @dataclass(frozen=True)
 class Ratings:
-    """`codes` holds items by people as positions in `grades`, MISSING where a person gave none.
+    """`codes` is items by people as positions in `grades`, MISSING for no grade.
 
-    `items` holds query and text of each item, in the order of `codes`.
+    `items` has query and text of each item, in the order of `codes`.
     """
 
     people: tuple[int, ...]
@@ -64,7 +64,7 @@ class Ratings:
 
 @dataclass(frozen=True)
 class Dated:
-    """Ratings, and items by people the day of each grade, counted from 1970-01-01; what it says of no grade is void."""
+    """Ratings, and items by people the day of each grade, counted from 1970-01-01; undefined without a grade."""
 
     ratings: Ratings
     days: NDArray[np.int32]
@@ -72,7 +72,7 @@ class Dated:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two people, by id, and how far their grades of the same items agree."""
+    """Two people, by id, and the agreement of their grades of the same items."""
 
     first: int
     second: int
@@ -84,7 +84,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class Rate:
-    """`hits` of `n` with Wilson's interval; None while nothing was counted."""
+    """`hits` of `n` with Wilson's interval; None when n is 0."""
 
     hits: int
     n: int
@@ -105,7 +105,7 @@ class Rate:
 def ratings_from(rows: Iterable[Row], scale: Sequence[int]) -> Ratings:
     """Ratings from (query, text, person, grade) rows, oldest first: the last grade of a person for a pair counts.
 
-    Grades outside the scale, left from before it was changed, become categories of their own.
+    Grades outside the scale, from before it was changed, become categories of their own.
     """
     table = np.array(list(rows), dtype=np.int64).reshape(-1, 4)
     return dated_ratings(table, np.zeros(len(table), dtype=np.int32), scale).ratings
@@ -124,7 +124,7 @@ def dated_ratings(table: NDArray[np.int64], days: NDArray[np.int32], scale: Sequ
 
 
 def shared_items(ratings: Ratings) -> NDArray[np.int64]:
-    """People by people: how many items both graded; in the diagonal how many each graded."""
+    """People by people: how many items both graded; on the diagonal how many each graded."""
     size = len(ratings.people)
     found = np.zeros((size, size))
     for start in range(0, len(ratings.codes), ITEMS_AT_ONCE):
@@ -143,14 +143,14 @@ def pairs_sharing(ratings: Ratings) -> list[tuple[int, int]]:
 
 
 def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -> list[PairAgreement]:
-    """How far these two and two agree; every two who share an item, most items first, when none are named."""
+    """The agreement of these pairs; by default of every two people who share an item, most items first."""
     if pairs is None:
         return _every_two(ratings)
     return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in pairs]
 
 
 def _every_two(ratings: Ratings) -> list[PairAgreement]:
-    """All pairs in one pass: of a crowd there are too many to draw a bootstrap for each."""
+    """All pairs in one pass: with many people, a bootstrap for each pair is too slow."""
     people = ratings.people
     return [
         PairAgreement(
@@ -176,7 +176,7 @@ def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Se
 
 
 def alphas_of(ratings: Ratings, pairs: Iterable[PairAgreement]) -> list[Coefficient]:
-    """Ordinal α of each two people, in order: the coefficient that is also told of everybody, so that they compare."""
+    """Ordinal α of each pair, in order: comparable with the coefficient over everybody."""
     return [alpha_of_table(ratings.table(pair.first, pair.second), ratings.grades) for pair in pairs]
 
 
@@ -186,7 +186,7 @@ def alpha_of_table(table: NDArray[np.int64], grades: Sequence[int]) -> Coefficie
 
 
 def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:
-    """How far the two grades of each row agree: a person's own and that of a decision, or of their second look."""
+    """The agreement of the two grades in each row: a person's own, and that of a decision or of their second look."""
     given = np.array(list(rows), dtype=np.int64).reshape(-1, 2)
     grades = np.array(sorted({*scale, *np.unique(given).tolist()}), dtype=np.int64)
     places = np.searchsorted(grades, given)
@@ -195,10 +195,10 @@ def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: 
 
 
 def coefficients_of(ratings: Ratings) -> list[Coefficient]:
-    """Every coefficient of any number of raters, from plain agreement to the ones that know the order of grades.
+    """Every coefficient for any number of raters, from plain agreement to the ordinal ones.
 
-    They are what `karat agree` tells of the same grades. A page waits for them: of more than MOST_CELLS grades that
-    there could be, intervals come from the standard error, which hardly differs from the bootstrap by then.
+    The same as in `karat agree`. A page computes them on request: for more than MOST_CELLS possible grades, intervals
+    come from the standard error, which hardly differs from the bootstrap at that size.
     """
     settings = DEFAULTS if ratings.codes.size <= MOST_CELLS else replace(DEFAULTS, resamples=0)
     found = all_coefficients(ratings.codes, _scale_of(ratings), settings)

@@ -1,4 +1,4 @@
-"""What a coefficient says: a value with its uncertainty, or why there is none."""
+"""The result of a coefficient: a value with its uncertainty, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ TOO_NOISY = 0.4
 ACCEPTABLE = 0.6
 EVERY_BAND = 1.0
 CERTAIN = 1e-12
-NOTHING_TOLD = "too little to tell"
+UNINFORMATIVE = "too little to tell"
 
 
 @dataclass(frozen=True)
 class Coefficient:
     """A value with its uncertainty, or the reason why there is none.
 
-    `n` counts the items the value rests on. `method` says how the interval was made. `standard_error` is the
-    analytic one; with `degrees` its interval takes Student's t instead of the normal distribution.
+    `n` counts the items behind the value. `method` names the kind of interval. `standard_error` is the analytic one;
+    with `degrees` its interval uses Student's t instead of the normal distribution.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Coefficient:
         return self.value is not None
 
     @property
-    def is_telling(self) -> bool:
-        """Whether there is a value whose interval narrows down where it lies."""
-        return self.value is not None and not tells_nothing(self.interval)
+    def is_informative(self) -> bool:
+        """Whether there is a value with an informative interval."""
+        return self.value is not None and not is_uninformative(self.interval)
 
     @property
     def reads_as(self) -> str:
-        """`reading` of it; "" for what is not defined."""
+        """The `reading` of it; "" where it is undefined."""
         return "" if self.value is None else reading(self.value, self.interval)
 
 
@@ -61,10 +61,10 @@ def band(value: float) -> str:
     return "acceptable" if value > ACCEPTABLE else "unsettled"
 
 
-def tells_nothing(interval: tuple[float, float] | None) -> bool:
-    """Whether there is no interval, or one through every band that is as wide as from chance to full agreement.
+def is_uninformative(interval: tuple[float, float] | None) -> bool:
+    """Whether there is no interval, or one through every band, as wide as from chance to full agreement.
 
-    Twenty items may well leave 0.35 to 0.94: that rules out something. Three leave -0.67 to 1.
+    Twenty items may give 0.35 to 0.94: that excludes something. Three give -0.67 to 1.
     """
     if interval is None:
         return True
@@ -73,12 +73,12 @@ def tells_nothing(interval: tuple[float, float] | None) -> bool:
 
 
 def reading(value: float, interval: tuple[float, float] | None) -> str:
-    """The band of a value, and the lowest band that its interval reaches into where that is another one.
+    """The band of a value, and the lowest band that its interval reaches if that is another one.
 
-    "acceptable", "acceptable, could be too noisy"; "too little to tell" where the interval tells nothing.
+    "acceptable", "acceptable, could be too noisy"; "too little to tell" for an uninformative interval.
     """
-    if interval is None or tells_nothing(interval):
-        return NOTHING_TOLD
+    if interval is None or is_uninformative(interval):
+        return UNINFORMATIVE
     own, lowest = band(value), band(interval[0])
     return own if own == lowest else f"{own}, could be {lowest}"
 
@@ -86,7 +86,7 @@ def reading(value: float, interval: tuple[float, float] | None) -> str:
 def standard_interval(coefficient: Coefficient, confidence: float = 0.95) -> tuple[float, float] | None:
     """The interval from the analytic standard error, cut at -1 and 1.
 
-    None where there is no such error, or where it is 0: a sample without any variation says nothing about it.
+    None without such an error, or where it is 0: a sample without any variation gives no information about it.
     """
     if coefficient.value is None or coefficient.standard_error is None:
         return None
@@ -96,7 +96,7 @@ def standard_interval(coefficient: Coefficient, confidence: float = 0.95) -> tup
 def interval_of_error(
     value: float, error: float, degrees: int | None, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """The interval that an error draws around a value, as `standard_interval` tells it."""
+    """The interval of a value with this error, as in `standard_interval`."""
     if error < CERTAIN:
         return None
     quantile = normal_quantile(confidence) if degrees is None else student_quantile(confidence, degrees)

@@ -1,7 +1,7 @@
-"""Distinct patterns of ratings and how often each occurs, and the same drawn again for the bootstrap.
+"""Distinct patterns of ratings with their counts, and resampled counts for the bootstrap.
 
 Every coefficient is a function of those counts, so resampling items is one multinomial draw, whatever their number.
-Half an imagined item is drawn from beside those there are.
+Half an imagined item is added to the observed ones.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ CELLS_AT_ONCE = 4_000_000
 class Sample:
     """Patterns, one a row, and how many items of each stratum have it: `weights` is strata by patterns.
 
-    `imagined` is the share of each pattern in an item that nobody has seen yet; a pattern may be there for its sake
-    alone, with no item.
+    `imagined` is the share of each pattern in an imagined item; a pattern may occur in that one only.
     """
 
     patterns: Counts
@@ -43,7 +42,7 @@ class Sample:
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """Which patterns an item has."""
+        """Which patterns occur in an item."""
         seen: NDArray[np.bool_] = self.total > 0
         return seen
 
@@ -56,7 +55,7 @@ def sample_of_counts(counts: Counts, *, least: int = 1, strata: Counts | None = 
 
 
 def sample_of_codes(rated: Counts, size: int, *, strata: Counts | None = None) -> Sample:
-    """The sample of items by raters, who choose among `size` categories; items that nobody rated are left out."""
+    """The sample of items by raters with `size` categories; items without a rating are left out."""
     present = rated != MISSING
     rows, shares = rows_of_pairs(np.flatnonzero(present.any(axis=0)), rated.shape[1], size, MISSING)
     return _sample(rated, present.any(axis=1), strata, rows, shares)
@@ -70,7 +69,7 @@ def sample_of_table(table: Counts) -> Sample:
 
 
 def _sample(rows: Counts, kept: NDArray[np.bool_], strata: Counts | None, imagined: Counts, shares: Floats) -> Sample:
-    """`strata` names the stratum of each row by a number from 0; `shares` are those of the rows imagined."""
+    """`strata` is the stratum of each row as a number from 0; `shares` are those of the imagined rows."""
     n = int(kept.sum())
     patterns, places = distinct_rows(np.concatenate([rows[kept], imagined]))
     own = np.zeros(n, dtype=np.int64) if strata is None else strata[kept]
@@ -84,8 +83,8 @@ def _sample(rows: Counts, kept: NDArray[np.bool_], strata: Counts | None, imagin
 def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
     """Counts of patterns over resampled items, each stratum keeping its size; draws by patterns, some at a time.
 
-    Each stratum draws from its items and its part of IMAGINED_ITEMS. What is drawn depends on the seed alone, not on
-    how many are handed out at a time.
+    Each stratum draws from its items and its part of IMAGINED_ITEMS. The draws depend on the seed alone, not on how
+    many are yielded at a time.
     """
     if not resamples:
         return

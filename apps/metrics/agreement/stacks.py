@@ -1,4 +1,4 @@
-"""Two raters at a time, for very many pairs: the figures of a stack of tables as arrays, from standard errors alone."""
+"""Many pairs of raters at once: the figures of a stack of tables as arrays, from standard errors alone."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def _from_errors(
 
 
 def _in_places(tables: Counts, reasons: list[str], found: Iterator[Coefficient], name: str) -> Figures:
-    """One of each table: the next found where there is no reason against it."""
+    """One figure for each table: the next computed one where it is defined, else its reason."""
     sums = tables.sum(axis=(1, 2)).tolist()
     return [undefined(name, reason, n) if reason else next(found) for reason, n in zip(reasons, sums, strict=True)]

@@ -1,9 +1,9 @@
-"""Values and intervals of coefficients from a sample: bootstrap over items beside the analytic standard error.
+"""Values and intervals of coefficients from a sample: bootstrap over items, and the analytic standard error.
 
-Intervals are the middle share of the resampled values. Items are drawn beside half an imagined one (`imagined`), for
-what a small sample holds none of no resample shows, and the values are read a little further out
-(`apps.metrics.statistics.proportions.widened`), for few items make them too narrow. Kappas and alphas are bounded and
-skew, but BCa (Efron 1987, JASA 82:171-185) over the same items was wider and held less often;
+Intervals are the middle share of the resampled values. Half an imagined item (`imagined`) is added to the items, since
+resamples of a small sample lack rare ratings, and the percentiles are a little further out
+(`apps.metrics.statistics.proportions.widened`), since few items make intervals too narrow. Kappas and alphas are
+bounded and skew, but BCa (Efron 1987, JASA 82:171-185) over the same items was wider and covered less often;
 docs/reference/uncertainty.md has both.
 """
 
@@ -35,9 +35,9 @@ NO_SPREAD = "no interval: the items do not vary"
 
 @dataclass(frozen=True)
 class Settings:
-    """How intervals are made: `resamples` draws from `seed`, each interval to hold with `confidence`.
+    """How intervals are computed: `resamples` draws from `seed`, each interval with this `confidence`.
 
-    Without any resample they come from the analytic standard error.
+    With no resamples they come from the analytic standard error.
     """
 
     seed: int = DEFAULT_SEED
@@ -49,7 +49,7 @@ DEFAULTS = Settings()
 
 
 class Point(NamedTuple):
-    """Observed agreement, agreement by chance, and the coefficient that they make."""
+    """Observed agreement, agreement by chance, and the resulting coefficient."""
 
     observed: float
     expected: float
@@ -60,10 +60,10 @@ class Point(NamedTuple):
 class Estimator:
     """A coefficient as a function of how often each pattern occurs.
 
-    `parts` maps draws by patterns to observed and expected agreement, one of each a draw. `influence` holds, for
-    each pattern, the linearised value of its items less the value of the coefficient. `n` counts the items that the
-    value rests on; the error divides by `counted` items, less one unless the formula `is_of_table`. Unless
-    `is_agreement`, an observed 1 does not mean that every item agrees.
+    `parts` maps draws by patterns to observed and expected agreement, one of each for each draw. `influence` is, for
+    each pattern, the linearised value of its items less the value of the coefficient. `n` counts the items behind the
+    value; the error divides by `counted` items, less one unless the formula `is_of_table`. Unless `is_agreement`, an
+    observed 1 does not mean that every item agrees.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Estimator:
 
 
 def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Settings = DEFAULTS) -> list[Coefficient]:
-    """Each coefficient with its interval, in order. One set of resampled items serves all of them."""
+    """Each coefficient with its interval, in order, from one set of resampled items."""
     drawn: list[list[Floats]] = [[] for _ in estimators]
     for draws in resampled(sample, seed=settings.seed, resamples=settings.resamples):
         for values, estimator in zip(drawn, estimators, strict=True):
@@ -88,14 +88,14 @@ def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Setting
 
 
 def estimate(sample: Sample, found: Estimator | Coefficient, settings: Settings = DEFAULTS) -> Coefficient:
-    """One coefficient with its interval; what is undefined stays so."""
+    """One coefficient with its interval; undefined ones are returned unchanged."""
     return found if isinstance(found, Coefficient) else estimates(sample, [found], settings)[0]
 
 
 def estimate_each(
     sample: Sample, found: Sequence[Estimator | Coefficient], settings: Settings = DEFAULTS
 ) -> list[Coefficient]:
-    """Each coefficient in order, from one set of resampled items; what is undefined stays so."""
+    """Each coefficient in order, from one set of resampled items; undefined ones are returned unchanged."""
     defined = [one for one in found if isinstance(one, Estimator)]
     values = iter(estimates(sample, defined, settings)) if defined else iter(())
     return [one if isinstance(one, Coefficient) else next(values) for one in found]
@@ -132,7 +132,7 @@ def without_resamples(
     """A coefficient whose interval comes from its standard error.
 
     When every item agrees that error is 0, and each resample would agree too; either would claim certainty. Then the
-    lower end is what the coefficient would be at Wilson's lower bound of percent agreement, chance left as it is.
+    lower end is the coefficient at Wilson's lower bound of percent agreement, with chance unchanged.
     """
     if not isfinite(point.value):
         return undefined(name, "Chance explains all of the agreement.", n)
@@ -144,7 +144,7 @@ def without_resamples(
 
 
 def _reading_share(sample: Sample, confidence: float) -> float:
-    """The confidence at which to read the resampled values: widened, by the strata that have two items or more."""
+    """The confidence for the percentiles of the resampled values: widened, by the strata of two items or more."""
     sizes = sample.weights.sum(axis=1)
     sizes = sizes[sizes > 1]
     return widened(confidence, int(sizes.sum()), len(sizes)) if len(sizes) else confidence
@@ -158,10 +158,10 @@ def _standard_error(sample: Sample, estimator: Estimator) -> float:
 
 
 def interval_with(value: float, drawn: Floats, confidence: float) -> tuple[float, float] | None:
-    """The middle share of the resampled values, reaching as far as the value; None when more than half are undefined.
+    """The middle share of the resampled values, extended to the value; None when more than half are undefined.
 
-    The value of a sample in which nearly every item agrees may lie beyond the draws, for those know of the item that
-    nobody has seen.
+    The value of a sample in which nearly every item agrees may be beyond the draws, since those include the imagined
+    item.
     """
     ends = interval_of_defined(drawn, confidence)
     return (min(ends[0], value), max(ends[1], value)) if ends else None

@@ -1,4 +1,4 @@
-"""How much two categories count as agreeing: 1 on the diagonal, less the further they lie apart."""
+"""Weights of agreement between two categories: 1 on the diagonal, lower with distance."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = ("nominal", "linear", "quadratic", "ordinal")
 def agreement_weights(kind: str, values: Sequence[float]) -> Floats:
     """Categories by categories, from the values of the categories.
 
-    `nominal` gives nothing for a near miss, `linear` and `quadratic` take the distance between the values as a
-    share of the widest distance (Cohen 1968; Fleiss and Cohen 1973). `ordinal` takes the pairs of categories from
-    one to the other, ends included, by position (Gwet, Handbook of Inter-Rater Reliability, 2014, section 3.5).
-    Raises ValueError for another kind.
+    `nominal` is 0 for every difference; `linear` and `quadratic` use the distance between the values as a share of the
+    widest distance (Cohen 1968; Fleiss and Cohen 1973). `ordinal` uses the number of pairs of categories from one to
+    the other, ends included, by position (Gwet, Handbook of Inter-Rater Reliability, 2014, section 3.5). Raises
+    ValueError for another kind.
     """
     points = np.asarray(values, dtype=float)
     distance = np.abs(points[:, None] - points[None, :])

@@ -1,14 +1,13 @@
-"""What is known of blocks and queries beyond grades: the attributes, times and domains that some measures read.
+"""Attributes, times and domains of blocks and queries, which some measures need besides grades.
 
-Two tables bring it in, divided by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the other
-names that `apps.common.files.tables` knows:
+They come from two tables, separated by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the
+other names that `apps.common.files.tables` accepts:
 
 - blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
   (`type`, `source`, …);
 - queries: a column `query`, and `time` and `domain` where they are known.
 
-A time is a date or a date with a time of day as ISO 8601 writes it, UTC unless it names its zone. An empty cell says
-that the value is not known.
+A time is a date or a date with a time of day in ISO 8601, UTC unless it has a zone. An empty cell is an unknown value.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ DAY = timedelta(days=1)
 
 
 class Attribute(NamedTuple):
-    """One attribute of blocks: for each block number the place of its value in `values`, or -1.
+    """One attribute of blocks: for each block number the index of its value in `values`, or -1.
 
-    Blocks numbered after the file was read are beyond the end of `codes`; nothing is known of them.
+    Blocks numbered after the file was read are beyond the end of `codes`; their values are unknown.
     """
 
     codes: Ints
@@ -67,14 +66,14 @@ class BlockAttributes(NamedTuple):
 
 
 class QueryAttributes(NamedTuple):
-    """Times of the judged queries in days since 1970 (NaN: not known), and their domains ("": not known)."""
+    """Times of the judged queries in days since 1970 (NaN: unknown), and their domains ("": unknown)."""
 
     times: Floats
     domains: tuple[str, ...]
 
 
 class Attributes(NamedTuple):
-    """What is known beyond grades; None where no file was given."""
+    """Attributes besides grades; None where no file was given."""
 
     blocks: BlockAttributes | None = None
     queries: QueryAttributes | None = None
@@ -91,7 +90,7 @@ class Attributes(NamedTuple):
 
 
 class AttributeRow(NamedTuple):
-    """A row of a file whose key column holds an id; `cells` are the others, stripped."""
+    """A row of a file with an id in its key column; `cells` are the others, stripped."""
 
     line: int
     id: str
@@ -99,10 +98,10 @@ class AttributeRow(NamedTuple):
 
 
 def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttributes:
-    """The attributes in a file of blocks; ids that `blocks` does not know yet are numbered.
+    """The attributes in a file of blocks; ids that are new to `blocks` are numbered.
 
-    Raises InputErrors for rows that cannot be read: a block without id or named twice, a time that is none; and
-    InputError for what spoils the whole file.
+    Raises InputErrors for invalid rows: a block without id or named twice, an invalid time; and InputError for errors
+    of the file as a whole.
     """
     errors = ErrorList(MOST_TOLD)
     rows = rows_of(path, BLOCK, errors)
@@ -118,7 +117,7 @@ def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttribut
 
 
 def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttributes:
-    """Times and domains of the judged queries, in their order; rows of other queries are passed over.
+    """Times and domains of the judged queries, in their order; rows of other queries are ignored.
 
     Raises as `load_block_attributes` does.
     """
@@ -137,9 +136,9 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
 def rows_of(
     path: str | Path, names: tuple[str, ...], errors: ErrorList, known: Sequence[str] | None = None
 ) -> list[AttributeRow]:
-    """The rows of a table by the id that stands in the column of one of the `names`. `-` is standard input.
+    """The rows of a table by the id in the column with one of the `names`. `-` is standard input.
 
-    Mistakes in rows go to `errors`; InputError is raised for what spoils the whole file, and for one without rows.
+    Errors in rows are added to `errors`; raises InputError for errors of the file as a whole, and without rows.
     """
     found: dict[str, AttributeRow] = {}
     with opened(path) as (source, delimiter):
@@ -149,12 +148,12 @@ def rows_of(
             if not row.id:
                 errors.add(source.error(line, key, "", f"the row names no {names[0]}."))
             elif row.id in found:
-                said = f"'{row.id}' stands twice, first in line {found[row.id].line}."
+                said = f"'{row.id}' appears twice, first in line {found[row.id].line}."
                 errors.add(source.error(line, key, row.id, said))
             else:
                 found[row.id] = row
         if not found and not errors:
-            raise source.error(None, "", "", "names the columns but holds no rows.")
+            raise source.error(None, "", "", "names the columns but contains no rows.")
     return list(found.values())
 
 
@@ -183,7 +182,7 @@ def _attribute(cells: Sequence[str], numbers: Ints) -> Attribute:
 
 
 def _scattered(values: Sequence[Any], numbers: Ints, missing: Any) -> NDArray[Any]:
-    """The values at the places of their block numbers, `missing` at all others."""
+    """The values at the indices of their block numbers, `missing` at all others."""
     found = np.full(int(numbers.max()) + 1, missing)
     found[numbers] = values
     return found

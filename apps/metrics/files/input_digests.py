@@ -1,4 +1,4 @@
-"""The digests of the files that a report rests on."""
+"""The digests of a report's input files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Digests:
         sys.stdin = self._stdin
 
     def taken(self) -> Iterator[Input]:
-        """The role, name and digest of each file; to be asked when all has been read."""
+        """The role, name and digest of each file; complete once everything has been read."""
         for role, path in self.files:
             if path == "-":
                 yield Input(role, name_of(path), self._passed.hexdigest())
@@ -48,7 +48,7 @@ class Digests:
 
 
 class _Watched(io.RawIOBase):
-    """The bytes of another stream, each added to a digest as it passes."""
+    """The bytes of another stream, each added to a digest as it is read."""
 
     def __init__(self, stream: BinaryIO, digest: hashlib._Hash) -> None:
         self._from = stream

@@ -1,7 +1,7 @@
-"""Judgements from a table whose first line names the columns: Karat's own CSV, BEIR's qrels, Quepid's lists.
+"""Judgements from a table with a heading: Karat's own CSV, BEIR's qrels, Quepid's lists.
 
-Commas, tabs or semicolons divide it. It has a column of queries, one of blocks and one of grades, each under one of its
-usual names, and perhaps `facet`; other columns are passed over. An empty grade says that nobody judged the pair.
+Separated by commas, tabs or semicolons. It has a column of queries, one of blocks and one of grades, each under one of
+its usual names, and optionally `facet`; other columns are ignored. An empty grade means an unjudged pair.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.A)
 
 
 def is_headed(start: bytes) -> bool:
-    """Whether a file that starts like this names its columns: that of queries, and that of blocks or grades."""
+    """Whether a file with this start has a heading with a column of queries, and one of blocks or grades."""
     line = start.split(b"\n", 1)[0].decode("utf-8", errors="replace")
     delimiter = next((mark for mark in DELIMITERS if mark in line), None)
     if delimiter is None:
@@ -31,9 +31,9 @@ def is_headed(start: bytes) -> bool:
 
 
 def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
-    """The judgements of a table, in file order; a pair stands once, or once for each facet.
+    """The judgements of a table, in file order; each pair once, or once for each facet.
 
-    Mistakes in rows go to `errors`. Raises InputError for what spoils the whole file.
+    Errors in rows are added to `errors`. Raises InputError for errors of the file as a whole.
     """
     first: dict[tuple[str, str, str], int] = {}
     rows = read_csv(source, errors, required=[QUERY, BLOCK, GRADE], delimiter=delimiter_of(source))
@@ -48,7 +48,7 @@ def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> It
             said = f"'{grade}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
             errors.add(source.error(line, "grade", grade, said))
         elif first.setdefault((query, facet, block), line) != line:
-            said = f"'{block}' stands twice for query '{query}', first in line {first[query, facet, block]}."
+            said = f"'{block}' appears twice for query '{query}', first in line {first[query, facet, block]}."
             errors.add(source.error(line, "block", block, said))
         else:
             yield FacetRow(query, facet, block, int(grade))

@@ -1,4 +1,4 @@
-"""Judgements and runs from files, as columns: TREC's forms, and judgements from tables too."""
+"""Judgements and runs from files, as columns: TREC's formats, and judgements from tables too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
 from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Bools, Words
-from apps.metrics.files.similar_ids import looks_alike
+from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.files.trec_batches import QrelPart, read_qrels_parts, read_run_parts
 from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrels, read_run
 from apps.metrics.files.unreadable import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
@@ -33,8 +33,8 @@ MOST = (1 << 64) - 1
 class RunFile(NamedTuple):
     """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
 
-    `path` is what errors call the file. `ids` are the ids of blocks by number; blocks that nobody judged have numbers
-    of this file alone. `another` is a tag that some rows have instead of `tag`; empty where there is none.
+    `path` is the name of the file in errors. `ids` are the ids of blocks by number; unjudged blocks have numbers of
+    this file only. `another` is a second tag in some rows; empty where all rows have `tag`.
     """
 
     path: str
@@ -46,15 +46,15 @@ class RunFile(NamedTuple):
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
-    """The judgements of a qrels file, or of a table whose first line names the columns.
+    """The judgements of a qrels file, or of a table with a heading.
 
     Raises InputErrors for a malformed file and InputError for an empty one.
 
-    Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): that costs half
-    as much to find again, and does wherever nothing is asked about a block beyond its grades.
+    Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): lookups then
+    take half as long, which is enough wherever only the grade of a block is needed.
 
-    `with_facets` reads the second column as the facet of the query that a row is about, and needs a vocabulary; without
-    it the column is passed over, and a pair may stand in the file only once.
+    `with_facets` reads the second column as the facet of the query, and needs a vocabulary; without it the column is
+    ignored, and a pair may appear in the file only once.
     """
     if with_facets:
         rows = (
@@ -64,7 +64,7 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     else:
         judged = _plain_qrels(path, blocks)
     if not judged.queries:
-        raise InputError(name_of(path), None, "", "", "holds no judgements.")
+        raise InputError(name_of(path), None, "", "", "contains no judgements.")
     return judged
 
 
@@ -117,15 +117,15 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
 
     `blocks` is the vocabulary that the judgements were read with, None where they were read without.
 
-    Raises InputErrors for a malformed file and for blocks that stand twice for a judged query, and InputError for a
-    file without a row or without any judged query: its zeros would say nothing of the system.
+    Raises InputErrors for a malformed file and for blocks that appear twice for a judged query, and InputError for a
+    file without a row or without any judged query: its scores of zero would mean nothing.
     """
     parts = _whole(path, read_run_parts, guess_of_run)
     if not parts:
-        raise InputError(name_of(path), None, "", "", "holds no results.")
+        raise InputError(name_of(path), None, "", "", "contains no results.")
     named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
     if (stretch < 0).all():
-        raise InputError(name_of(path), None, "", "", _strangers(judged.queries, named))
+        raise InputError(name_of(path), None, "", "", _unrelated_words(judged.queries, named))
     query = _spread(stretch, [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
     _refuse_doubles(path, read_run, query, ids, judged.queries)
@@ -143,9 +143,9 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
     return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""))
 
 
-def _strangers(judged: Sequence[str], named: Sequence[str]) -> str:
-    """Why a run is refused that answers none of the judged queries, with an id of each side: alike ones if any are."""
-    one, other = looks_alike(judged, named) or (judged[0], named[0])
+def _unrelated_words(judged: Sequence[str], named: Sequence[str]) -> str:
+    """Why a run without any judged query is refused, with an id of each side: similar ones if any are."""
+    one, other = similar_pair(judged, named) or (judged[0], named[0])
     said = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
     return f"{said}: ids must agree letter by letter."
 
@@ -179,15 +179,15 @@ def _judged_rows(judged: Judged, query: Ints, ids: Ids) -> Ints:
 
 
 def _pair_marks(query: Ints, ids: Ids, queries: int) -> Words:
-    """A number for each pair, alike for the same pairs and for few others, and growing with the query.
+    """A hash of each pair: the same for the same pair, seldom the same for two others, and ascending with the query.
 
-    Rows of a query stand together in files, so what is looked up one after the other lies near.
+    Rows of a query are adjacent in files, so consecutive lookups are close together in memory.
     """
     return query.view(np.uint64) * np.uint64(MOST // max(queries, 1)) + ids.marks // np.uint64(max(queries, 1))
 
 
 def _spread(values: Ints, lengths: Sequence[Ints]) -> Ints:
-    """Each value as often as its stretch is long."""
+    """Each value repeated by the length of its stretch."""
     return np.repeat(values, np.concatenate([_no_ints(), *lengths]))
 
 
@@ -198,10 +198,10 @@ def _no_ints() -> Ints:
 def _whole(
     path: str | Path, read: Callable[[str | Path, ErrorList], Iterator[Read]], guess: Guess = no_guess
 ) -> list[Read]:
-    """All that a reader gives.
+    """All parts that a reader yields.
 
-    Raises InputErrors with the first mistakes of the file and the number of the others, and one InputError for a file
-    that is something else altogether, as far as `guess` can tell.
+    Raises InputErrors with the first errors of the file and the number of the others, and one InputError for a file of
+    another kind, as far as `guess` can detect it.
     """
     errors, found = ErrorList(MOST_TOLD), []
     try:
@@ -214,7 +214,7 @@ def _whole(
 
 
 def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
-    """Raises InputErrors where a block stands twice for a judged query."""
+    """Raises InputErrors where a block appears twice for a judged query."""
     marks = _pair_marks(query, ids, len(queries))
     in_order = np.sort(marks)
     alike = in_order[1:][in_order[1:] == in_order[:-1]]
@@ -224,13 +224,13 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
     for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
         pair = query_id, block_id = queries[int(query[row])], ids[row].decode()
         if pair in seen:
-            said = f"'{block_id}' stands twice for query '{query_id}'."
+            said = f"'{block_id}' appears twice for query '{query_id}'."
             errors.add(InputError(name_of(path), None, "block", block_id, said))
         seen.add(pair)
     if not errors:
         return
     if str(path) != "-":
-        _whole(path, read)  # the reader of lines knows which
+        _whole(path, read)  # the reader of single lines finds which
     raise all_of(errors)
 
 

@@ -1,4 +1,4 @@
-"""What a person would want to know about a run before trusting its figures."""
+"""Warnings about a run that limit what its figures mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.files.reading import RunFile
-from apps.metrics.files.similar_ids import looks_alike
+from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.measures import Measure
 
 QUERIES_LOOKED_AT = 20
@@ -16,10 +16,10 @@ RESULTS_LOOKED_AT = 10
 
 
 def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> Iterator[str]:
-    """Remarks on a file of a run that lacks the judged queries `missing`."""
+    """Warnings about a run file without the judged queries `missing`."""
     if file.another:
-        yield f"holds the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
-    if pair := looks_alike(missing, file.unjudged):
+        yield f"contains the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
+    if pair := similar_pair(missing, file.unjudged):
         alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
         yield f"{alike}; ids must agree letter by letter."
     if pair := _alike_blocks(file, judged):
@@ -30,7 +30,7 @@ def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> It
 def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
     """A judged block that the run lacks and an unjudged one of its first, of one query, that differ by case or zeros.
 
-    Some queries are looked at, spread evenly: ids that are written another way are so all over.
+    Checks some queries, evenly spread: ids with another spelling have it in all queries.
     """
     size, ranked = len(judged.queries), file.ranked
     chosen = np.zeros(size, dtype=bool)
@@ -41,13 +41,15 @@ def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
         own = judged.block[rows[judged.query[rows] == query]]
         found = ranked.block[answers[ranked.query[answers] == query]]
         lacking, strange = np.setdiff1d(own, found), found[~np.isin(found, own)][:RESULTS_LOOKED_AT]
-        if pair := looks_alike(*([file.ids[block].decode() for block in side.tolist()] for side in (lacking, strange))):
+        if pair := similar_pair(
+            *([file.ids[block].decode() for block in side.tolist()] for side in (lacking, strange))
+        ):
             return pair
     return None
 
 
 def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
-    """Remarks on a run of which this share of the first ten is judged; None: it answers no judged query."""
+    """Warnings about a run with this share of judged blocks in the first ten; None: no judged query has results."""
     if judged_at_10 is None:
         yield "answers none of the judged queries; every value is 0."
     elif judged_at_10 == 0:
@@ -55,7 +57,7 @@ def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
 
 
 def remarks_on_depth(measures: Mapping[str, Measure], ranked: Ranked) -> Iterator[str]:
-    """A remark on the measures that would read further than the longest ranking goes."""
+    """A warning about measures with a deeper cutoff than the longest ranking."""
     depth = int(np.bincount(ranked.query).max(initial=0))
     deeper = [name for name, measure in measures.items() if measure.cutoff and measure.cutoff > depth]
     if depth and deeper:

@@ -1,4 +1,4 @@
-"""Ids that were meant to be the same."""
+"""Ids that differ only in their spelling."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 
 
-def looks_alike(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
-    """Of the judged ids that a run lacks and those of the run that nobody judged, two that differ only by case or
-    leading zeros, when there are such."""
+def similar_pair(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
+    """A judged id that a run lacks and an unjudged one of the run that differ only by case or leading zeros, if any."""
     by_form = {_form(one): one for one in missing}
     for one in unjudged:
         if _form(one) in by_form:

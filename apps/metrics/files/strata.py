@@ -1,8 +1,8 @@
 """Strata of queries from a table, and the scores of each.
 
-The file has a column `query` (or another name of it that `apps.common.files.tables` knows), and every other column is a
-way to divide the queries: `query,stratum` or `query,domain,difficulty`. A query stands once; an empty cell, and a query
-that the file does not name, is in no stratum of that column.
+The file has a column `query` (or another of its names in `apps.common.files.tables`), and every other column is a way
+to divide the queries: `query,stratum` or `query,domain,difficulty`. A query appears once; an empty cell, and a query
+that is not in the file, is in no stratum of that column.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class QueryDivision(NamedTuple):
 
     @property
     def numbers(self) -> Ints:
-        """A number for each query, the same within a stratum. Queries of no stratum make one of their own."""
+        """A number for each query, the same within a stratum. Queries of no stratum form one of their own."""
         return np.unique(np.array(self.labels), return_inverse=True)[1].astype(np.int64)
 
 
 class QueryStrata(NamedTuple):
-    """The divisions of a file; `unjudged` are its queries that nobody judged, ascending."""
+    """The divisions of a file; `unjudged` are its queries without judgements, ascending."""
 
     divisions: tuple[QueryDivision, ...]
     unjudged: tuple[str, ...]
@@ -45,8 +45,8 @@ class QueryStrata(NamedTuple):
 def load_strata(path: str | Path, queries: Sequence[str]) -> QueryStrata:
     """The strata of the judged queries.
 
-    Raises InputErrors for rows that name no query or one twice, and InputError for a file without rows, without a
-    column beside that of the queries, or that names no judged query at all.
+    Raises InputErrors for rows without a query or with a repeated one, and InputError for a file without rows, without
+    a column besides that of the queries, or without any judged query.
     """
     errors = ErrorList(MOST_TOLD)
     rows = {row.id: row.cells for row in rows_of(path, QUERY, errors)}
@@ -54,7 +54,7 @@ def load_strata(path: str | Path, queries: Sequence[str]) -> QueryStrata:
         raise all_of(errors)
     fields = list(next(iter(rows.values())))
     if not fields:
-        raise InputError(name_of(path), 1, "", "", "has no column beside query, such as stratum.")
+        raise InputError(name_of(path), 1, "", "", "has no column besides query, such as stratum.")
     if not set(queries) & rows.keys():
         raise InputError(name_of(path), None, QUERY[0], "", "names none of the judged queries.")
     divisions = tuple(

@@ -1,4 +1,4 @@
-"""TREC's two file forms read many rows at a time, as columns."""
+"""TREC's two file formats read many rows at a time, as columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Part = TypeVar("Part")
 
 
 def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -> Iterator[tuple[bytes, Part | None]]:
-    """Each chunk and what it was read as, in their order."""
+    """Each chunk and its parsed rows, in order."""
     with ThreadPoolExecutor(AHEAD) as pool:
         waiting: deque[tuple[bytes, Future[Part | None]]] = deque()
         for chunk in chunks:
@@ -37,7 +37,7 @@ def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -
 
 
 class RunPart(NamedTuple):
-    """Some rows of a run file as columns. `tag` is that of the first row, `another` of the first one that differs.
+    """Some rows of a run file as columns. `tag` is that of the first row, `another` the first different one.
 
     `queries` names the query of each stretch of rows about one query, `lengths` how many rows the stretch has.
     """
@@ -53,7 +53,7 @@ class RunPart(NamedTuple):
 def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunPart]:
     """The rows of a run file in file order, many at a time: as `read_run`, about ten times faster.
 
-    A block that occurs twice for a query is left for the caller to notice.
+    Does not check for a block that occurs twice for a query.
     """
     name, done = name_of(path), 0
     for chunk, part in _read_ahead(chunks_of(path, name), _run_part):
@@ -100,9 +100,9 @@ def read_qrels_parts(
 ) -> Iterator[QrelPart]:
     """The rows of a qrels file in file order, many at a time: as `read_qrels`, about ten times faster.
 
-    `chunks` are those of the file where it was opened already.
+    `chunks` are those of a file that is already open.
 
-    A block that occurs twice for a query is left for the caller to notice.
+    Does not check for a block that occurs twice for a query.
     """
     name, done = name_of(path), 0
     for chunk, part in _read_ahead(chunks_of(path, name) if chunks is None else chunks, _qrel_part):
@@ -122,7 +122,7 @@ def read_qrels_parts(
 
 
 def _qrel_part(chunk: bytes) -> QrelPart | None:
-    """None also where a grade is not plainly digits: the reader of lines knows signs, and what to say."""
+    """None also where a grade is not digits only: the reader of single lines handles signs and errors."""
     fields = plain_fields(chunk, 4)
     grades = fields.column(3).wholes() if fields else None
     if fields is None or grades is None:

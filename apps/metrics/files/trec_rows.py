@@ -1,12 +1,11 @@
-"""Reading TREC's two file forms, qrels and runs, row by row.
+"""Reads TREC's two file formats, qrels and runs, row by row.
 
-Fields are divided by ASCII white space, as trec_eval divides them, and are exactly as many as the form has; lines end
-in LF or CR LF; blank lines and lines that begin with `#` are passed over; gzip is recognised by its first bytes, `-` is
-standard input. A file is never guessed at: what is not clearly a row is refused with file, line, field and value.
-The readers stream, but remember the ids of the pairs seen so far, because a pair may stand in a file only once.
+Fields are separated by ASCII white space, as in trec_eval, and their number is exact; lines end in LF or CR LF; blank
+lines and lines that begin with `#` are skipped; gzip is recognised by its first bytes, `-` is standard input. Nothing
+is guessed: an invalid row is refused with file, line, field and value. The readers stream, but remember the ids of the
+pairs so far, because a pair may appear in a file only once.
 
-Readers that are given a list of errors put the faults of single lines there and read on; without one
-the first is raised.
+With a list of errors, readers add errors of single lines to it and continue; without one they raise the first.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ BEIR_HEADING = "the heading of BEIR's form. Leave it out, and put a 0 between qu
 
 
 class QrelRow(NamedTuple):
-    """One line of a qrels file: `query iteration block grade`; the iteration is not kept here."""
+    """One line of a qrels file: `query iteration block grade`, without the iteration."""
 
     query_id: str
     block_id: str
@@ -67,7 +66,7 @@ def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[Trec
 def parse_qrels(
     lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
 ) -> Iterator[QrelRow]:
-    """As `read_qrels`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
+    """As `read_qrels`, from open lines; `name` and line numbers from `first` are used in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, query_id, _, block_id, grade in _judgements(lines, name, first, errors):
         if _is_first(seen.setdefault(query_id, {}), query_id, block_id, name, number, errors):
@@ -75,7 +74,7 @@ def parse_qrels(
 
 
 class FacetRow(NamedTuple):
-    """One line of a qrels file whose second field is a facet of the query, as TREC's diversity tasks have it."""
+    """One line of a qrels file whose second field is a facet of the query, as in TREC's diversity tasks."""
 
     query_id: str
     facet: str
@@ -84,7 +83,7 @@ class FacetRow(NamedTuple):
 
 
 def read_faceted_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[FacetRow]:
-    """The rows of a qrels file with facets, in file order; a pair may stand once for each facet.
+    """The rows of a qrels file with facets, in file order; a pair may appear once for each facet.
 
     Raises InputError as `read_qrels` does.
     """
@@ -93,13 +92,13 @@ def read_faceted_qrels(path: str | Path, errors: ErrorList | None = None) -> Ite
 
 
 def parse_faceted_qrels(lines: Iterable[bytes], name: str, *, errors: ErrorList | None = None) -> Iterator[FacetRow]:
-    """As `read_faceted_qrels`, from lines that were opened elsewhere; `name` stands in errors."""
+    """As `read_faceted_qrels`, from open lines; `name` is used in errors."""
     seen: dict[tuple[str, str], dict[str, int]] = {}
     for number, query_id, iteration, block_id, grade in _judgements(lines, name, errors=errors):
         try:
             facet = _text(iteration, "facet", name, number)
         except InputError as fault:
-            _tell(fault, errors)
+            _report(fault, errors)
             continue
         if _is_first(seen.setdefault((query_id, facet), {}), query_id, block_id, name, number, errors):
             yield FacetRow(query_id, facet, block_id, grade)
@@ -124,7 +123,7 @@ def _judgements(
                 grade = grades[fields[3]] = _grade(fields[3], name, number)
             query_id, block_id = _ids(fields[0], fields[2], name, number)
         except InputError as fault:
-            _tell(fault, errors)
+            _report(fault, errors)
             continue
         yield number, query_id, fields[1], block_id, grade
 
@@ -132,7 +131,7 @@ def _judgements(
 def parse_run(
     lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
 ) -> Iterator[TrecRunRow]:
-    """As `read_run`, from lines that were opened elsewhere; `name` and line numbers from `first` stand in errors."""
+    """As `read_run`, from open lines; `name` and line numbers from `first` are used in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, line in enumerate(lines, first):
         try:
@@ -141,14 +140,14 @@ def parse_run(
                 continue
             row = _run_row(fields, line, name, number)
         except InputError as fault:
-            _tell(fault, errors)
+            _report(fault, errors)
             continue
         if _is_first(seen.setdefault(row.query_id, {}), row.query_id, row.block_id, name, number, errors):
             yield row
 
 
 def _fields(line: bytes, name: str, number: int) -> list[bytes]:
-    """The fields of a line; none for a blank line and a comment."""
+    """The fields of a line; empty for a blank line and a comment."""
     if has_bare_return(line):
         raise bare_return(name, number, line)
     fields = line.split()
@@ -165,7 +164,7 @@ def _run_row(fields: list[bytes], line: bytes, name: str, number: int) -> TrecRu
     return TrecRunRow(query_id, block_id, int(fields[3]), score, _text(fields[5], "tag", name, number))
 
 
-def _tell(fault: InputError, errors: ErrorList | None) -> None:
+def _report(fault: InputError, errors: ErrorList | None) -> None:
     if errors is None:
         raise fault
     errors.add(fault)
@@ -199,7 +198,7 @@ def _text(field: bytes, what: str, name: str, number: int) -> str:
     except UnicodeDecodeError:
         raise _refused(name, number, what, field, "is not UTF-8 text") from None
     if "\x00" in text:
-        raise _refused(name, number, what, field, "holds a NUL byte")
+        raise _refused(name, number, what, field, "contains a NUL byte")
     if field.startswith(BYTE_ORDER_MARK):
         raise _refused(name, number, what, field, "begins with a byte order mark, as where two files were joined")
     return text
@@ -208,11 +207,11 @@ def _text(field: bytes, what: str, name: str, number: int) -> str:
 def _is_first(
     blocks: dict[str, int], query_id: str, block_id: str, name: str, number: int, errors: ErrorList | None
 ) -> bool:
-    """Whether the pair stands in the file for the first time; another time is a fault."""
+    """Whether the pair appears for the first time; otherwise the error is reported."""
     first = blocks.setdefault(block_id, number)
     if first != number:
-        sentence = f"'{block_id}' stands twice for query '{query_id}', first in line {first}."
-        _tell(InputError(name, number, "block", block_id, sentence), errors)
+        sentence = f"'{block_id}' appears twice for query '{query_id}', first in line {first}."
+        _report(InputError(name, number, "block", block_id, sentence), errors)
     return first == number
 
 

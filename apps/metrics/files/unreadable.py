@@ -1,4 +1,4 @@
-"""What a file may be of which not one line could be read: said once, with its cure, instead of line by line."""
+"""Guesses what a file is of which no line could be read, for one message with a cure instead of one for each line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AS_TABLE = (
 
 
 def guess_of_run(line: str) -> str:
-    """What a file of runs with this line seems to be instead; "" where that cannot be told."""
+    """The likely kind of a file of runs with this line, as a sentence; "" without a guess."""
     fields = line.split()
     if line.startswith(JSON_STARTS):
         return f"{JSON}. A run has lines of {OF_RUNS}."
@@ -56,12 +56,14 @@ def guess_of_qrels(line: str) -> str:
 
 
 def no_guess(line: str) -> str:
-    """For files of which the form is known."""
+    """For files whose format is known."""
     return ""
 
 
 def raise_all(path: str | Path, errors: ErrorList, guess: Guess, *, has_rows: bool) -> NoReturn:
-    """Raises InputErrors with the first mistakes, or one of them where no line could be read and all fail alike."""
+    """Raises InputErrors with the first errors, or one of them where no line could be read and all have the same
+    error.
+    """
     if not has_rows and errors.listed[0].line and errors.listed[0].field != LINE_END:
         if told := guess(_first_line(path, errors)):
             raise InputError(name_of(path), None, "", "", told)
@@ -72,12 +74,12 @@ def raise_all(path: str | Path, errors: ErrorList, guess: Guess, *, has_rows: bo
 
 
 def _mark_in(line: str) -> str:
-    """What divides the line if blanks do not, in words."""
+    """The separator of the line if it is not white space, in words."""
     return next((words for mark, words in MARKS.items() if line.count(mark) >= 2), "")
 
 
 def _first_line(path: str | Path, errors: ErrorList) -> str:
-    """The first line that is no comment; of what can be read only once, the first that was refused."""
+    """The first line that is no comment; of input that can be read only once, the first refused one."""
     if str(path) != "-" and Path(path).is_file():
         lines = (line.strip() for line in lines_of(path, name_of(path)))
         first = next((line for line in lines if line and not line.startswith(b"#")), b"")

@@ -1,12 +1,12 @@
-"""The measures Karat knows, and their values for a run: all measures in one pass over integer columns.
+"""Retrieval measures and their values for a run: all measures in one pass over integer columns.
 
-The conventions are trec_eval's (version 10, with `-c`): rows by score descending, ties by block id descending, the
-rank column ignored; every judged query counts, and one that is missing from the run is scored as an empty ranking,
-which is zero for all but FailureRate; a block without a judgement is not relevant; a negative grade is judged, not
-relevant, and gains nothing.
+The conventions are trec_eval's (version 10, with `-c`): rows by score descending, ties by block id descending, the rank
+column ignored; every judged query counts, and one that is missing from the run is scored as an empty ranking, which is
+zero for all but FailureRate; a block without a judgement is not relevant; a negative grade is judged, not relevant, and
+has no gain.
 
-`entries` says what a measure is, `registry` which there are and how they are read from text; `passes` is the run that
-they share; the other modules hold the values, a family each.
+`entries` defines what a measure is, `registry` lists the measures and parses them; `passes` is the run that they share;
+the other modules compute the values, a family each.
 """
 
 from apps.metrics.measures.entries import FACETS, GRADES, GRADES_ALONE, REGISTRY, Entry, Measure

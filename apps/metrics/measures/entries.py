@@ -1,4 +1,4 @@
-"""What a measure is: its entry in the registry, and the measure as somebody asked for it."""
+"""What a measure is: its entry in the registry, and the measure as requested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GRADES_ALONE = frozenset({GRADES})
 
 
 class Measure(NamedTuple):
-    """A measure understood. Of its parameters (see `parameters`), those that its entry takes are in force."""
+    """A parsed measure. Of its parameters (see `parameters`), only those that its entry takes have an effect."""
 
     name: str
     cutoff: int | None = None
@@ -35,7 +35,7 @@ class Measure(NamedTuple):
 
     def __str__(self) -> str:
         parameters: dict[str, Value] = {}
-        always = self.entry.asks | self.entry.stated
+        always = self.entry.required | self.entry.stated
         for key in self.entry.takes:
             value = getattr(self, key)
             if key in always or value != self._field_defaults[key]:
@@ -49,11 +49,11 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """What the registry says about one measure.
+    """A measure's entry in the registry.
 
-    `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `asks` those that have to be given,
-    `stated` those that are always written out. `needs` is what it reads: grades, facets, blocks, times. A measure is
-    `is_about_judging` when it describes the judgements, and `is_lower_better` when a small value is the good one.
+    `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
+    `stated` those that are always written out. `needs` is its input: grades, facets, blocks, times. A measure is
+    `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are better.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Entry:
     values: Callable[[Pass, Measure], Floats]
     cutoff: str
     takes: frozenset[str] = frozenset({"rel"})
-    asks: frozenset[str] = frozenset()
+    required: frozenset[str] = frozenset()
     stated: frozenset[str] = frozenset()
     needs: frozenset[str] = GRADES_ALONE
     aliases: tuple[str, ...] = ()
@@ -74,9 +74,9 @@ class Entry:
 
     @property
     def example(self) -> Measure:
-        """A measure of this kind with everything given that has to be."""
+        """A measure of this kind with all required parameters."""
         return Measure(self.name, None if self.cutoff == "none" else 10, **self.sample)
 
 
-# Filled by `registry`, which knows the families.
+# Filled by `registry`, from the families.
 REGISTRY: dict[str, Entry] = {}

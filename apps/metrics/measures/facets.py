@@ -1,8 +1,8 @@
 """Measures for queries with facets (subtopics, intents): how many are answered, and how soon.
 
 They are those of NIST's ndeval. A facet counts for a query when some block was judged relevant to it; a query without
-such a facet is 0. A block is worth the more, the less its facets were found above it: each time a facet was found, it
-is worth 1 − alpha of what it was worth before.
+such a facet scores 0. A block gains more when its facets occur less above it: each time a facet occurs, its gain is
+multiplied by 1 − alpha.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from apps.metrics.measures.graded import log_discount
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.passes import Pass, ratio
 
-# ndeval computes its intent-aware ERR and precision with this alpha whatever it is told for alpha-nDCG.
+# ndeval computes its intent-aware ERR and precision with this alpha, whatever the one of alpha-nDCG.
 CASCADE = 0.5
 
 Discount = Callable[[Ints], Floats]
@@ -62,8 +62,8 @@ def _distinct(query: Ints, facet: Ints) -> tuple[Ints, Ints]:
     return keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1)
 
 
-def _found(run: Pass, measure: Measure) -> FacetRows:
-    """The facets found down to the cutoff."""
+def _occurrences(run: Pass, measure: Measure) -> FacetRows:
+    """The relevant facets down to the cutoff."""
     facets = _relevant(run.judged, measure.rel)
     rank = run.ranks(measure.judged_only)
     kept = slice(None) if measure.cutoff is None else rank < measure.cutoff
@@ -76,8 +76,8 @@ def _found(run: Pass, measure: Measure) -> FacetRows:
     return FacetRows(query[row], facets.facet[place], rank[row])
 
 
-def _worths(found: FacetRows, alpha: float) -> Floats:
-    """What each facet found is worth: (1 − alpha) to the number of times it was found above."""
+def _facet_gains(found: FacetRows, alpha: float) -> Floats:
+    """The gain of each occurrence of a facet: (1 − alpha) to the number of its occurrences above."""
     pair = pair_keys(found.query, found.facet)
     order = np.argsort(pair, kind="stable")
     _, group = np.unique(pair[order], return_inverse=True)
@@ -92,19 +92,19 @@ def _reciprocal(rank: Ints) -> Floats:
 
 
 def _gained(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
-    found = _found(run, measure)
-    return run.sums(found.query, _worths(found, alpha) * discount(found.rank))
+    found = _occurrences(run, measure)
+    return run.sums(found.query, _facet_gains(found, alpha) * discount(found.rank))
 
 
 def _highest(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
-    """What a ranking would gain down to the cutoff if each of its blocks answered every facet of the query."""
+    """The gain of a ranking down to the cutoff if each of its blocks answered every facet of the query."""
     ranks = np.arange(measure.cutoff or 0)
     gain = np.power(1.0 - alpha, ranks, dtype=np.float64) * discount(ranks)
     return _counts(run.judged, measure.rel).astype(np.float64) * float(gain.sum())
 
 
 def _best(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
-    """What the best order of the judged blocks gains down to the cutoff."""
+    """The gain of the ideal order of the judged blocks down to the cutoff."""
     key = ("best", measure.rel, alpha, measure.cutoff)
     if key not in run.judged.kept:
         run.judged.kept[key] = _greedy(run.judged, measure, alpha, run.block_ids)
@@ -114,9 +114,10 @@ def _best(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floa
 
 
 def _greedy(judged: Judged, measure: Measure, alpha: float, block_ids: BlockIds) -> Floats:
-    """What the block at each rank is worth when the next is always the one worth most: shape (queries, cutoff).
+    """The gain of the block at each rank when the next is always the one with the largest gain: shape (queries,
+    cutoff).
 
-    The best order is as hard to find as a smallest set cover; like ndeval we take the greedy one, ties by block id
+    The ideal order is as hard to compute as a smallest set cover; as in ndeval it is the greedy one, ties by block id
     descending.
     """
     facets = _relevant(judged, measure.rel)
@@ -141,7 +142,7 @@ def _greedy(judged: Judged, measure: Measure, alpha: float, block_ids: BlockIds)
 
 
 def _by_id_descending(facets: Facets, block_ids: BlockIds) -> tuple[Ints, Ints]:
-    """The relevant blocks by query and id descending: the query of each, and the place of each facet row's block."""
+    """The relevant blocks by query and id descending: the query of each, and the index of each facet row's block."""
     keys, place = np.unique(pair_keys(facets.query, facets.block), return_inverse=True)
     query, block = keys >> BLOCK_BITS, (keys & ((1 << BLOCK_BITS) - 1)).tolist()
     by_id = sorted(range(len(keys)), key=lambda row: block_ids[block[row]], reverse=True)
@@ -171,18 +172,18 @@ def _nerr_ia(run: Pass, measure: Measure) -> Floats:
 
 
 def _subtopic_recall(run: Pass, measure: Measure) -> Floats:
-    found = _found(run, measure)
+    found = _occurrences(run, measure)
     query, _ = _distinct(found.query, found.facet)
     return ratio(np.bincount(query, minlength=run.size), _counts(run.judged, measure.rel))
 
 
 def _precision_ia(run: Pass, measure: Measure) -> Floats:
-    hits = np.bincount(_found(run, measure).query, minlength=run.size)
+    hits = np.bincount(_occurrences(run, measure).query, minlength=run.size)
     return ratio(hits, _counts(run.judged, measure.rel) * (measure.cutoff or 1))
 
 
 def _ap_ia(run: Pass, measure: Measure) -> Floats:
-    found, facets = _found(run, measure), _relevant(run.judged, measure.rel)
+    found, facets = _occurrences(run, measure), _relevant(run.judged, measure.rel)
     cells, relevant = np.unique(pair_keys(facets.query, facets.facet), return_counts=True)
     cell = np.searchsorted(cells, pair_keys(found.query, found.facet))
     order = np.argsort(cell, kind="stable")

@@ -1,4 +1,4 @@
-"""Measures as other tools write them, told in the notation that is read here: a refusal then names what was meant."""
+"""Names of measures in other tools with their notation here, so that an error can suggest the right one."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ELSEWHERE = {
     "subtopic_recall": "STREC",
     "map_ia": "AP_IA",
 }
-# What follows the point of ranx's `rbp.95` is no cutoff.
+# In ranx's `rbp.95` the digits after the point are no cutoff.
 WITH_CUTOFF = re.compile(r"(?!rbp\.)(?P<base>.*?)[_.]?(?P<cutoff>[1-9][0-9]{0,8})")
 
 
 def forms_of(name: str) -> list[tuple[str, int | None]]:
-    """The names and cutoffs that a name of another tool may be made of, such as `ndcg_cut` and 10 of `ndcg_cut_10`.
+    """The possible names and cutoffs in a name of another tool, such as `ndcg_cut` and 10 of `ndcg_cut_10`.
 
     Names are in lower case, hyphens as underscores; the whole name comes first.
     """

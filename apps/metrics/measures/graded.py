@@ -1,4 +1,4 @@
-"""Measures that weigh how relevant a block is, and at which rank it stands."""
+"""Measures that weigh how relevant a block is, and its rank."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HIGHEST_EXPONENT = 1_000
 
 
 class Form(NamedTuple):
-    """What a DCG adds up: whether gains are 2^grade − 1 instead of grades, and how ranks are discounted."""
+    """A form of DCG: whether gains are 2^grade − 1 instead of grades, and the discount of ranks."""
 
     is_exponential: bool
     discount: Callable[[Ints], Floats]
 
     def gains(self, grade: Ints | Floats) -> Floats:
-        """The gains of grades; one that is negative gains nothing."""
+        """The gains of grades; 0 for a negative one."""
         gain = np.maximum(grade, 0).astype(np.float64)
         return np.exp2(gain) - 1.0 if self.is_exponential else gain
 
@@ -79,7 +79,7 @@ def _ndcg(run: Pass, measure: Measure) -> Floats:
 
 
 def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
-    """Raises MeasureError for a grade, or a gain that stands for one, whose exponential gain is beyond all numbers."""
+    """Raises MeasureError for a grade, or a gain of one, whose exponential gain overflows."""
     if form.is_exponential and highest > HIGHEST_EXPONENT:
         raise MeasureError(
             f"{measure} gains 2^grade − 1, and grade {highest:g} is above {HIGHEST_EXPONENT:,}, where no number holds "
@@ -88,7 +88,7 @@ def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
 
 
 def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hashable | None) -> Floats:
-    """DCG of the run over the DCG of the best order, for one gain a judgement; `key` keeps that order for later."""
+    """DCG of the run over the DCG of the ideal order, for one gain a judgement; `key` caches that order."""
     best = _best_order(run.judged, gain, key)
     found = Gains(run.query, run.ranks(measure.judged_only), gain[run.row])
     return ratio(
@@ -97,7 +97,7 @@ def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hash
 
 
 def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
-    """The judgements that gain something, in their best order."""
+    """The judgements with a positive gain, in their ideal order."""
     if key is not None and key in judged.kept:
         kept: Gains = judged.kept[key]
         return kept
@@ -112,7 +112,7 @@ def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
 
 
 def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
-    """The ages count in days; a block from after its query is as fresh as one from the same moment."""
+    """Ages are in days; a block from after its query counts as new."""
     blocks, queries = run.attributes.blocks, run.attributes.queries
     if blocks is None or queries is None:
         raise MeasureError(f"{measure} needs the times of blocks and queries.")
@@ -132,7 +132,7 @@ def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
 
 
 def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
-    """The rate of each query, by its domain where the measure tells domains apart."""
+    """The rate of each query, by its domain where the measure has rates by domain."""
     if not isinstance(measure.rate, tuple):
         return np.full(run.size, measure.rate)
     named = dict(measure.rate)
@@ -149,7 +149,7 @@ def _id(run: Pass, block: int) -> str:
 
 
 def refuse_above(measure: Measure, highest: int) -> None:
-    """Raises MeasureError when the highest grade there is lies above the scale that the measure states."""
+    """Raises MeasureError when the highest grade is above the scale in the measure."""
     if "max_rel" in measure.entry.takes and highest > measure.max_rel:
         better = measure._replace(max_rel=highest)
         raise MeasureError(
@@ -159,7 +159,7 @@ def refuse_above(measure: Measure, highest: int) -> None:
 
 
 def _err(run: Pass, measure: Measure) -> Floats:
-    """The chance that a block satisfies is (2^grade − 1) / 2^max_rel, and nobody reads on once satisfied."""
+    """A block satisfies with probability (2^grade − 1) / 2^max_rel, and a satisfied user stops reading."""
     refuse_above(measure, int(run.judged.grade.max(initial=0)))
     rank = run.ranks(measure.judged_only)
     chosen = run.grade > 0
@@ -171,7 +171,7 @@ def _err(run: Pass, measure: Measure) -> Floats:
 
 
 def _reached(query: Ints, stops: Floats, size: int) -> Floats:
-    """The chance of getting to each row: the product of 1 − stops over the rows of its query above it."""
+    """The probability of reaching each row: the product of 1 − stops over the rows of its query above it."""
     counts = np.bincount(query, minlength=size)
     firsts = np.cumsum(counts) - counts
     reached = np.ones(len(query))
@@ -206,7 +206,7 @@ ENTRIES = (
         _faded_ndcg,
         "optional",
         takes=frozenset({"rate", "judged_only"}),
-        asks=frozenset({"rate"}),
+        required=frozenset({"rate"}),
         needs=frozenset({GRADES, TIMES}),
         sample={"rate": 0.01},
     ),

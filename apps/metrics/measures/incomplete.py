@@ -1,4 +1,4 @@
-"""Measures for judgements that have gaps, and the measure of those gaps."""
+"""Measures for incomplete judgements, and the measure of their completeness."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from apps.metrics.columns import Floats, Ints, place_within
 from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.passes import Pass, ratio
 
-# The smoothing of trec_eval's infAP, so that a rank above which nothing was judged has a precision.
+# The smoothing of trec_eval's infAP, so that a rank without judged blocks above it has a precision.
 EPSILON = 0.00001
 
 
@@ -24,7 +24,7 @@ def _bpref(run: Pass, measure: Measure) -> Floats:
 
 
 def _inferred_ap(run: Pass, measure: Measure) -> Floats:
-    """A row of the sample has a grade from 0; one of the pool that was not drawn has a negative one."""
+    """A row of the sample has a grade from 0; one of the pool outside the sample has a negative one."""
     hit = run.grade >= measure.rel
     query, rank = run.query[hit], run.rank[hit].astype(np.float64)
     relevant = place_within(query, run.size)
@@ -37,7 +37,7 @@ def _inferred_ap(run: Pass, measure: Measure) -> Floats:
 
 
 def _above(chosen: np.ndarray, run: Pass) -> Ints:
-    """For each judged row, how many of the chosen rows of its query stand above it."""
+    """For each judged row, how many of the chosen rows of its query are above it."""
     counted = np.concatenate(([0], np.cumsum(chosen)))
     firsts = np.cumsum(run.lengths(judged_only=True)) - run.lengths(judged_only=True)
     above: Ints = counted[:-1] - counted[firsts[run.query]]
@@ -45,7 +45,7 @@ def _above(chosen: np.ndarray, run: Pass) -> Ints:
 
 
 def _judged(run: Pass, measure: Measure) -> Floats:
-    """Undefined (NaN) for a query for which the run returned nothing: there was nothing to judge."""
+    """Undefined (NaN) for a query without results: there was nothing to judge."""
     cutoff = measure.cutoff or 0
     seen = np.bincount(run.query[run.rank < cutoff], minlength=run.size)
     looked = np.minimum(run.returned, cutoff)

@@ -1,7 +1,7 @@
 """Measures as text, in the notation of ir-measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`.
 
-MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module knows the
-grammar; which names, parameters and cutoffs there are is the registry's business (measures/).
+MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module parses the grammar;
+names, parameters and cutoffs are in the registry (measures/).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHOLE = re.compile(r"[0-9]{1,9}", re.A)
 
 
 class MeasureError(ValueError):
-    """A measure that does not exist or is not well formed; the text is a sentence for its writer."""
+    """A measure that does not exist or is not well formed; the text is a sentence for its author."""
 
 
 class MeasureErrors(MeasureError):
@@ -40,12 +40,12 @@ class MeasureErrors(MeasureError):
 
 
 def faults_of(error: MeasureError) -> Sequence[MeasureError]:
-    """The single faults that an error tells of."""
+    """The single errors in an error."""
     return error.faults if isinstance(error, MeasureErrors) else (error,)
 
 
 class WrittenMeasure(NamedTuple):
-    """A measure as somebody wrote it, taken apart but not yet understood."""
+    """The parts of a measure as written, not yet validated."""
 
     name: str
     parameters: dict[str, Value]
@@ -64,7 +64,7 @@ def take_apart(text: str) -> WrittenMeasure:
 
 
 def split_measures(text: str) -> list[str]:
-    """The single measures of a list divided by spaces or commas outside brackets and quotes."""
+    """The single measures of a list separated by spaces or commas outside brackets and quotes."""
     pieces, piece, depth, quote = [], "", 0, ""
     for letter in text:
         if quote:
@@ -82,7 +82,7 @@ def split_measures(text: str) -> list[str]:
 
 
 def written(name: str, parameters: dict[str, Value], cutoff: int | None) -> str:
-    """The one spelling of a measure: parameters by name, strings in single quotes, no spaces."""
+    """The canonical spelling of a measure: parameters by name, strings in single quotes, no spaces."""
     inside = ",".join(f"{key}={_quoted(value)}" for key, value in sorted(parameters.items()))
     text = f"{name}({inside})" if inside else name
     return text if cutoff is None else f"{text}@{cutoff}"
@@ -108,7 +108,7 @@ def _parameters(text: str | None, whole: str) -> dict[str, Value]:
     while rest:
         match = PARAMETER.match(rest)
         if match is None:
-            raise MeasureError(f"'{whole}' has brackets that do not hold name=value pairs.")
+            raise MeasureError(f"'{whole}' has brackets without name=value pairs in them.")
         if match["key"] in found:
             raise MeasureError(f"'{whole}' gives {match['key']} twice.")
         found[match["key"]] = _value(match, whole)
@@ -134,13 +134,13 @@ def _value(match: re.Match[str], whole: str) -> Value:
 
 
 def _map(text: str, whole: str) -> Map:
-    """The pairs in curly brackets; a later pair of the same key is refused."""
+    """The pairs in curly brackets. Raises MeasureError for a repeated key."""
     found: dict[int | str, float] = {}
     rest = text.strip()
     while rest:
         match = PAIR.match(rest)
         if match is None:
-            raise MeasureError(f"'{whole}' has curly brackets that do not hold key:number pairs.")
+            raise MeasureError(f"'{whole}' has curly brackets without key:number pairs in them.")
         key = _key(match)
         if key in found:
             raise MeasureError(f"'{whole}' gives {key} twice.")

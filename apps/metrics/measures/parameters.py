@@ -1,4 +1,4 @@
-"""The parameters of measures: what they mean, and which values they may have."""
+"""The parameters of measures: their meaning and their ranges."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HIGHEST_GAIN = 1e100
 
 
 class Parameter(NamedTuple):
-    """`words` is for people; `check` gives the value as the measure keeps it, or raises ValueError with its range."""
+    """`words` is for people; `check` returns the canonical value, or raises ValueError with its range."""
 
     words: str
     check: Callable[[Value], Any]
 
 
 def checked(name: str, key: str, value: Value) -> Any:
-    """The value of a parameter of the measure `name`. Raises MeasureError when it is not one."""
+    """The canonical value of a parameter of the measure `name`. Raises MeasureError for an invalid one."""
     try:
         return PARAMETERS[key].check(value)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""One run against one set of judgements: the columns that every measure is read from."""
+"""One run against one set of judgements: the columns that every measure is computed from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from apps.metrics.files.attributes import Attributes
 class Pass:
     """The judged rows of a ranking, by query and rank.
 
-    Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its place among the judgements; `block`,
-    its block; `returned`, how many blocks each query got; `size`, how many judged queries there are.
+    Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
+    its block; `returned`, the number of results of each query; `size`, the number of judged queries.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Pass:
         return self.condensed_rank if judged_only else self.rank
 
     def lengths(self, judged_only: bool) -> Ints:
-        """How many blocks each query got, judged or not, or judged alone."""
+        """The number of results of each query; of judged ones only with `judged_only`."""
         return np.bincount(self.query, minlength=self.size) if judged_only else self.returned
 
     def rows(self, rel: int, cutoff: int | None, *, judged_only: bool = False) -> tuple[Ints, Ints]:
@@ -69,12 +69,12 @@ class Pass:
         return query[chosen], self._ordered.block[chosen]
 
     def sums(self, query: Ints, weights: Floats) -> Floats:
-        """The weights added up by query."""
+        """The sum of the weights of each query."""
         return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
 
 
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
-    """Places of the rows of the ranking that were judged, and the rows of their judgements."""
+    """Indices of the judged rows of the ranking, and the rows of their judgements."""
     if judged.ids is not None:
         found = np.flatnonzero(ranked.block < len(judged.ids))
         return found, ranked.block[found]
@@ -88,6 +88,6 @@ def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints | int) -> Floats:
-    """Element-wise quotient, 0 where there is nothing to divide by."""
+    """Element-wise quotient, 0 where the divisor is 0."""
     above, below = np.broadcast_arrays(np.asarray(above, dtype=np.float64), below)
     return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)

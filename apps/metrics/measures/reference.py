@@ -1,4 +1,4 @@
-"""The measures as a page of the documentation; run with the path of the page it prints the tables anew."""
+"""Writes the tables of the documentation page on measures: run it with the path of the page to update them."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ def _names(entry: Entry) -> str:
 
 
 def with_tables(page: str) -> str:
-    """The page with both tables printed anew."""
+    """The page with both tables updated."""
     for table in (measures_table(), parameters_table()):
         old = re.search(rf"^{re.escape(table.splitlines()[0])}\n(?:\|.*\n)+", page, re.MULTILINE)
         page = page.replace(old[0], table) if old else page

@@ -1,4 +1,4 @@
-"""Which measures there are, how they are read from text, and their values for a run."""
+"""The list of all measures, their parser, and their values for a run."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.
 
 
 def parse_measure(text: str, *, rel: int = 1) -> Measure:
-    """The measure that the text names, in whatever case; `rel` holds where the text names no level of its own.
+    """The measure in the text, in any case; `rel` is used where the text has no level of its own.
 
-    Raises MeasureError with the nearest measures for an unknown name, with the measure that is meant for a name of
-    another tool, and with what is wrong for any other fault.
+    Raises MeasureError with the nearest measures for an unknown name, with the equivalent measure for a name of another
+    tool, and with the reason for any other error.
     """
     written = take_apart(text)
     name, parameters, cutoff = written
@@ -55,7 +55,7 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
     for key in sorted(parameters.keys() - entry.takes):
         takes = ", ".join(sorted(entry.takes)) or "none"
         raise MeasureError(f"{name} has no parameter {key}; parameters of {name}: {takes}.")
-    for key in sorted(entry.asks - parameters.keys()):
+    for key in sorted(entry.required - parameters.keys()):
         raise MeasureError(f"{name} needs {key}, such as {entry.example}.")
     given: dict[str, Value] = {"rel": rel} if "rel" in entry.takes else {}
     values = {key: checked(name, key, value) for key, value in (given | parameters).items()}
@@ -63,12 +63,12 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
 
 
 def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
-    """The measures of a list, each once, in the order of first mention. Raises MeasureError, on all of them at once."""
+    """The measures of a list, each once, in order of first mention. Raises one MeasureError for all of them."""
     return tuple(dict.fromkeys(named_measures(text, rel=rel).values()))
 
 
 def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
-    """The measures of a list by the name they were asked for. Raises MeasureError as `parse_measures` does."""
+    """The measures of a list by the name as written. Raises MeasureError as `parse_measures` does."""
     found: dict[str, Measure] = {}
     faults: list[MeasureError] = []
     for name in dict.fromkeys(split_measures(text)):
@@ -84,12 +84,12 @@ def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
 
 
 def needs_of(measures: Iterable[Measure]) -> frozenset[str]:
-    """Everything that some of the measures read: grades, facets, blocks, times."""
+    """The input of all these measures: grades, facets, blocks, times."""
     return frozenset[str]().union(*(measure.entry.needs for measure in measures))
 
 
 def refuse_unmet(measures: Iterable[Measure], given: Collection[str], where: str = "") -> None:
-    """Raises MeasureError for the first measure that reads what is not given; `where` says who does not have it."""
+    """Raises MeasureError for the first measure whose input is not given; `where` tells how to give it."""
     for measure in measures:
         for need in sorted(measure.entry.needs - set(given)):
             raise MeasureError(f"{measure} needs {NEED_WORDS[need]}.{' ' if where else ''}{where}")
@@ -102,10 +102,10 @@ def measure_run(
     block_ids: BlockIds,
     attributes: Attributes | None = None,
 ) -> Floats:
-    """Values of every measure for every judged query: shape (queries, measures), in the order given.
+    """Values of every measure for every judged query: shape (queries, measures), in the given order.
 
-    `block_ids[n]` is the id of block n; it decides ties. NaN where a value is not defined: Judged@k of a query without
-    results, ILD@k of one with fewer than two. Raises MeasureError for a measure that reads what is not there.
+    `block_ids[n]` is the id of block n; it decides ties. NaN where a value is undefined: Judged@k of a query without
+    results, ILD@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
     """
     run = Pass(judged, ranked, block_ids, attributes)
     given = run.attributes.given | {GRADES} | ({FACETS} if judged.facets is not None else set())
@@ -115,7 +115,7 @@ def measure_run(
 
 
 def _meant(written: WrittenMeasure) -> str:
-    """What a name of another tool is here; empty when no tool is known to have it."""
+    """The notation here of a name of another tool; empty for an unknown one."""
     for base, cutoff in forms_of(written.name):
         text = ELSEWHERE.get(base, base)
         here = take_apart(text)
@@ -135,7 +135,7 @@ def _nearest(written: WrittenMeasure) -> str:
 
 
 def _suggested(entry: Entry, written: WrittenMeasure) -> Measure:
-    """The measure of this entry with what somebody wrote beside another name, as far as it takes that."""
+    """The measure of this entry with the parameters of `written`, as far as the entry takes them."""
     given = {}
     for key in entry.takes & written.parameters.keys():
         with suppress(MeasureError):

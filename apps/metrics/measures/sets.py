@@ -1,4 +1,4 @@
-"""Measures that ask whether a block is relevant: what was found, how much of it, and how early."""
+"""Measures of binary relevance: what was retrieved, how much of it, and how early."""
 
 from __future__ import annotations
 

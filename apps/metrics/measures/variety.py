@@ -1,4 +1,4 @@
-"""Measures of how mixed the first results are, by an attribute of blocks. They read no grades."""
+"""Measures of the diversity of the first results, by an attribute of blocks. They need no grades."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from apps.metrics.measures.passes import Pass, ratio
 
 
 class Mix(NamedTuple):
-    """How often each query has each value of the attribute in its first k: a row for each of the two that meet.
+    """The number of results in the first k of each query with each value of the attribute: a row for each pair that
+    occurs.
 
-    `values` is how many values there are in the file of blocks.
+    `values` is the number of values in the file of blocks.
     """
 
     query: Ints
@@ -42,7 +43,7 @@ def _mix(run: Pass, measure: Measure) -> Mix:
 
 
 def _intra_list_diversity(run: Pass, measure: Measure) -> Floats:
-    """Undefined (NaN) for a query with fewer than two results: there is no pair to tell apart."""
+    """Undefined (NaN) for a query with fewer than two results: there is no pair to compare."""
     mix = _mix(run, measure)
     size = np.minimum(run.returned, measure.cutoff or 0)
     pairs = size * (size - 1) / 2
@@ -63,7 +64,7 @@ def _entry(name: str, words: str, source: str, values: object) -> Entry:
         values,  # type: ignore[arg-type]
         "needed",
         takes=frozenset({"by"}),
-        asks=frozenset({"by"}),
+        required=frozenset({"by"}),
         needs=frozenset({BLOCKS}),
         sample={"by": "type"},
     )

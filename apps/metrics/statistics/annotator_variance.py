@@ -1,8 +1,9 @@
-"""What the people who judged add to the uncertainty of a mean. Knows no draws.
+"""The share of the annotators in the uncertainty of a mean, computed without resampling.
 
-A score under one person's grades is taken as the sum of three things: the query's level, the same for everybody; the
-person's leaning, the same in every query; and chance. Their variances are found by the method of moments (Searle,
-Casella and McCulloch, Variance Components, 1992), so people may have judged other queries, and some more than others.
+A score under one person's grades is modelled as the sum of three parts: the query's level, the same for everybody; the
+person's effect, the same in every query; and chance. Their variances are estimated by the method of moments (Searle,
+Casella and McCulloch, Variance Components, 1992), so people may have judged different queries and different numbers of
+them.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ ROUNDING = 1e-9
 
 
 class PersonEffect(NamedTuple):
-    """How uncertain a mean over `queries` queries is because other people could have judged.
+    """The uncertainty of a mean over `queries` queries because other people could have judged.
 
-    `variance` is that of the mean; `chance` the part of it that chance makes, which the spread over queries holds too;
-    `freedom` the degrees of freedom that `variance` is known with. In a full table `variance` is that of the people's
-    means divided by their number, and `freedom` is their number less one.
+    `variance` is that of the mean; `chance` the part of it due to chance, which the spread over queries includes too;
+    `freedom` the degrees of freedom of `variance`. In a full table `variance` is that of the people's means divided by
+    their number, and `freedom` is their number less one.
     """
 
     queries: int
@@ -35,9 +36,9 @@ class PersonEffect(NamedTuple):
     freedom: int
 
     def reach(self, over_queries: float, confidence: float, read_with: int | None = None) -> float:
-        """How far an end of the interval over queries and people lies from the mean, from that over queries alone.
+        """The distance of an end of the interval over queries and people from the mean, from that over queries alone.
 
-        Variances add, and chance counts once. The quantile lies between Student's for queries and Student's for people,
+        Variances add, and chance counts once. The quantile is between Student's for queries and Student's for people,
         by the people's share of the variance: Cochran and Cox (Experimental Designs, 1957) weigh by the share itself,
         which is safe, Welch (Biometrika 34, 1947) to first order by its square, which suits many people and covers too
         little for few. The power here is 2 - 1 / freedom: 1 for two people, 1.5 for three, almost 2 for many. People
@@ -55,16 +56,16 @@ class PersonEffect(NamedTuple):
 
 
 def person_effect_of(sheet: Floats, has: Flags) -> PersonEffect | None:
-    """What people add to the mean of a (people, queries) table; None where no query has values of two people.
+    """The effect of people on the mean of a (people, queries) table; None where no query has values of two people.
 
-    `has` says where the table holds a value; every person and every query has one.
+    `has` marks the cells with a value; every person and every query has one.
     """
     count, answered = has.sum(axis=0), has.sum(axis=1)
     if count.max() < 2:
         return None
     apart = np.where(has, sheet - np.where(has, sheet, 0.0).sum(axis=0) / count, 0.0)
     between, within = sum(math.fsum(row) ** 2 for row in apart), float((apart**2).sum())
-    # The sums of people in `between` have the covariance shared² · var(leaning) + shared · var(chance).
+    # The sums of people in `between` have the covariance shared² · var(person) + shared · var(chance).
     shared = np.diag(answered) - np.einsum("aq,bq->ab", has / count, has.astype(np.float64))
     trace, square = float(np.trace(shared)), float((shared**2).sum())
     fourth = float((np.einsum("ab,bc->ac", shared, shared) ** 2).sum())
@@ -74,7 +75,9 @@ def person_effect_of(sheet: Floats, has: Flags) -> PersonEffect | None:
 
 
 def _variance_of_chance(between: float, within: float, freedom: int, trace: float, square: float) -> float:
-    """From the squares of people's sums and the squares within queries; 0 where nothing tells it from leaning."""
+    """From the squares of people's sums and the squares within queries; 0 where it cannot be separated from the person
+    effect.
+    """
     known = freedom * square - trace**2
     if known <= ROUNDING * trace**2:
         return 0.0

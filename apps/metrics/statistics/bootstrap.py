@@ -1,11 +1,11 @@
-"""Bootstrap intervals: queries drawn again with replacement, and, where several people judged, what they add.
+"""Bootstrap intervals over queries, and, where several people judged, over them too.
 
-The interval of a mean rests on every draw there could be (`every_draw`), and on no seed. What several means make
-together, an effect size or a ratio, is drawn, and one set of draws serves all columns, so that they stay paired. Every
+The interval of a mean uses the exact bootstrap distribution (`every_draw`), and no seed. Figures made of several means,
+an effect size or a ratio, are resampled, and one set of draws is used for all columns, so that they stay paired. Every
 sum is exact (`apps.metrics.statistics.exact_sums`): the same values and seed give the same bytes on any number of
-threads. Intervals of few queries, and those that few queries make, are read further out
-(`apps.metrics.statistics.proportions`), for plain ones cover less often than they say. Sources: Efron and Tibshirani,
-An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
+threads. Intervals of few queries, and those whose spread few queries make, use percentiles further out
+(`apps.metrics.statistics.proportions`), since plain ones cover less often than they claim. Sources: Efron and
+Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
 Application, 1997 (strata).
 """
 
@@ -42,9 +42,9 @@ NORMAL = NormalDist()
 def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints | None = None) -> Floats:
     """Means of each column of a (queries, columns) array over queries drawn with replacement.
 
-    The answer has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
-    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values have to be finite, and
-    there has to be at least one row. No mean lies beyond the values of its column, by rounding neither.
+    The result has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
+    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values must be finite, with at
+    least one row. No mean is beyond the values of its column, even by rounding.
     """
     n = len(values)
     centre = np.array([math.fsum(column) / n for column in values.T])
@@ -91,9 +91,9 @@ def _ends(strata: Ints) -> tuple[Ints, Ints]:
 
 
 def reading_share(values: Floats, confidence: float, strata: Ints | None = None) -> float:
-    """The confidence at which to read the resampled means of these values: widened, as far as few make the spread.
+    """The confidence for the percentiles of the resampled means of these values: widened where few make the spread.
 
-    With `strata` those count that have two queries or more.
+    With `strata` only those with two queries or more count.
     """
     residuals, groups = values - _centres(values, strata), 1
     if strata is not None:
@@ -103,14 +103,14 @@ def reading_share(values: Floats, confidence: float, strata: Ints | None = None)
 
 
 def _share_of(residuals: Floats, confidence: float, groups: int = 1) -> tuple[float, int]:
-    """How far out to read draws of values that lie so far from their mean, and the degrees of freedom it rests on."""
+    """The widened confidence for values with these distances from their mean, and its degrees of freedom."""
     n, squares = len(residuals), residuals**2
     freedom = freedom_of_spread(n, float(squares.sum()), float((squares**2).sum()), groups)
     return min(widened(confidence, n, groups, freedom), max(confidence, FURTHEST)), freedom
 
 
 def percentile_interval(means: Floats, share: float) -> Interval:
-    """The middle share of one column of resampled figures. NaN is left out; there has to be another value."""
+    """The middle share of one column of resampled figures. NaN is left out; at least one other value is needed."""
     tail = (1.0 - share) / 2.0
     low, high = np.quantile(means[~np.isnan(means)], [tail, 1.0 - tail])
     return float(low), float(high)
@@ -123,7 +123,7 @@ def interval_of_defined(drawn: Floats, share: float) -> Interval | None:
 
 
 def interval_of(drawn: Drawn, share: float) -> Interval:
-    """The middle share of all draws there could be of one mean."""
+    """The middle share of the exact bootstrap distribution of one mean."""
     tail = (1.0 - share) / 2.0
     return drawn.low(tail), drawn.high(tail)
 
@@ -172,10 +172,10 @@ def people_intervals(
     """Intervals of means over queries and the people who judged, one for each column.
 
     `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
-    that person judged nothing of the query. The mean is over all (person, query) pairs that have a value. Queries are
-    taken as for the interval without people, and drawn where some were judged by fewer; people, who are few, are not
-    drawn: what they add is computed and put to either end (`PersonEffect.reach`). A lenient person moves all queries
-    together, as in life. People who agree in everything leave the interval of the queries.
+    that person judged nothing of the query. The mean is over all (person, query) pairs with a value. Queries are
+    handled as in the interval without people, and resampled where some were judged by fewer people; people, who are
+    few, are not resampled: their effect is computed and added to either end (`PersonEffect.reach`). A lenient person
+    moves all queries together, as in reality. People who always agree leave the interval of the queries unchanged.
 
     A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
     """

@@ -1,8 +1,8 @@
-"""The bootstrap distribution of a mean as it is: what ever more draws come nearer to. No end depends on a seed.
+"""The exact bootstrap distribution of a mean: the limit of ever more draws. No end of an interval depends on a seed.
 
-The sum of n values drawn with replacement is distributed as the n-fold convolution of one draw, and within strata as
-the product of theirs. Of up to `FEW` values every draw there could be is listed. Of more the convolution is a power of
-the Fourier transform on a grid: exact where the values are multiples of one step (shares of ten, reciprocal ranks,
+The sum of n values drawn with replacement is distributed as the n-fold convolution of one draw, and with strata as the
+product over them. For up to `FEW` values every possible draw is listed. For more the convolution is a power of the
+Fourier transform on a grid: exact where the values are multiples of one step (shares of ten, reciprocal ranks,
 success), else so fine that an end moves by less than a thousandth of the interval's width. Zero stays exact.
 """
 
@@ -41,19 +41,19 @@ NOISE = 1e-12  # of the largest value: far more than sums lose, far less than a 
 
 
 class Drawn(NamedTuple):
-    """The means that draws can have, ascending, and the share of draws that has each; `step` apart, 0 where listed."""
+    """The possible means, ascending, and the probability of each; `step` apart, 0 where all draws are listed."""
 
     means: Floats
     shares: Floats
     step: float = 0.0
 
     def low(self, tail: float) -> float:
-        """The lowest mean at or below which at least this share of draws lies."""
+        """The lowest mean such that at least this share of draws is at or below it."""
         place = np.searchsorted(np.cumsum(self.shares), max(tail, RAREST) - SLACK)
         return float(self.means[min(int(place), len(self.means) - 1)])
 
     def high(self, tail: float) -> float:
-        """The highest mean at or above which at least this share of draws lies."""
+        """The highest mean such that at least this share of draws is at or above it."""
         place = np.searchsorted(np.cumsum(self.shares[::-1]), max(tail, RAREST) - SLACK)
         return float(self.means[::-1][min(int(place), len(self.means) - 1)])
 
@@ -65,10 +65,10 @@ class Drawn(NamedTuple):
 
 
 def every_draw(values: Floats, strata: Ints | None = None) -> Drawn:
-    """The means of as many values as there are, drawn from them with replacement, and how often each comes up.
+    """The means of as many values as there are, drawn from them with replacement, with their probabilities.
 
-    With `strata`, a number for each value, as many are drawn from each stratum as it has. Values have to be finite, and
-    there has to be at least one. No mean lies beyond the values.
+    With `strata`, a number for each value, as many are drawn from each stratum as it has. Values must be finite, with
+    at least one of them. No mean is beyond the values.
     """
     groups = [values] if strata is None else [values[strata == one] for one in np.unique(strata)]
     spread = math.sqrt(sum(len(group) * float(group.var()) for group in groups))
@@ -135,9 +135,7 @@ def _grid(groups: list[Floats], n: int, spread: float) -> Grid:
         return Grid(cells, common, PARTS, [np.rint(group * PARTS / common) for group in groups])
     cells = CELLS if n <= MANY else MORE_CELLS
     step, top = reach / (cells - SPARE), max(float(np.abs(group).max()) for group in groups)
-    step = top / max(
-        1, math.floor(top / step)
-    )  # the value farthest from zero stands in a cell of its own, as zero does
+    step = top / max(1, math.floor(top / step))  # the value farthest from zero has a cell of its own, as zero does
     return Grid(cells, step, 1, [group / step for group in groups])
 
 
@@ -159,7 +157,7 @@ def _first_cell(grid: Grid) -> int:
 
 
 def _one_draw(place: Floats, cells: int) -> Floats:
-    """The share of each cell in one draw. A value between two cells is shared out to both, so that its mean stays."""
+    """The share of each cell in one draw. A value between two cells is divided between both, so that the mean stays."""
     lower = np.floor(place)
     above = place - lower
     low = np.mod(lower, cells).astype(np.int64)

@@ -1,8 +1,8 @@
-"""Sums that come out the same, to the last bit, in any order and on any number of threads.
+"""Sums that are the same, to the last bit, in any order and on any number of threads.
 
-A matrix product on several threads adds in another order than on one, and floating point then ends in another last
-digit. Whole numbers below 2^53 are added without rounding, so the values are put on a grid first: they become whole
-multiples of a power of two, fine enough that no figure that is read by people can tell.
+A matrix product on several threads adds in another order than on one, and floating point then gives another last digit.
+Whole numbers below 2^53 are added without rounding, so the values are put on a grid first: they become whole multiples
+of a power of two, much finer than any figure shown.
 """
 
 from __future__ import annotations

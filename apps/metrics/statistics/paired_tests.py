@@ -1,7 +1,7 @@
-"""What stands beside the randomisation test of two runs: paired t, Wilcoxon's signed ranks, effect size.
+"""Further paired tests of two runs: paired t, Wilcoxon's signed ranks, effect size.
 
-They are there for readers who know them; the verdict rests on the interval and the randomisation test, which assume
-nothing about how differences are spread.
+They are for readers who know them; the verdict uses the interval and the randomisation test, which assume nothing about
+the distribution of differences.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 
 
 class Statistic(NamedTuple):
-    """The value of a test statistic and its two-sided p, over the n differences it rests on."""
+    """The value of a test statistic and its two-sided p, over n differences."""
 
     value: float
     p: float
@@ -37,11 +37,11 @@ class Statistic(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """One column of paired differences, seen by other tests.
+    """Further tests of one column of paired differences.
 
     `spread` is the standard deviation (n - 1), None for fewer than two queries. `effect` is the mean in spreads,
-    Cohen's d of paired values, with its percentile interval. `t`, `effect`: None when differences do not scatter;
-    `wilcoxon`: None when none differs.
+    Cohen's d of paired values, with its percentile interval. `t` and `effect` are None when all differences are equal,
+    `wilcoxon` when none differs from 0.
     """
 
     n: int
@@ -85,7 +85,7 @@ def _paired(change: Floats, drawn: Floats, confidence: float) -> Paired:
 
 def paired_t(change: Floats) -> Statistic:
     """Student's t of the mean difference. It needs two differences or more, not all the same."""
-    from scipy.special import stdtr  # loaded when asked for: `karat score` starts without SciPy
+    from scipy.special import stdtr  # loaded on use: `karat score` starts without SciPy
 
     n = len(change)
     statistic = math.fsum(change) / n / (float(change.std(ddof=1)) / math.sqrt(n))
@@ -127,7 +127,7 @@ def _normal_p(n: int, sizes: Ints, smaller: float) -> float:
 
 
 def _effect_interval(change: Floats, drawn: Floats, confidence: float) -> Interval:
-    """Percentile interval of mean / spread over resampled queries; draws that do not scatter are left out."""
+    """Percentile interval of mean / spread over resampled queries; draws without spread are left out."""
     n = len(change)
     variance = (drawn[:, 1] - drawn[:, 0] ** 2) * n / (n - 1)
     scatters = variance > ROUNDING * float((change**2).max())

@@ -1,4 +1,4 @@
-"""Which of several runs are worth their price: the Pareto front of quality against latency or cost."""
+"""The Pareto front of runs: quality against latency or cost."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def front(quality: Sequence[float | None], price: Sequence[float | None]) -> list[bool]:
-    """Whether no other run is at least as good, at most as dear, and better in one of the two.
+    """Whether no other run is at least as good, at most as expensive, and better in one of the two.
 
-    `quality[i]` is better the higher it is, `price[i]` the lower. Runs that are equal in both stand on the front
-    together. A run of which either is unknown is neither on the front nor in anybody's way. Empty for no run.
+    `quality[i]` is better the higher it is, `price[i]` the lower. Runs that are equal in both are on the front
+    together. A run without either value is not on the front and excludes no other. Empty without runs.
 
     Raises ValueError when the two differ in length.
     """

@@ -1,9 +1,9 @@
-"""What a number of queries can show: power, the smallest difference it would detect, queries needed for a difference.
+"""Power of a number of queries, the smallest difference they detect, and the queries needed for a difference.
 
 All three are those of the two-sided paired t test, from the noncentral t distribution (Cohen, Statistical Power
 Analysis for the Behavioral Sciences, 1988, chapter 2; for retrieval: Sakai, Information Retrieval Journal 19, 2016).
-`spread` is the standard deviation of the paired differences, as `paired.Paired.spread` has it: the answers hold for
-systems whose differences scatter like those seen.
+`spread` is the standard deviation of the paired differences, as `Paired.spread`: results apply to systems whose
+differences vary like those seen.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HALVINGS = 100
 
 
 def power_of(difference: float, spread: float, n: int, *, level: float = DEFAULT_LEVEL) -> float:
-    """The chance that n queries show a true mean difference at this level of significance.
+    """The probability that n queries detect a true mean difference at this level of significance.
 
     Raises ValueError for fewer than two queries and for a spread that is not above zero.
     """
@@ -28,7 +28,7 @@ def power_of(difference: float, spread: float, n: int, *, level: float = DEFAULT
 
 
 def _power(effect: float, n: int, level: float) -> float:
-    from scipy.special import nctdtr, stdtrit  # loaded when asked for: `karat score` starts without SciPy
+    from scipy.special import nctdtr, stdtrit  # loaded on use: `karat score` starts without SciPy
 
     bar = float(stdtrit(n - 1, 1 - level / 2))
     shift = effect * math.sqrt(n)
@@ -39,10 +39,10 @@ def _power(effect: float, n: int, level: float) -> float:
 def detectable_difference(
     spread: float, n: int, *, level: float = DEFAULT_LEVEL, power: float = DEFAULT_POWER
 ) -> float | None:
-    """The smallest true mean difference that n queries would show with this power, in the measure's own unit.
+    """The smallest true mean difference that n queries detect with this power, in the measure's own unit.
 
-    None where it cannot be told: fewer than two queries, or differences that do not scatter. Raises ValueError
-    unless level < power < 1.
+    None where it is undefined: fewer than two queries, or equal differences. Raises ValueError unless level < power <
+    1.
     """
     _check(level, power)
     if n < 2 or not spread > 0:
@@ -61,10 +61,10 @@ def detectable_difference(
 def queries_needed(
     difference: float, spread: float, *, level: float = DEFAULT_LEVEL, power: float = DEFAULT_POWER
 ) -> int | None:
-    """The fewest queries that would show this true mean difference with this power, two at least.
+    """The fewest queries that detect this true mean difference with this power, two at least.
 
-    None where no number does: a difference of zero, differences that do not scatter, or more than ten million.
-    Raises ValueError unless level < power < 1.
+    None where no number does: a difference of zero, equal differences, or more than ten million. Raises ValueError
+    unless level < power < 1.
     """
     _check(level, power)
     if difference == 0 or not spread > 0:
@@ -93,7 +93,7 @@ def round_up(count: int) -> int:
 
 
 def needed_words(needed: int | None) -> str:
-    """The queries needed as a cell of a table: no more digits than such a forecast has, and none beyond any plan."""
+    """The queries needed, as a table cell: rounded, and without numbers too large to plan for."""
     if needed is None:
         return "none would do"
     return f"over {MOST_PLANNED:,}" if needed > MOST_PLANNED else f"{round_up(needed):,}"

@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 def normal_quantile(confidence: float) -> float:
     """The two-sided standard normal quantile: 1.96 for 0.95."""
     if not 0 < confidence < 1:
-        raise ValueError("confidence lies between 0 and 1, both excluded")
+        raise ValueError("confidence is between 0 and 1, both excluded")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
@@ -23,9 +23,9 @@ def normal_quantile(confidence: float) -> float:
 def student_quantile(confidence: float, degrees: int) -> float:
     """The two-sided quantile of Student's t: 2.262 for 0.95 and 9 degrees of freedom.
 
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: 26.7.3 and 26.7.4, solved by halving, and from
-    200 degrees of freedom on the expansion 26.7.5; right to ten digits. Plain Python, for SciPy takes longer to load
-    than a run takes to score.
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: 26.7.3 and 26.7.4, solved by bisection, and from
+    200 degrees of freedom on the expansion 26.7.5; accurate to ten digits. Plain Python, since loading SciPy takes
+    longer than scoring a run.
     """
     if degrees < 1:
         raise ValueError("Student's t has at least one degree of freedom")
@@ -63,13 +63,13 @@ def _expanded(z: float, degrees: int) -> float:
 
 @lru_cache(maxsize=256)
 def widened(confidence: float, n: int, groups: int = 1, freedom: int | None = None) -> float:
-    """The confidence at which to read a bootstrap of n items, so that its interval covers as often as it says.
+    """The confidence for the percentiles of a bootstrap of n items, so that its interval covers as often as it claims.
 
-    A percentile interval of few items is too narrow, for resampling has the spread of n and not of n - 1, and the
-    normal's tails, not Student's. Hesterberg, What Teachers Should Know About the Bootstrap, The American
-    Statistician 69 (2015), reads it further out: 0.958 for 0.95 at 50 items. `groups` counts the strata
-    that items are resampled within; `freedom`, where the values tell it, stands for Student's degrees (see
-    `freedom_of_spread`). Raises ValueError without an item more than there are groups.
+    A percentile interval of few items is too narrow, since resampling has the spread of n and not of n - 1, and the
+    normal's tails, not Student's. Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician
+    69 (2015), uses percentiles further out: 0.958 for 0.95 at 50 items. `groups` counts the strata that items are
+    resampled within; `freedom`, where known from the values, replaces Student's degrees (see `freedom_of_spread`).
+    Raises ValueError unless there are more items than groups.
     """
     known = n - groups
     if known < 1:
@@ -79,12 +79,12 @@ def widened(confidence: float, n: int, groups: int = 1, freedom: int | None = No
 
 
 def freedom_of_spread(n: int, second: float, fourth: float, groups: int = 1) -> int:
-    """The degrees of freedom with which n values tell their spread, from the sums of their squares and fourth powers.
+    """The degrees of freedom of the spread of n values, from the sums of their squares and fourth powers.
 
-    Where few values make most of the spread (runs that differ on one query in ten, a measure that is nearly always
-    1) it is known less well than n normal values would tell it. Shoemaker, Fixing the F Test for Equal Variances,
-    The American Statistician 57 (2003), takes 2n / (kurtosis - (n - 3) / (n - 1)), which is n - 1 for the normal's 3.
-    Never more than n - groups: a spread that is known better than that makes no interval narrower.
+    Where few values make most of the spread (runs that differ on one query in ten, a measure that is nearly always 1)
+    it is less certain than that of n normal values. Shoemaker, Fixing the F Test for Equal Variances, The American
+    Statistician 57 (2003), uses 2n / (kurtosis - (n - 3) / (n - 1)), which is n - 1 for the normal's 3. Never more than
+    n - groups: a more certain spread makes no interval narrower.
     """
     known = n - groups
     if known < 1:

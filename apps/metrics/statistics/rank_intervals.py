@@ -1,4 +1,4 @@
-"""Which places on a leaderboard a run may hold, as far as the intervals tell."""
+"""Intervals of places on a leaderboard, from the intervals of scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Ends = tuple[float, float]
 
 
 class RankRange(NamedTuple):
-    """The places that a run may hold, counted from 1. More than one: it is tied with neighbours."""
+    """The possible places of a run, counted from 1. More than one: it is tied with neighbours."""
 
     best: int
     worst: int
@@ -26,11 +26,11 @@ class RankRange(NamedTuple):
 
 
 def places(intervals: Sequence[Ends | None]) -> list[RankRange]:
-    """The place of each run, in the order given.
+    """The place of each run, in the given order.
 
-    A run stands surely behind another when its interval ends below where the other's begins; intervals that touch
-    or overlap are a tie. This is careful: two runs whose intervals overlap may still differ surely query by query,
-    which their paired difference tells. A run without an interval may hold any place. Empty for no run.
+    A run is surely below another when its interval ends below the start of the other's; intervals that touch or overlap
+    are a tie. This is conservative: two runs whose intervals overlap may still differ surely query by query, which
+    their paired difference shows. A run without an interval may have any place. Empty without runs.
     """
     low = np.array([-np.inf if ends is None else ends[0] for ends in intervals])
     high = np.array([np.inf if ends is None else ends[1] for ends in intervals])

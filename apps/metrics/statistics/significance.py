@@ -1,7 +1,7 @@
-"""How sure a mean or a difference is: bootstrap intervals, randomisation tests, Holm's correction.
+"""Uncertainty of means and differences: bootstrap intervals, randomisation tests, Holm's correction.
 
-Intervals rest on every draw of queries there could be, and on no seed. The randomisation test is seeded and gives the
-same numbers for the same seed; one set of flipped signs serves all columns, so that measures and runs stay paired.
+Intervals use the exact bootstrap distribution over queries, and no seed. The randomisation test is seeded and gives the
+same numbers for the same seed; one set of flipped signs is used for all columns, so that measures and runs stay paired.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Summary(NamedTuple):
     bca: Interval | None = None
 
     def estimate(self, method: str = "percentile") -> Estimate:
-        """The mean with the interval in `interval`, made by `method`."""
+        """The mean with the interval in `interval`, computed by `method`."""
         reason = "" if self.n > 1 else NO_INTERVAL if self.n else NO_VALUE
         return Estimate.of(self.mean, self.interval, self.n, method, reason)
 
@@ -89,12 +89,12 @@ def _spreads(values: Floats, strata: Ints | None) -> bool:
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:
-    """The mean by an exact sum, the same on every machine; None for no values."""
+    """The mean by an exact sum, the same on every machine; None without values."""
     return math.fsum(values) / len(values) if len(values) else None
 
 
 class WinTally(NamedTuple):
-    """On how many queries a run is better than another, equal, and worse."""
+    """The number of queries on which a run is better than another, equal, and worse."""
 
     better: int
     equal: int
@@ -106,7 +106,7 @@ class WinTally(NamedTuple):
 
     @property
     def moved(self) -> int:
-        """How many queries differ at all."""
+        """The number of queries that differ."""
         return self.better + self.worse
 
     @property
@@ -151,7 +151,7 @@ class Difference(NamedTuple):
 
 
 def sign_test_p(better: int, worse: int) -> float:
-    """The chance that as few of the queries that differ, or fewer, go one way, if either way is as likely; doubled.
+    """The probability that as few of the differing queries, or fewer, go one way, if both are equally likely; doubled.
 
     Exact: whole numbers, rounded once. Arbuthnott 1710; equal queries are left out.
     """
@@ -164,13 +164,13 @@ def sign_test_p(better: int, worse: int) -> float:
 
 
 def change_of(baseline: Floats, candidate: Floats) -> Floats:
-    """Candidate minus baseline, query by query; what is equal but for rounding differs by nothing."""
+    """Candidate minus baseline, query by query; 0 for values that are equal except for rounding."""
     change = candidate - baseline
     return np.where(np.abs(change) <= EQUAL, 0.0, change)
 
 
 def tally_of(change: Floats) -> WinTally:
-    """How many differences of one column are above, at and below zero."""
+    """The number of differences of one column above, at and below zero."""
     above, below = int((change > EQUAL).sum()), int((change < -EQUAL).sum())
     return WinTally(above, len(change) - above - below, below)
 
@@ -186,9 +186,10 @@ def differences(
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
 
-    With `strata`, a number for each query, queries are resampled within theirs; signs are flipped freely all the same.
+    With `strata`, a number for each query, queries are resampled within strata; signs are flipped independently of
+    strata.
 
-    Raises ValueError when the arrays differ in shape, have no rows, or hold NaN: a pair needs both values.
+    Raises ValueError when the arrays differ in shape, have no rows, or contain NaN: a pair needs both values.
     """
     if baseline.shape != candidate.shape or len(baseline) == 0:
         raise ValueError("A paired difference needs the same queries, at least one, on both sides.")
@@ -215,9 +216,9 @@ def differences(
 def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[float]:
     """Two-sided p of each column's mean under random signs: (1 + hits) / (resamples + 1), never zero.
 
-    Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean counts as a hit when it
-    is as far from zero as the mean seen, within rounding. Columns without any difference have p 1. One draw of signs
-    serves all columns. Values have to be finite.
+    Fisher's randomisation test; Smucker, Allan, Carterette, CIKM 2007. A flipped mean is a hit when it is as far from
+    zero as the mean seen, within rounding. Columns without any difference have p 1. One draw of signs is used for all
+    columns. Values must be finite.
     """
     n, columns = change.shape
     whole = on_grid(change, n).whole

@@ -97,7 +97,7 @@ def test_a_run_whose_ids_hardly_fit_is_remarked(at, capsys):
     assert evaluate("--run", "lower.run", "--baseline", "other.run") == 0
 
     assert capsys.readouterr().err.splitlines() == [
-        "lower.run: holds the tags 'one' and 'two'; a file is one run, and is scored as one.",
+        "lower.run: contains the tags 'one' and 'two'; a file is one run, and is scored as one.",
         "lower.run: judged query 'Q1' and 'q1' of the run are not the same query; ids must agree letter by letter.",
         "one (baseline): no block in the first ten was ever judged; check the block ids.",
         "one: nDCG@10, P@10, Recall@100 read 1 result: no ranking is deeper.",
@@ -115,7 +115,7 @@ def test_a_measure_that_reads_further_than_is_asked_for_is_remarked_before_askin
 def test_a_run_without_a_line_or_a_judged_query_is_refused(at, capsys):
     (at / "mine.run").write_text("")
     assert evaluate("--run", "mine.run") == 3
-    assert capsys.readouterr().err == "karat eval: mine.run: holds no results.\n"
+    assert capsys.readouterr().err == "karat eval: mine.run: contains no results.\n"
 
     (at / "mine.run").write_text("q1 Q0 a 1 2.0 one\n")
     assert evaluate("--run", "mine.run") == 3

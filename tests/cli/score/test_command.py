@@ -117,7 +117,7 @@ def test_a_file_that_holds_two_tags_is_remarked(files, capsys, place):
 
     assert score("--qrels", "qrels", "--run", "run", "--measures", "RR", "--no-ci") == 0
 
-    said = "run: holds the tags 'bm25' and 'dense'; a file is one run, and is scored as one."
+    said = "run: contains the tags 'bm25' and 'dense'; a file is one run, and is scored as one."
     assert said in capsys.readouterr().err.splitlines()
 
 
@@ -228,12 +228,12 @@ def test_undefined_values_are_null(files, capsys):
         (
             "run",
             "Q1 Q0 a 1 2 t\nQ1 Q0 b 2 1 t\nQ1 Q0 a 3 0 t\n",
-            "karat score: run, line 3, block: 'a' stands twice for query 'Q1', first in line 1.\n",
+            "karat score: run, line 3, block: 'a' appears twice for query 'Q1', first in line 1.\n",
         ),
         ("qrels", "Q1 0 a 0.5\n", "karat score: qrels, line 1, grade: '0.5' is not a whole number; grades are whole"),
-        ("qrels", "\n", "karat score: qrels: holds no judgements.\n"),
-        ("run", "", "karat score: run: holds no results.\n"),
-        ("run", "# nothing found\n\n", "karat score: run: holds no results.\n"),
+        ("qrels", "\n", "karat score: qrels: contains no judgements.\n"),
+        ("run", "", "karat score: run: contains no results.\n"),
+        ("run", "# nothing found\n\n", "karat score: run: contains no results.\n"),
     ],
 )
 def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, said):

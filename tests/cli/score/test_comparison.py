@@ -139,9 +139,9 @@ def test_queries_of_the_strata_that_nobody_judged_are_remarked(files, capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query\nQ01\n", "strata.csv, line 1: has no column beside query, such as stratum."),
+        ("query\nQ01\n", "strata.csv, line 1: has no column besides query, such as stratum."),
         ("query,stratum\nQ99,x\n", "strata.csv, query: names none of the judged queries."),
-        ("query,stratum\nQ01,x\nQ01,y\n", "strata.csv, line 3, query: 'Q01' stands twice, first in line 2."),
+        ("query,stratum\nQ01,x\nQ01,y\n", "strata.csv, line 3, query: 'Q01' appears twice, first in line 2."),
     ],
 )
 def test_strata_that_say_nothing_are_refused(files, capsys, text, said):
@@ -174,7 +174,7 @@ def test_every_mistake_of_the_strata_is_told(files, capsys):
     assert scored(capsys, "--by", "strata.csv", code=2).splitlines() == [
         "karat score: strata.csv, line 3, query: the row names no query.",
         "karat score: strata.csv, line 4: 'Q02': the row has 1 cells, the header has 2",
-        "karat score: strata.csv, line 5, query: 'Q01' stands twice, first in line 2.",
+        "karat score: strata.csv, line 5, query: 'Q01' appears twice, first in line 2.",
     ]
 
 

@@ -380,10 +380,10 @@ def test_a_coefficient_reads_as_its_band_and_as_the_lowest_that_its_interval_rea
     found = Coefficient("α", value, 22, interval)
 
     assert found.reads_as == words
-    assert found.is_telling == (words != "too little to tell")
+    assert found.is_informative == (words != "too little to tell")
 
 
 def test_what_is_not_defined_reads_as_nothing():
     found = undefined("α", "No item was rated by two people.")
 
-    assert (found.reads_as, found.is_telling) == ("", False)
+    assert (found.reads_as, found.is_informative) == ("", False)

@@ -113,7 +113,7 @@ def test_items_that_stand_in_one_file_only_are_counted(file, capsys):
     assert agree(file(LONG), "--by", file("item,s\na,x\nb,x\nz,x\n", "strata.csv")) == 0
 
     assert capsys.readouterr().err.splitlines() == [
-        "strata.csv: items that it names and nobody labelled: 1.",
+        "strata.csv: items in it without a label: 1.",
         "strata.csv: labelled items that it does not name, and that are in no stratum: 2.",
     ]
 
@@ -122,15 +122,15 @@ def test_items_that_stand_in_one_file_only_are_counted(file, capsys):
     ("strata", "said"),
     [
         ("", "strata.csv: the file is empty; its first line must name the columns"),
-        ("item,s\n", "strata.csv: names the columns but holds no rows."),
+        ("item,s\n", "strata.csv: names the columns but contains no rows."),
         (
             "query,s\na,x\n",
             "strata.csv, line 1, item: this column is missing; looked for item, item_id, id; the file has query, s",
         ),
-        ("item\na\n", "strata.csv, line 1: has no column beside item, such as stratum."),
+        ("item\na\n", "strata.csv, line 1: has no column besides item, such as stratum."),
         ("item,s\nz,x\n", "strata.csv, item: names none of the labelled items."),
         ("item,s\n,x\n", "strata.csv, line 2, item: the row names no item."),
-        ("item,s\na,x\na,y\n", "strata.csv, line 3, item: 'a' stands twice, first in line 2."),
+        ("item,s\na,x\na,y\n", "strata.csv, line 3, item: 'a' appears twice, first in line 2."),
         ("item,s\na,x,y\n", "strata.csv, line 2: the row has 3 cells, the header has 2"),
     ],
 )

@@ -59,11 +59,11 @@ def test_gzip_and_tabs_are_read(tmp_path):
     ("text", "said"),
     [
         ("id,type\nB1,guide\n", "line 1, block: this column is missing"),
-        ("block,type\nB1,guide\nB1,law\n", "line 3, block: 'B1' stands twice, first in line 2."),
+        ("block,type\nB1,guide\nB1,law\n", "line 3, block: 'B1' appears twice, first in line 2."),
         ("block,type\n ,guide\n", "line 2, block: the row names no block."),
         ("block,type\nB1\n", "line 2: the row has 1 cells, the header has 2"),
         ("block,time\nB1,soon\n", "line 2, time: 'soon' is not a date or time such as 2026-03-01"),
-        ("block,type\n", "names the columns but holds no rows."),
+        ("block,type\n", "names the columns but contains no rows."),
         ("", "the file is empty"),
     ],
 )

@@ -25,7 +25,7 @@ def test_the_second_column_is_the_facet(tmp_path):
 def test_a_pair_stands_once_for_each_facet(tmp_path):
     path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\nQ1 f1 B7 2\n")
 
-    with pytest.raises(InputError, match="line 3, block: 'B7' stands twice for query 'Q1', first in line 1"):
+    with pytest.raises(InputError, match="line 3, block: 'B7' appears twice for query 'Q1', first in line 1"):
         list(read_faceted_qrels(path))
 
 
@@ -46,5 +46,5 @@ def test_a_file_with_one_word_in_the_column_tells_no_facets_apart(tmp_path):
 
 
 def test_without_facets_a_pair_stands_once(tmp_path):
-    with pytest.raises(InputErrors, match="'B7' stands twice"):
+    with pytest.raises(InputErrors, match="'B7' appears twice"):
         load_qrels(written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n"), Vocabulary())

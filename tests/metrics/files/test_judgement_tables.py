@@ -96,7 +96,7 @@ def test_a_heading_that_says_too_little_or_too_much_is_refused(tmp_path, text, s
 
 
 def test_a_table_without_grades_holds_no_judgements(tmp_path):
-    with pytest.raises(InputError, match="holds no judgements"):
+    with pytest.raises(InputError, match="contains no judgements"):
         load_qrels(written(tmp_path, "query,docid,rating\nQ1,a,\n"))
 
 

@@ -147,7 +147,7 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
     ("text", "options", "said"),
     [
         ("", [], "labels.csv: the file is empty."),
-        ("item,annotator,label\n", [], "labels.csv: holds no label."),
+        ("item,annotator,label\n", [], "labels.csv: contains no label."),
         (
             "item,annotator,stars\na,b,1\n",
             [],
@@ -157,8 +157,8 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         (
             "item,rater,worker,label\na,b,c,1\n",
             [],
-            "labels.csv, line 1, annotator: rater and worker may both be the annotator; --columns says what each "
-            "column holds.",
+            "labels.csv, line 1, annotator: rater and worker may both be the annotator; --columns gives each column "
+            "a role.",
         ),
         ("item,a,a\nx,1,1\n", [], "labels.csv, line 1: two columns are called 'a';"),
         ("item,a\nx,1\n", [], "labels.csv, line 1: agreement takes two annotators:"),
@@ -171,7 +171,8 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
             "q,ann,bob\nq1,3,d1\nq2,3,1\n",
             [],
             "labels.csv, line 2, label: 'd1' is not a number as others are. If it means no answer, add --missing d1;"
-            " if it is a category, --level nominal; if its column holds no labels, --columns says what each column is.",
+            " if it is a category, --level nominal; if its column contains no labels, --columns gives each column a "
+            "role.",
         ),
         (
             "query,judge,grade\nq,ann,3\n",
@@ -216,15 +217,15 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
             [],
             "labels.csv, line 3, item: 'ann' labelled 'a' in line 2 already, also in pass 1.",
         ),
-        ("a,b,1\n", ["--no-heading"], "labels.csv: without a heading, --columns has to say what each column holds."),
+        ("a,b,1\n", ["--no-heading"], "labels.csv: without a heading, --columns must give each column a role."),
         ("a,b,1\n", ["--columns", "item,label"], "labels.csv, line 1: the row has 3 columns, --columns names 2."),
         ("a,b,1\n", ["--columns", "item,item,label"], "labels.csv: --columns names no annotator."),
         (
             "a,b,1\n",
             ["--columns", "item,label,label"],
-            "labels.csv: --columns names label twice; one column can hold that.",
+            "labels.csv: --columns names label twice; only one column can have it.",
         ),
-        ("a,b,1\n", ["--columns", "item,rating,label"], "labels.csv: --columns names rating, as a wide file has,"),
+        ("a,b,1\n", ["--columns", "item,rating,label"], "labels.csv: --columns names rating, for a wide file,"),
         ('item,a,b\nx,"1,2\n', [], "labels.csv, line 2: the quoting is broken here"),
     ],
 )

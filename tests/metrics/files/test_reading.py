@@ -62,9 +62,9 @@ def test_a_block_that_stands_twice_is_named_with_both_lines(tmp_path, blocks):
     (tmp_path / "run.txt").write_text("Q1 Q0 a 1 2 t\nQ2 Q0 b 1 2 t\nQ2 Q0 b 2 1 t\n")
     judged = load_qrels(tmp_path / "qrels.txt", blocks)
 
-    with pytest.raises(InputErrors, match="line 3, block: 'a' stands twice for query 'Q1', first in line 1"):
+    with pytest.raises(InputErrors, match="line 3, block: 'a' appears twice for query 'Q1', first in line 1"):
         load_qrels(tmp_path / "twice.txt", blocks)
-    with pytest.raises(InputErrors, match="line 3, block: 'b' stands twice for query 'Q2', first in line 2"):
+    with pytest.raises(InputErrors, match="line 3, block: 'b' appears twice for query 'Q2', first in line 2"):
         load_run(tmp_path / "run.txt", judged, blocks)
 
 
@@ -85,8 +85,8 @@ def test_doubles_in_standard_input_are_named_without_their_lines(monkeypatch):
         load_qrels("-")
 
     assert [str(error) for error in caught.value.errors] == [
-        "standard input, block: 'a' stands twice for query 'Q1'.",
-        "standard input, block: 'b' stands twice for query 'Q1'.",
+        "standard input, block: 'a' appears twice for query 'Q1'.",
+        "standard input, block: 'b' appears twice for query 'Q1'.",
     ]
 
 

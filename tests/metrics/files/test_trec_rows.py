@@ -112,7 +112,7 @@ def test_ids_keep_their_non_breaking_spaces_and_letters():
             "q.txt, line 1, grade: '1_0' is not a number.",
         ),
         ("Q1 0 B7 ٣", "q.txt, line 1, grade: '٣' is not a number."),
-        ("Q1 0 B\x007 1", "q.txt, line 1, block: 'B�7' holds a NUL byte."),
+        ("Q1 0 B\x007 1", "q.txt, line 1, block: 'B�7' contains a NUL byte."),
     ],
 )
 def test_a_bad_qrels_line_is_refused_in_words(line, said):
@@ -145,7 +145,7 @@ def test_bytes_that_are_not_utf8_are_refused():
 def test_a_block_twice_for_a_query_is_refused_naming_both_lines():
     said = refusal(run, "Q1 Q0 B7 1 2 t\nQ2 Q0 B7 1 2 t\nQ1 Q0 B7 3 1 t\n")
 
-    assert said == "r.txt, line 3, block: 'B7' stands twice for query 'Q1', first in line 1."
+    assert said == "r.txt, line 3, block: 'B7' appears twice for query 'Q1', first in line 1."
 
 
 def test_an_error_carries_its_parts():

@@ -1,4 +1,4 @@
-"""Labels from files: who gave which label to which item, long or wide, as a matrix and as what was said again."""
+"""Labels from files: annotators' labels of items, long or wide, as a matrix and as repeated labels."""
 
 from apps.metrics.files.labels.columns import REPEATS, ColumnLayout, LabelColumn, LabelLayout
 from apps.metrics.files.labels.labelling import Labelling, labelling_of

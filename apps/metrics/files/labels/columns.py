@@ -1,4 +1,4 @@
-"""What the columns of a file of labels hold: by their heading, or as somebody says."""
+"""The columns of a file of labels, from its heading or from options."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from apps.common.files import tables
 ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP = "item", "annotator", "label", "pass", "rating", "skip"
 ROLES = (ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP)
 LONG = (ITEM, ANNOTATOR, LABEL)
-# What the columns of long files are called, in lower case; the first name is the documented one.
+# Names of the columns of long files, in lower case; the first name is the documented one.
 NAMES = {
     ITEM: tables.ITEM,
     ANNOTATOR: (ANNOTATOR, "annotator_id", "rater", "rater_id", "worker", "worker_id", "judge", "assessor", "coder"),
     LABEL: (LABEL, "rating", "grade", "judgement", "judgment"),
 }
-# What together names an item where no column does: a query, and a block of it.
+# Columns that together identify an item where no single one does: a query, and a block.
 PAIR = (tables.QUERY, (*tables.BLOCK, "doc"))
 WEIGHTS = {"weight", "weights", "weighting"}
 REPEATS = ("refuse", "passes", "first", "last")
 
 
 class LabelColumn(NamedTuple):
-    """One label as it stands in the file. Passes count from 1; 0 where the file has no such column."""
+    """One label in a file. Passes count from 1; 0 where the file has no such column."""
 
     line: int
     item: str
@@ -38,11 +38,10 @@ class LabelColumn(NamedTuple):
 class LabelLayout:
     """How to read a file.
 
-    `columns` gives a role to each column, from the left; without it the heading does. `missing` are the cells that
-    stand for no label, besides empty ones. `repeats` says what happens when an annotator labels an item again and
-    no pass tells the labels apart: refuse, take them as passes in the order of the file, keep the first or the last.
-    `level` is that of the labels, and `categories` all that there could be; None and none where labels speak for
-    themselves.
+    `columns` gives a role to each column, from the left; by default the heading does. `missing` are the cells that mean
+    no label, besides empty ones. `repeats` decides about an annotator's second label of an item without a pass: refuse,
+    read them as passes in file order, keep the first or the last. `level` is that of the labels, and `categories` all
+    possible ones; None and empty where both are derived from the labels.
     """
 
     columns: tuple[str, ...] = ()
@@ -55,9 +54,9 @@ class LabelLayout:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Where to find what. A long file has one label a row, a wide one a column for each of its `raters`.
+    """The columns of a file. A long file has one label a row, a wide one a column for each of its `raters`.
 
-    `unread` names the columns of a long file that its heading gives no role, and nobody asked to skip.
+    `unread` names the columns of a long file without a role in its heading, except those marked to skip.
     """
 
     width: int
@@ -73,7 +72,7 @@ class ColumnLayout:
         return self.label is not None
 
     def remarks(self) -> list[str]:
-        """What a person would want to know of columns that are in no figure."""
+        """Warnings about columns that are in no figure."""
         if not self.unread:
             return []
         them = "this column is" if len(self.unread) == 1 else "these columns are"
@@ -83,18 +82,18 @@ class ColumnLayout:
 
 
 def form_of(name: str, line: int, first: Sequence[str], reading: LabelLayout) -> ColumnLayout:
-    """The form of a file, from its first row. Raises InputError where that says too little, or two things at once."""
+    """The layout of a file, from its first row. Raises InputError where that is incomplete or ambiguous."""
     cells = [cell.strip() for cell in first]
     if reading.columns:
-        return _as_told(name, line, cells, reading)
+        return _from_roles(name, line, cells, reading)
     if not reading.has_heading:
-        raise InputError(name, None, "", "", "without a heading, --columns has to say what each column holds.")
+        raise InputError(name, None, "", "", "without a heading, --columns must give each column a role.")
     if len(cells) == 1 and "|" in cells[0]:
         raise InputError(name, line, "", "", "the file is divided by |; write commas, tabs or semicolons instead.")
     doubled = [cell for place, cell in enumerate(cells) if cell in cells[:place]]
     if doubled:
-        said = f"two columns are called '{doubled[0]}'; a file without a heading needs --no-heading and --columns."
-        raise InputError(name, line, "", doubled[0], said)
+        message = f"two columns are called '{doubled[0]}'; a file without a heading needs --no-heading and --columns."
+        raise InputError(name, line, "", doubled[0], message)
     lower = [cell.lower() for cell in cells]
     places = {role: _place_of(name, line, role, lower) for role in LONG}
     items = _items_in(lower, places[ITEM])
@@ -105,15 +104,15 @@ def form_of(name: str, line: int, first: Sequence[str], reading: LabelLayout) ->
         unread = tuple(cell for place, cell in enumerate(cells) if place not in read)
         return ColumnLayout(len(cells), items, places[ANNOTATOR], places[LABEL], passed, unread=unread)
     if {ANNOTATOR, LABEL} & set(lower) or lacking == [ITEM]:
-        said = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
-        raise InputError(name, line, lacking[0], "", f"{said}{', '.join(cells)[:200]}.")
+        message = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
+        raise InputError(name, line, lacking[0], "", f"{message}{', '.join(cells)[:200]}.")
     items = items if len(items) > 1 else (0,)
     raters = tuple((place, cell) for place, cell in enumerate(cells) if place not in items)
     return _wide(name, line, len(cells), items, raters)
 
 
 def _items_in(lower: Sequence[str], own: int | None) -> tuple[int, ...]:
-    """The columns that together name the item: its own, else those of the query and of the block; or none."""
+    """The columns that together identify the item: its own, else those of the query and of the block; or none."""
     if own is not None:
         return (own,)
     found = [[place for place, cell in enumerate(lower) if cell in names] for names in PAIR]
@@ -121,27 +120,27 @@ def _items_in(lower: Sequence[str], own: int | None) -> tuple[int, ...]:
 
 
 def _place_of(name: str, line: int, role: str, lower: Sequence[str]) -> int | None:
-    """The column of a role, None where there is none: the one called by it, or else by another of its names."""
+    """The column of a role, None without one: the one with its name, or else with another of its names."""
     found = [own for own in NAMES[role] if own in lower]
     if len(found) > 1 and role not in found:
-        said = f"{found[0]} and {found[1]} may both be the {role}; --columns says what each column holds."
-        raise InputError(name, line, role, "", said)
+        message = f"{found[0]} and {found[1]} may both be the {role}; --columns gives each column a role."
+        raise InputError(name, line, role, "", message)
     return lower.index(found[0]) if found else None
 
 
-def _as_told(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> ColumnLayout:
+def _from_roles(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> ColumnLayout:
     roles = reading.columns
     if len(roles) != len(cells):
-        said = f"the row has {len(cells)} columns, --columns names {len(roles)}."
-        raise InputError(name, line, "", "", said)
+        message = f"the row has {len(cells)} columns, --columns names {len(roles)}."
+        raise InputError(name, line, "", "", message)
     places = {role: [place for place, own in enumerate(roles) if own == role] for role in ROLES}
     for role in (ANNOTATOR, LABEL, PASS):
         if len(places[role]) > 1:
-            raise InputError(name, None, "", role, f"--columns names {role} twice; one column can hold that.")
+            raise InputError(name, None, "", role, f"--columns names {role} twice; only one column can have it.")
     if places[RATING]:
         if places[ANNOTATOR] or places[LABEL] or places[PASS]:
-            said = "--columns names rating, as a wide file has, beside annotator, label or pass of a long one."
-            raise InputError(name, None, "", "", said)
+            message = "--columns names rating, for a wide file, together with annotator, label or pass, for a long one."
+            raise InputError(name, None, "", "", message)
         names = cells if reading.has_heading else [f"column {place}" for place in range(1, len(cells) + 1)]
         raters = tuple((place, names[place]) for place in places[RATING])
         return _wide(name, line, len(cells), tuple(places[ITEM]), raters)
@@ -156,11 +155,11 @@ def _wide(
     name: str, line: int, width: int, items: tuple[int, ...], raters: tuple[tuple[int, str], ...]
 ) -> ColumnLayout:
     if len(raters) < 2:
-        said = (
+        message = (
             "agreement takes two annotators: a long file has the columns item, annotator, label, a wide one the item "
             "first and then a column for each annotator. --columns names others."
         )
-        raise InputError(name, line, "", "", said)
+        raise InputError(name, line, "", "", message)
     unnamed = next((place for place, rater in raters if not rater), None)
     if unnamed is not None:
         raise InputError(name, line, "", "", f"column {unnamed + 1} has no name.")

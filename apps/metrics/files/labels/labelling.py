@@ -1,4 +1,4 @@
-"""Labels as a matrix of items by annotators, and what annotators said when they were asked again."""
+"""Labels as a matrix of items by annotators, and repeated labels by one annotator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}
 
 @dataclass(frozen=True)
 class Labelling:
-    """What a file says about agreement.
+    """The labels of a file.
 
     `rated` is items by annotators with the first label of each, as positions in `categories`. `again` has a row for
     each later label of the same item by the same annotator: item, annotator, first position, later position.
@@ -37,25 +37,25 @@ class Labelling:
 
     @property
     def labels(self) -> int:
-        """All labels, also those that were given again."""
+        """The number of labels, including repeated ones."""
         return int((self.rated != MISSING).sum()) + len(self.again)
 
     @property
     def shared(self) -> int:
-        """Items that two annotators or more labelled."""
+        """The number of items labelled by two annotators or more."""
         return int(((self.rated != MISSING).sum(axis=1) >= 2).sum())
 
 
 def labelling_of(
     name: str, labels: Sequence[LabelColumn], errors: ErrorList, reading: LabelLayout, annotators: Iterable[str] = ()
 ) -> Labelling | None:
-    """The labelling of a file's labels; None where they hold mistakes, which go to `errors`.
+    """The labelling of a file's labels; None where they have errors, which are added to `errors`.
 
-    Items and annotators keep the order in which the file first names them. `annotators` are those of its heading,
-    whether they gave a label or not. Raises InputError when there is no label at all.
+    Items and annotators are in order of first mention in the file. `annotators` are those of its heading, with or
+    without labels. Raises InputError without any label.
     """
     if not labels:
-        raise InputError(name, None, "", "", "holds no label.")
+        raise InputError(name, None, "", "", "contains no label.")
     meaning = meaning_of(name, [(label.line, label.label) for label in labels], errors, reading)
     if meaning is None:
         return None
@@ -81,13 +81,13 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
 def _first_and_again(
     name: str, labels: Sequence[LabelColumn], places: Sequence[int], repeats: str, errors: ErrorList
 ) -> tuple[dict[tuple[str, str], int], list[tuple[str, str, int, int]]]:
-    """The first label of each item by each annotator, and (item, annotator, first, later) for those given again."""
+    """The first label of each item by each annotator, and (item, annotator, first, later) for repeated ones."""
     given: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for label, place in zip(labels, places, strict=True):
         own = given.setdefault((label.item, label.annotator), [])
         earlier = next((line for number, line, _ in own if number == label.pass_number), None)
         if earlier is not None and (label.pass_number or repeats == "refuse"):
-            errors.add(fault(name, label.line, "item", label.item, _said_again(label, earlier)))
+            errors.add(fault(name, label.line, "item", label.item, _repeat_words(label, earlier)))
         elif earlier is None or repeats == "passes":
             own.append((label.pass_number, label.line, place))
         elif repeats == "last":
@@ -100,7 +100,7 @@ def _first_and_again(
     return first, again
 
 
-def _said_again(label: LabelColumn, line: int) -> str:
+def _repeat_words(label: LabelColumn, line: int) -> str:
     found = f"'{label.annotator}' labelled '{label.item}' in line {line} already"
     if label.pass_number:
         return f"{found}, also in pass {label.pass_number}."
@@ -116,16 +116,16 @@ def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators
 
 
 def remarks_on(labelling: Labelling) -> list[str]:
-    """What a person would want to know before trusting the figures."""
+    """Warnings about what limits the figures."""
     found = []
     for category in labelling.categories:
         if category.lower() in NO_ANSWER:
-            said = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."
-            found.append(said)
+            message = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."
+            found.append(message)
     gaps = _gaps(labelling)
     if gaps:
-        said = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
-        found.append(said)
+        message = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
+        found.append(message)
     if names_are_labels(labelling.annotators, labelling.categories):
         found.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
     folded: dict[str, str] = {}
@@ -138,7 +138,7 @@ def remarks_on(labelling: Labelling) -> list[str]:
 
 
 def _gaps(labelling: Labelling) -> list[str]:
-    """Whole numbers that lie between the labels and that nobody gave; none where there are many or other numbers."""
+    """Whole numbers between the labels that nobody gave; empty where there are many, or other numbers."""
     values = labelling.scale.values if labelling.scale.is_numeric else None
     if not values or any(value % 1 for value in values) or values[-1] - values[0] > 12:
         return []

@@ -1,4 +1,4 @@
-"""What labels mean: numbers or words, their order, and the categories that there are."""
+"""The meaning of labels: numbers or words, their order, and the categories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Texts = Sequence[tuple[int, str]]
 
 @dataclass(frozen=True)
 class Meaning:
-    """The level and the categories of labels, and for each label the place of its category."""
+    """The level and the categories of labels, and for each label the index of its category."""
 
     level: str
     categories: tuple[str, ...]
@@ -24,10 +24,10 @@ class Meaning:
 
 
 def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> Meaning | None:
-    """What these (line, label) mean; None where some are mistakes, which go to `errors`.
+    """The meaning of these (line, label) pairs; None where some are invalid, with the reasons in `errors`.
 
-    Numbers are ordered by their value, and "1" is "1.0"; words as the categories of `reading` list them where the
-    level is ordinal, otherwise they have no order. Without a level numbers are ordinal and words nominal.
+    Numbers are in order of value, and "1" is "1.0"; words as `reading` lists the categories where the level is ordinal,
+    otherwise they have no order. Without a level numbers are ordinal and words nominal.
     """
     values = _values(name, labels, errors, reading)
     is_numeric = values is not None
@@ -44,7 +44,7 @@ def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout
 
 
 def _values(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> list[float] | None:
-    """The labels as numbers; None where they are words. Those that should be numbers and are not become errors."""
+    """The labels as numbers; None where they are words. Labels that must be numbers and are not become errors."""
     level, categories = reading.level, reading.categories
     numbers = {text: number_in(text) for text in {*(label for _, label in labels), *categories}}
     words = {text for text, value in numbers.items() if value is None}
@@ -66,7 +66,7 @@ def _not_a_number(text: str, level: str | None) -> str:
     if level is None:
         return (
             f"{shown} as others are. If it means no answer, add --missing {text}; if it is a category, "
-            "--level nominal; if its column holds no labels, --columns says what each column is."
+            "--level nominal; if its column contains no labels, --columns gives each column a role."
         )
     if level == "ordinal":
         return f"{shown}. Words take their order from --categories LOWEST,…,HIGHEST; no answer is --missing {text}."
@@ -80,7 +80,7 @@ def _refuse_negative(name: str, labels: Texts, errors: ErrorList) -> None:
 
 
 def number_in(text: str) -> float | None:
-    """The finite number that a text is; None for any other text."""
+    """The finite number in a text; None for any other text."""
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:

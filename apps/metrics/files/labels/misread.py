@@ -1,4 +1,4 @@
-"""Whether a wide file was taken for something that it is not, and what to say instead of a fault for each line."""
+"""Detects a wide file that was read in the wrong way, for one message instead of an error for each line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_HEADING = "if the first line is a row and no heading, --no-heading and --colu
 
 
 def misread(form: ColumnLayout, labels: Sequence[LabelColumn]) -> str:
-    """A sentence on a file without `--columns` whose labels cannot be read; "" where nothing can be guessed."""
+    """A sentence on a file without `--columns` whose labels cannot be read; "" without a guess."""
     if form.is_long:
         return ""
     names = [name for _, name in form.raters]
@@ -28,12 +28,12 @@ def misread(form: ColumnLayout, labels: Sequence[LabelColumn]) -> str:
 
 
 def names_are_labels(names: Iterable[str], labels: Iterable[str]) -> bool:
-    """Whether annotators are called as labels are: a first row was then perhaps taken for the heading."""
+    """Whether annotators have the same names as labels: a first row was then perhaps read as the heading."""
     return set(names) <= set(labels)
 
 
 def _columns_of_words(form: ColumnLayout, labels: Iterable[LabelColumn]) -> set[int]:
-    """The places of the annotators' columns in which nothing is a number."""
+    """The indices of the annotators' columns without any number."""
     words: set[str] = set()
     numbers: set[str] = set()
     for label in labels:
@@ -42,13 +42,13 @@ def _columns_of_words(form: ColumnLayout, labels: Iterable[LabelColumn]) -> set[
 
 
 def _roles(form: ColumnLayout, labels: Iterable[LabelColumn], words: set[int]) -> list[str]:
-    """Words right behind the item are a part of it where its first column does not tell rows apart."""
+    """The roles to suggest: words right after the item are part of it where its first column does not identify rows."""
     rows = Counter((label.item, label.annotator) for label in labels)
-    is_told = max(rows.values()) == 1
+    is_unique = max(rows.values()) == 1
     roles, is_behind_item = [], True
     for place in range(form.width):
         is_behind_item = is_behind_item and (place in form.items or place in words)
-        if place in form.items or (place in words and is_behind_item and not is_told):
+        if place in form.items or (place in words and is_behind_item and not is_unique):
             roles.append(ITEM)
         else:
             roles.append(SKIP if place in words else RATING)

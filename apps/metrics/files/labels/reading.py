@@ -1,4 +1,4 @@
-"""Rows of a file of labels, long or wide; CSV, or divided by tabs or semicolons; plain or gzipped."""
+"""Rows of a file of labels, long or wide; separated by commas, tabs or semicolons; plain or gzipped."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ID_GLUE = " / "
 
 
 def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tuple[ColumnLayout, list[LabelColumn]]:
-    """The form of the file and its labels in the order of the file, those that are missing left out.
+    """The layout of the file and its labels in file order, without missing ones.
 
-    `-` is standard input. Cells lose blanks at their ends. Mistakes in rows go to `errors`; InputError is raised for
-    what spoils the whole file, and for a file without any row.
+    `-` is standard input. Cells are stripped. Errors in rows are added to `errors`; raises InputError for errors of the
+    file as a whole, and without any row.
     """
     with opened(path) as (source, delimiter):
         rows = (

@@ -1,8 +1,8 @@
-"""Strata of items from a file, as `karat score --by` takes those of queries.
+"""Strata of items from a file, as `karat score --by` reads those of queries.
 
 The file has a column `item` (or `item_id`, `id`), and every other column is a way to divide the items: `item,stratum`
-or `item,domain,difficulty`. An item stands once; an empty cell, and an item that the file does not name, is in no
-stratum of that column. Commas, tabs or semicolons divide it, and it may be gzipped.
+or `item,domain,difficulty`. An item appears once; an empty cell, and an item that is not in the file, is in no stratum
+of that column. Separated by commas, tabs or semicolons, and optionally gzipped.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class LabelDivision(NamedTuple):
 
     @property
     def strata(self) -> list[str]:
-        """Those that there are, by name."""
+        """The strata that occur, by name."""
         return sorted(set(self.labels) - {""})
 
 
 class LabelStrata(NamedTuple):
-    """The divisions of a file. `unlabelled` counts its items that have no label, `unnamed` the others that have one."""
+    """The divisions of a file. `unlabelled` counts its items without a label, `unnamed` the other labelled items."""
 
     divisions: tuple[LabelDivision, ...] = ()
     unlabelled: int = 0
     unnamed: int = 0
 
     def remarks(self) -> list[str]:
-        """What a person would want to know before trusting the figures."""
+        """Warnings about what limits the figures."""
         found = []
         if self.unlabelled:
-            found.append(f"items that it names and nobody labelled: {self.unlabelled:,}.")
+            found.append(f"items in it without a label: {self.unlabelled:,}.")
         if self.unnamed:
             found.append(f"labelled items that it does not name, and that are in no stratum: {self.unnamed:,}.")
         return found
@@ -54,13 +54,13 @@ class LabelStrataRow(NamedTuple):
 def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> LabelStrata:
     """The strata of the labelled items.
 
-    Mistakes in rows go to `errors`. InputError is raised for what spoils the whole file, for one without a row or
-    without a column beside `item`, and for one that names no labelled item.
+    Errors in rows are added to `errors`. Raises InputError for errors of the file as a whole, without a row or without
+    a column besides `item`, and when no item in it is labelled.
     """
     with opened(path) as (source, delimiter):
         rows = _rows_of(source, delimiter, errors)
     if not rows and not errors:
-        raise InputError(source.name, None, "", "", "names the columns but holds no rows.")
+        raise InputError(source.name, None, "", "", "names the columns but contains no rows.")
     if rows and not rows.keys() & set(items):
         raise InputError(source.name, None, ITEM[0], "", "names none of the labelled items.")
     fields = [field for field in next(iter(rows.values())).cells if field not in ITEM] if rows else []
@@ -77,13 +77,13 @@ def _rows_of(source: TableFile, delimiter: str, errors: ErrorList) -> dict[str, 
     for line, given in read_csv(source, errors, required=[ITEM], delimiter=delimiter):
         cells = {field: cell.strip() for field, cell in given.items()}
         if len(cells) == 1:
-            raise source.error(1, "", "", f"has no column beside {next(iter(cells))}, such as stratum.")
+            raise source.error(1, "", "", f"has no column besides {next(iter(cells))}, such as stratum.")
         key = next(name for name in ITEM if name in cells)
         item = cells[key]
         if not item:
             errors.add(source.error(line, key, "", "the row names no item."))
         elif item in found:
-            said = f"'{item}' stands twice, first in line {found[item].line}."
+            said = f"'{item}' appears twice, first in line {found[item].line}."
             errors.add(source.error(line, key, item, said))
         else:
             found[item] = LabelStrataRow(line, cells)

@@ -1,7 +1,7 @@
-"""Many decimal numbers read at once from the 64-bit words of their text.
+"""Reads many decimal numbers at once from the 64-bit words of their text.
 
-A word holds eight characters, the first in its lowest byte. Eight digits become a number in three multiplications, each
-of which adds neighbours up: digits to pairs, pairs to fours, fours to eight.
+A word has eight characters, the first in its lowest byte. Eight digits become a number in three multiplications, each
+of which combines neighbours: digits to pairs, pairs to fours, fours to eight.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def wholes(word: Words, sizes: Ints) -> tuple[Ints, Bools]:
 def decimals(words: Words, sizes: Ints) -> tuple[Floats, Bools]:
     """The numbers in rows of two words at most, and whether each row could be read.
 
-    Rows that are digits with at most one point and fifteen digits at most can be read: digits and power of ten are then
-    doubles without rounding, so that their quotient is the double nearest to what is written.
+    Rows of at most fifteen digits with at most one point can be read: digits and power of ten are then doubles without
+    rounding, so that their quotient is the double nearest to the decimal number.
     """
     low = words[:, 0]
     high = words[:, 1] if words.shape[1] > 1 else np.zeros_like(low)
@@ -45,7 +45,7 @@ def decimals(words: Words, sizes: Ints) -> tuple[Floats, Bools]:
 
 
 def _filled(word: Words, sizes: Ints) -> Words:
-    """The word with zeros (the digit) behind its first `sizes` bytes."""
+    """The word with zeros (the digit) after its first `sizes` bytes."""
     mask = MASKS[sizes]
     return (word & mask) | (ZEROS & ~mask)
 
@@ -64,7 +64,7 @@ def _point(word: Words) -> Ints:
 
 
 def _without(low: Words, high: Words, point: Ints, has_point: Bools) -> tuple[Words, Words]:
-    """Both words with the byte at `point` taken out, where there is one; what stands behind moves up."""
+    """Both words with the byte at `point` removed, where there is one; the following bytes move up."""
     before = MASKS[np.minimum(point, WORD)]
     after = MASKS[np.clip(point - WORD, 0, WORD)]
     moved_low = (low & before) | (((low >> np.uint64(8)) | (high << np.uint64(56))) & ~before)

@@ -1,8 +1,7 @@
 """The fields of many plain lines at once, as arrays: ten times the speed of a line at a time.
 
-Lines are plain when they are divided the simple way: the fields of every line by one space or tab each, as many as
-there must be, nothing before and nothing behind. Whatever else is left to the reader that takes lines one by one, so
-nothing here has to know what is wrong with a file.
+Lines are plain when every line has the right number of fields, separated by one space or tab each, with nothing before
+and nothing after. All other lines are left to the reader of single lines, which also finds what is wrong with them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ OF_NUMBERS = b"0123456789+-.eE"
 
 
 class Column(NamedTuple):
-    """One field of each line: where it begins in the text, and how long it is. Behind the text stand LONGEST bytes."""
+    """One field of each line: its start in the text, and its length. The text is followed by LONGEST extra bytes."""
 
     text: bytes
     starts: Ints
@@ -59,14 +58,14 @@ class Column(NamedTuple):
         return ids.take(firsts), np.diff(np.append(firsts, len(ids)))
 
     def wholes(self) -> Ints | None:
-        """The column as whole numbers; None unless there are digits alone, eight at most a line."""
+        """The column as whole numbers; None unless every field is one to eight digits."""
         if self.sizes.max(initial=0) > WORD:
             return None
         found, is_read = wholes(self.words(1)[:, 0], self.sizes)
         return found if is_read.all() else None
 
     def numbers(self) -> Floats | None:
-        """The column as numbers, each the double nearest to what is written; None unless all are finite numbers."""
+        """The column as numbers, each the double nearest to the decimal number; None unless all are finite numbers."""
         signs = np.frombuffer(self.text, dtype=np.uint8)[self.starts]
         is_signed = (signs == MINUS) | (signs == PLUS)
         bare = Column(self.text, self.starts + is_signed, self.sizes - is_signed)
@@ -97,7 +96,7 @@ class Fields(NamedTuple):
 
 
 def _parsed(texts: list[bytes]) -> Floats | None:
-    """The numbers, of whatever form; None unless all are finite numbers."""
+    """The numbers, in any notation; None unless all are finite numbers."""
     if b"".join(texts).translate(None, OF_NUMBERS) or max(map(len, texts)) > LONGEST_NUMBER:
         return None
     try:
@@ -110,7 +109,7 @@ def _parsed(texts: list[bytes]) -> Floats | None:
 def plain_fields(chunk: bytes, width: int) -> Fields | None:
     """The fields of a chunk of whole lines, `width` each; None unless every line is plain and the text is UTF-8.
 
-    A carriage return that does not stand before a newline is not plain either.
+    A carriage return without a newline after it is not plain either.
     """
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
@@ -132,7 +131,7 @@ def plain_fields(chunk: bytes, width: int) -> Fields | None:
 
 
 def _divide(marks: NDArray[np.uint8], width: int) -> bool:
-    """Whether these bytes, one behind each field, are a space or tab between fields and a newline behind the last."""
+    """Whether these bytes, one after each field, are a space or tab between fields and a newline after the last."""
     is_newline = marks == NEWLINE
     lines = len(marks) // width
     if np.count_nonzero(is_newline) != lines or not is_newline[width - 1 :: width].all():

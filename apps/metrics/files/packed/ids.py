@@ -1,8 +1,8 @@
-"""Columns of ids as 64-bit words, so that a million ids are compared, looked up and ordered without a million objects.
+"""Columns of ids as 64-bit words: a million ids are compared, looked up and sorted without a million objects.
 
-An id is UTF-8 text without NUL. Its bytes fill a row of words and zero bytes fill up the rest, so rows compare as the
-ids do. A column is as wide as its longest id; one id far longer than all others would make it wide for nothing, so such
-ids stand in their row by a digest and beside it as a whole.
+An id is UTF-8 text without NUL. Its bytes fill a row of words, padded with zero bytes, so rows sort as the ids do. A
+column is as wide as its longest id; very long ids would make it too wide, so they are replaced by a digest in their row
+and stored separately as a whole.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHIFT = np.uint64(32)
 
 
 class Ids:
-    """A column of ids. `words` is rows by words; `long` holds the ids above LONGEST bytes by their row."""
+    """A column of ids. `words` is rows by words; `long` has the ids above LONGEST bytes by their row."""
 
     def __init__(self, words: Words, long: Mapping[int, bytes] | None = None) -> None:
         self.words = words
@@ -34,7 +34,7 @@ class Ids:
 
     @classmethod
     def of(cls, ids: Sequence[bytes] | Sequence[str]) -> Ids:
-        """The ids as a column. Text is taken as UTF-8."""
+        """The ids as a column. Text is encoded as UTF-8."""
         texts = [one.encode() if isinstance(one, str) else one for one in ids]
         long = {row: text for row, text in enumerate(texts) if len(text) > LONGEST}
         for row, text in long.items():
@@ -44,7 +44,7 @@ class Ids:
 
     @classmethod
     def joined(cls, columns: Iterable[Ids]) -> Ids:
-        """The columns one below the other."""
+        """The columns concatenated."""
         parts = list(columns)
         width = max((part.words.shape[1] for part in parts), default=1)
         words = np.zeros((sum(map(len, parts)), width), dtype="<u8")
@@ -83,7 +83,7 @@ class Ids:
 
     @cached_property
     def marks(self) -> Words:
-        """A number for each id: the same for the same ids in any column, and seldom the same for two others."""
+        """A hash of each id: the same for the same id in any column, and seldom the same for two others."""
         found = np.zeros(len(self), dtype=np.uint64)
         for word, factor in zip(self.words.T, FACTORS, strict=False):
             part = word * factor
@@ -100,7 +100,7 @@ class Ids:
         return found
 
     def same_as(self, other: Ids) -> Bools:
-        """Row by row, whether two columns of one length hold the same id."""
+        """Row by row, whether two columns of one length have the same id."""
         found = np.ones(len(self), dtype=bool)
         for mine, theirs in zip_longest(self.words.T, other.words.T, fillvalue=np.uint64(0)):
             found &= mine == theirs
